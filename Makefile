@@ -1,0 +1,49 @@
+# One way to do each thing, for people and for CI alike. `make help` lists the targets.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+SEEDS ?= 1000
+FIRST ?= 0
+LIMIT ?= 1000
+
+.PHONY: help setup demo test check storm storm-mutations clusters-up clusters-down clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(BIN)/.ready ## make the virtual environment
+
+demo: setup ## three simulated clusters, the daemon and a handful of jobs, shown live
+	$(BIN)/metabroker demo
+
+test: setup ## all tests, the real Slurm clusters included
+	$(BIN)/python -m pytest
+
+check: setup ## style, types, import contracts, purity of the core
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/purity.py metabroker/policy metabroker/broker
+
+storm: setup ## SEEDS=1000 worlds full of faults, on all cores
+	$(BIN)/python -m tests.world.storm --first $(FIRST) --seeds $(SEEDS)
+
+storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
+	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)
+
+clusters-up: setup ## start three real Slurm clusters (144, 64 and 32 processors) for use by hand
+	$(BIN)/python -m tests.testbed up
+
+clusters-down: setup ## stop them
+	$(BIN)/python -m tests.testbed down
+
+clean: ## remove what the build made (not the package cache)
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,236 @@
+"""The command line's side of the API: HTTP over a Unix socket, by the standard library alone.
+
+A command should answer before its user notices that it is written in Python, so this module must
+import little. What may be repeated without harm is repeated when its reply was lost: reading, and
+a submit, which always carries a request id.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+Json = dict[str, Any]
+
+ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
+_TIMEOUT = 60.0  # seconds for one reply
+_PATIENCE = 30.0  # seconds in which a request whose reply was lost is repeated
+_WAIT_PATIENCE = 600.0  # seconds that a wait bears a daemon that is not there
+_LONG_POLL = 60.0  # seconds of one request of a wait
+_LONGEST_PAUSE = 2.0  # seconds between two tries
+_UNDECIDED = 504  # the daemon's word that it does not know yet whether it will be done
+_BUSY = 5.0  # seconds in which a full queue of connections is tried again
+
+
+class ClientError(Exception):
+    """A request that was not carried out: what is wrong, and what to do about it."""
+
+    def __init__(self, message: str, advice: str = "", status: int | None = None) -> None:
+        """`status`: the daemon's answer as an HTTP status; None where it gave none."""
+        super().__init__(f"{message}; {advice}" if advice else message)
+        self.message = message
+        self.advice = advice
+        self.status = status
+
+
+class Unreachable(ClientError):
+    """Nobody answers at the socket; the request was not sent."""
+
+
+class LostReply(ClientError):
+    """The request was sent, and no reply came or one that leaves it open: it may or may not have
+    been carried out."""
+
+
+class Client:
+    """Calls of the daemon at one socket. Every method raises `ClientError`."""
+
+    def __init__(
+        self, path: Path | str, *, timeout: float = _TIMEOUT, patience: float = _PATIENCE
+    ) -> None:
+        """`timeout` of one reply and `patience` with lost ones, in seconds."""
+        self._path = str(path)
+        self._timeout = timeout
+        self._patience = patience
+
+    def submit(self, wire: Mapping[str, Any]) -> Json:
+        """Queue the submission `wire`; the same job again if its `request_id` is known."""
+        request_id = wire.get("request_id") or str(uuid.uuid4())
+        body = {**wire, "request_id": request_id}
+        try:
+            return self._repeated("POST", "/v1/jobs", body)
+        except LostReply as error:
+            raise LostReply(
+                f"{error.message}, so that the job may be queued or not",
+                f"repeat the same command with --request-id {request_id}: it is queued only once",
+            ) from error
+
+    def dry_run(self, wire: Mapping[str, Any]) -> Json:
+        """Where and when the submission would run now."""
+        return self._repeated("POST", "/v1/jobs?dry_run=1", wire)
+
+    def change(self, job: int, verb: str) -> Json:
+        """`cancel`, `hold` or `release` the job."""
+        try:
+            return self._request("POST", f"/v1/jobs/{job}/{verb}", {})
+        except LostReply as error:
+            advice = f"look with `metabroker show {job}` whether it was done"
+            raise LostReply(error.message, advice) from error
+
+    def get(self, path: str, **query: object) -> Json:
+        """What `/v1/PATH` says; parts of the query that are None are left out."""
+        given = {key: str(value) for key, value in query.items() if value is not None}
+        url = f"/v1/{quote(path)}"
+        return self._repeated("GET", f"{url}?{urlencode(given)}" if given else url)
+
+    def wait(
+        self,
+        job: int,
+        seen: Callable[[Json | ClientError], None],
+        *,
+        every: float = _LONG_POLL,
+        began: bool = False,
+    ) -> Json:
+        """The job once it has ended, however often the daemon restarts meanwhile.
+
+        `seen` is told the job's state every `every` seconds, and each time the daemon is lost.
+        Unless the wait `began` before, a daemon that is not there now is an error at once.
+        """
+        lost_at: float | None = None
+        pause = 0.1
+        while True:
+            try:
+                path = f"/v1/jobs/{job}/wait?timeout={every}"
+                state = self._request("GET", path, timeout=every + self._timeout)
+            except ClientError as error:
+                first = not began and lost_at is None
+                if error.status not in (None, 503) or (first and isinstance(error, Unreachable)):
+                    raise
+                lost_at = time.monotonic() if lost_at is None else lost_at
+                if time.monotonic() - lost_at > (_WAIT_PATIENCE if began else self._patience):
+                    raise
+                seen(error)
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                continue
+            began, lost_at, pause = True, None, 0.1
+            if state.get("state") in ENDED:
+                return state
+            seen(state)
+
+    def _repeated(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Json:
+        """`_request`, repeated when its reply was lost, or the daemon says that it is stopping.
+
+        That nothing was changed, as a daemon in trouble says, is said of the last try: an earlier
+        one whose reply was lost may be carried out yet.
+        """
+        give_up: float | None = None
+        lost_once = False
+        pause = 0.1
+        while True:
+            try:
+                return self._request(method, path, body)
+            except ClientError as error:
+                lost_once = lost_once or isinstance(error, LostReply)
+                again = isinstance(error, LostReply) or error.status == 503
+                if not again and (give_up is None or not isinstance(error, Unreachable)):
+                    raise
+                failure = error
+            now = time.monotonic()
+            give_up = now + self._patience if give_up is None else give_up
+            if now + pause > give_up:
+                if isinstance(failure, Unreachable):
+                    raise LostReply("the daemon went away before it replied")
+                if lost_once and failure.status == 503:
+                    raise LostReply(failure.message, "look into its log", 503)
+                raise failure
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> Json:
+        """One request and its reply."""
+        connection = _Connection(self._path, timeout or self._timeout)
+        try:
+            connection.connect()
+            content = None if body is None else json.dumps(body).encode("ascii")
+            with suppress(BrokenPipeError):  # one that is too large is answered before its end
+                connection.request(method, path, content, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return _understood(response.status, response.read())
+        except (OSError, HTTPException) as error:
+            reason = "no reply in time" if isinstance(error, TimeoutError) else _reason(error)
+            raise LostReply(f"the daemon did not reply: {reason}", "look into its log") from error
+        finally:
+            connection.close()
+
+
+class _Connection(HTTPConnection):
+    """HTTP over the Unix socket at `path`."""
+
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        if self.sock is not None:
+            return
+        give_up = time.monotonic() + _BUSY
+        while True:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.settimeout(self.timeout)
+            try:
+                connection.connect(self._path)
+            except BlockingIOError as error:  # more have come than are being accepted
+                connection.close()
+                if time.monotonic() > give_up:
+                    raise _unreachable(self._path, "it is too busy") from error
+                time.sleep(0.05)
+            except (OSError, ValueError) as error:
+                connection.close()
+                raise _unreachable(self._path, _reason(error)) from error
+            else:
+                self.sock = connection
+                return
+
+
+def _understood(status: int, raw: bytes) -> Json:
+    try:
+        data = json.loads(raw)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        advice = "check that --socket is metabroker's"
+        raise ClientError(f"the daemon's answer ({status}) is not understood", advice, status)
+    if status >= 400:
+        message = str(data.get("error") or f"the daemon refused the request ({status})")
+        kind = LostReply if status == _UNDECIDED else ClientError
+        raise kind(message, str(data.get("advice") or ""), status)
+    return data
+
+
+def _unreachable(path: str, reason: str) -> Unreachable:
+    return Unreachable(
+        f"cannot reach the daemon at {path}: {reason}",
+        "start it with `metabroker serve --config FILE`, or name its socket with --socket",
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__

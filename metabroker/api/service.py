@@ -1,0 +1,92 @@
+"""What the API needs of the daemon: the one interface between them.
+
+Writing calls return futures that are done when the change is durable in the store; reading calls
+are plain, thread-safe, and may be called from any thread. A call that cannot be carried out
+raises (or its future holds) a `ServiceError`.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from enum import Enum
+from typing import Any, Protocol
+
+from metabroker.submission.model import Caller, Submission
+
+Json = dict[str, Any]
+
+
+class Failure(Enum):
+    """Why a request was not carried out, as the HTTP status that says so."""
+
+    INVALID = 400
+    FORBIDDEN = 403
+    NOT_FOUND = 404
+    CONFLICT = 409
+    TOO_LARGE = 413
+    UNAVAILABLE = 503
+    UNDECIDED = 504  # it may be carried out yet
+
+
+class ServiceError(Exception):
+    """A request that was refused: what is wrong, and what to do about it."""
+
+    def __init__(self, failure: Failure, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.failure = failure
+        self.message = message
+        self.advice = advice
+
+
+class Service(Protocol):
+    """The daemon as the API sees it. Job and cluster objects are those of contracts C1 and C2."""
+
+    def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
+        """Queue a job; done when it is durable. The same `request_id` gives the same job again."""
+
+    def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
+        """Where and when the job would run now, and why; nothing is queued.
+
+        Answers `{"dry_run": true, "starts_now": bool, "queue": str, "position": int,
+        "components": [{"index", "cluster", "processors"}], "earliest_start": float | null,
+        "reason": str}`.
+        """
+
+    def cancel(self, caller: Caller, job: int) -> Future[Json]:
+        """Cancel one job; answers its object after the request is durable."""
+
+    def hold(self, caller: Caller, job: int) -> Future[Json]:
+        """Hold one waiting job; answers its object."""
+
+    def release(self, caller: Caller, job: int) -> Future[Json]:
+        """Release one held job to its queue's tail; answers its object."""
+
+    def job(self, job: int) -> Json:
+        """One job with its components, attempts and its history of events (`"events": [...]`)."""
+
+    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
+        """Jobs that have not ended, in order of id, each with the reason why it waits."""
+
+    def ended(
+        self,
+        *,
+        user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+    ) -> list[Json]:
+        """Jobs that have ended, newest last; times in Unix seconds."""
+
+    def ended_future(self, job: int) -> Future[Json]:
+        """Done with the job's object once it has ended; at once if it has ended before.
+
+        A future and not a call that blocks, so that thousands may wait without a thread each.
+        The API cancels it when nobody waits any more; whoever completes it must bear with that
+        (`Future.set_running_or_notify_cancel`).
+        """
+
+    def clusters(self) -> list[Json]:
+        """Each cluster with its processors, health and the age of what is known of it."""
+
+    def status(self) -> Json:
+        """The daemon itself: version, instance, policy, uptime, owed effects, queue lengths."""

@@ -1,0 +1,193 @@
+"""What all parts of the saga stand on: the components that claim something, and what is owed.
+
+A component is *live* from its placement until its cluster was seen clean of it. At most one step
+is owed to it at a time; `_owe` says so in its row and hands out the effect.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from . import tokens
+from .effects import Arm, Clean, Discard, Effect, Open, Reserve, Submit, Unwatch
+from .events import (
+    Cleaned,
+)
+from .job import Component, Job
+from .ledger import Ledger
+from .outbox import Outbox, Timers
+from .settings import Settings
+from .states import Cause, JobState, Phase, Step
+from .tokens import Ref
+
+
+class Queues(Protocol):
+    """What the saga needs of the queues."""
+
+    def requeue(self, job: Job, now: float) -> None:
+        """Put the job at its queue's tail."""
+
+    def freed(self, component: Component) -> None:
+        """The component's processors are not held any more."""
+
+    def retry_queues_at(self, time: float) -> None:
+        """More may fit from `time` on."""
+
+    def ended(self, job: Job) -> None:
+        """The job has ended."""
+
+
+class Attempts:
+    """All attempts under way, and all debts of former ones."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        outbox: Outbox,
+        timers: Timers,
+        queues: Queues,
+        jobs: dict[int, Job],
+    ) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._out = outbox
+        self._timers = timers
+        self._queues = queues
+        self._jobs = jobs
+        self.live: list[dict[Ref, Component]] = [{} for _ in settings.clusters]
+        self._where: dict[Ref, Component] = {}
+
+    def adopt(self, component: Component) -> None:
+        """Count the component's claim (a new one, or one that the store remembers)."""
+        if component.phase is not Phase.GONE or component.step is not Step.NONE:
+            self._where[component.ref] = component
+        if component.phase is Phase.GONE:
+            return
+        self.live[component.cluster][component.ref] = component
+        self._ledger.claim(component.cluster, component.processors)
+
+    # --- small helpers ------------------------------------------------------------------------
+
+    def _find(self, ref: Ref) -> tuple[Component | None, Job | None]:
+        """The component, and its job if this is the job's present attempt."""
+        component = self._where.get(ref)
+        if component is None:
+            return None, None
+        job = self._jobs.get(ref.job)
+        if job is None or job.attempt != ref.attempt or component not in job.components:
+            return component, None
+        return component, job
+
+    def _irreversible(self, job: Job) -> bool:
+        """Whether the user's script may have started somewhere."""
+        if job.single:
+            return any(
+                c.step is not Step.NONE or c.phase is not Phase.PLACED for c in job.components
+            )
+        return job.state is JobState.RUNNING
+
+    def _owe(self, component: Component, step: Step, now: float) -> None:
+        component.step = step
+        component.tries = 0
+        component.retry_at = None
+        component.asked_at = now
+        self._out.changed(component)
+        if step in (Step.CLEAN, Step.DISCARD):
+            self._out.effects.append(Unwatch(component.ref, component.cluster))
+        self._emit(component, again=False)
+
+    def _done(self, component: Component) -> None:
+        if component.step is not Step.DISCARD:
+            component.detail = ""  # of what is done now
+        component.step = Step.NONE
+        component.retry_at = None
+        self._out.changed(component)
+
+    def _later(self, component: Component, now: float) -> None:
+        component.tries += 1
+        component.retry_at = now + self._settings.retry_delay(component.tries)
+        self._timers.set(component.retry_at, component.ref)
+
+    def _emit(self, component: Component, *, again: bool) -> None:
+        self._out.effects.append(self._effect(component, again))
+
+    def _effect(self, component: Component, again: bool) -> Effect:
+        ref, cluster = component.ref, component.cluster
+        if component.step is Step.ARM:
+            return Arm(ref, cluster)
+        if component.step is Step.OPEN:
+            return Open(ref, cluster)
+        if component.step is Step.CLEAN:
+            return Clean(ref, cluster, component.reserves)
+        if component.step is Step.DISCARD:
+            return Discard(ref, cluster)
+        job = self._jobs[ref.job]
+        if component.step is Step.RESERVE:
+            seconds = job.time_limit + self._settings.reservation_slack
+            return Reserve(ref, cluster, component.processors, seconds, again)
+        seconds = job.time_limit if job.single else job.time_limit + self._settings.barrier_slack
+        return Submit(
+            ref,
+            cluster,
+            component.processors,
+            seconds,
+            reservation=component.reserves,
+            barrier=not job.single,
+            again=again,
+        )
+
+    def _record(self, component: Component, event: Cleaned) -> None:
+        """The component's own record tells its exit code; its cluster, whether it was ended."""
+        if event.started:
+            component.started = True
+            component.start_time = component.start_time or event.start_time
+        if component.over:
+            return
+        component.end_time = event.end_time or component.end_time
+        if event.exit_code is not None:
+            component.exit_code = event.exit_code
+            component.cause = Cause.EXIT if event.exit_code else None
+        # That a component was killed while it was cleaned away tells nothing new of why.
+        known = component.cause not in (None, Cause.EXIT) and event.cause is Cause.KILLED
+        if event.cause is not None and component.exit_code != 0 and not known:
+            component.cause = event.cause
+        elif component.cause is None and component.exit_code is None:
+            component.cause = Cause.KILLED
+
+    def _gone(self, component: Component, now: float) -> None:
+        """Its cluster holds nothing of it; what is left is the folder of its gate."""
+        self._release(component, now)
+        self._owe(component, Step.DISCARD, now)
+
+    def _release(self, component: Component, now: float) -> None:
+        component.advance(Phase.GONE)
+        del self.live[component.cluster][component.ref]
+        token = tokens.make(self._settings.instance, component.ref)
+        self._ledger.free(component.cluster, component.processors, token, now)
+        self._queues.freed(component)
+        self._out.changed(component)
+
+    def _deadline(self, job: Job, time: float) -> None:
+        job.deadline = time
+        self._timers.set(time, job.id)
+        self._out.changed(job)
+
+    def _blame(self, component: Component, detail: str) -> str:
+        name = self._settings.clusters[component.cluster].name
+        return f"component {component.ref.component} in {name}: {detail}"
+
+    def _note(
+        self, now: float, job: Job, component: Component, what: str, **detail: object
+    ) -> None:
+        name = self._settings.clusters[component.cluster].name
+        self._out.note(now, job, what, component=component.ref.component, cluster=name, **detail)
+
+    @property
+    def debts(self) -> int:
+        """Components that are owed a step."""
+        return sum(1 for c in self._where.values() if c.step is not Step.NONE)
+
+    def component(self, ref: Ref) -> Component | None:
+        """The live component of that name."""
+        return self._where.get(ref)

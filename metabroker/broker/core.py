@@ -1,0 +1,374 @@
+"""The broker's core: events in, effects out (`handle`, `schedule`, `take`).
+
+A driver hands over what has happened, lets the policy place what now fits, writes what `take`
+gives in one transaction, and only then carries out the effects. At one instant: all events, then
+one `schedule` (all ends, all arrivals, then one pass).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from metabroker.policy import Memory, Scheduler
+
+from . import tokens
+from .events import (
+    Armed,
+    Arrived,
+    CancelJob,
+    Cleaned,
+    Discarded,
+    Ended,
+    Event,
+    GaveUp,
+    HoldJob,
+    Observed,
+    Opened,
+    Refused,
+    ReleaseJob,
+    Reserved,
+    Started,
+    SubmitJob,
+    Submitted,
+    Tick,
+    Unreachable,
+    Unsure,
+)
+from .job import Component, Goal, Job, NewJob
+from .ledger import Ledger
+from .outbox import Outbox, Ready, Timers
+from .queueing import choose_local
+from .rejected import Rejected
+from .saga import Saga
+from .settings import Settings
+from .states import IN_ATTEMPT, JobState
+from .tokens import Ref
+
+
+class Broker:
+    """All jobs that have not ended, their queues, and what is known of the clusters."""
+
+    def __init__(self, settings: Settings, scheduler: Scheduler) -> None:
+        self.settings = settings
+        self.scheduler = scheduler
+        self.jobs: dict[int, Job] = {}
+        self.ledger = Ledger(settings)
+        self.timers = Timers()
+        self.outbox = Outbox()
+        self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs)
+        self.next_job = 1
+        self._next_seq = 1
+        self._freed: list[tuple[int, int, int, int]] = []
+        self._dirty = False
+        self._waiting = [0] * len(settings.clusters)
+        self._lost_since: dict[int, float] = {}
+        self._handlers = {
+            SubmitJob: self._submit,
+            CancelJob: self._cancel,
+            HoldJob: self._hold,
+            ReleaseJob: self._release,
+            Reserved: self.saga.reserved,
+            Submitted: self.saga.submitted,
+            Armed: self.saga.armed,
+            Opened: self.saga.opened,
+            Cleaned: self.saga.cleaned,
+            Discarded: self.saga.discarded,
+            Refused: self.saga.refused,
+            Unsure: self.saga.unsure,
+            Arrived: self.saga.arrived,
+            Started: self.saga.started,
+            Ended: self.saga.ended,
+            GaveUp: self.saga.gave_up,
+            Observed: self._observed,
+            Unreachable: self._unreachable,
+            Tick: self._tick,
+        }
+
+    # --- the driver's side --------------------------------------------------------------------
+
+    def handle(self, event: Event, now: float) -> None:
+        """Take over one event. What it leads to waits in the outbox.
+
+        Raises:
+            Rejected: a user's request cannot be carried out; nothing has changed.
+        """
+        self._handlers[type(event)](event, now)  # type: ignore[operator]
+
+    def schedule(self, now: float) -> None:
+        """One pass of the policy, if anything may have changed what fits."""
+        if not self._dirty:
+            return
+        self._dirty = False
+        if self._freed:
+            # A departing job's clusters in order of decreasing component size (LS-RO).
+            self._freed.sort()
+            self.scheduler.depart([cluster for *_, cluster in self._freed if cluster >= 0])
+            self._freed.clear()
+        capacity = self.ledger.capacity(now)
+        for key, placement in self.scheduler.run(self.ledger.available(now), now, capacity):
+            job = self.jobs[key]
+            self._count_waiting(job, -1)
+            self.saga.begin(job, placement, now)
+
+    def take(self) -> Ready:
+        """What must be written, and then done."""
+        return self.outbox.take()
+
+    def next_time(self) -> float | None:
+        """When the next `Tick` is due."""
+        return self.timers.next()
+
+    def restore(self, jobs: Iterable[Job], components: Iterable[Component], now: float) -> None:
+        """Go on from what the store holds. `jobs` have not ended; `components` are those of
+        their present attempts, and all others that are not GONE or are owed a step.
+
+        The driver must carry out the effects that this leaves behind: all that was owed, again.
+        """
+        waiting = []
+        for job in jobs:
+            self.jobs[job.id] = job
+            self.next_job = max(self.next_job, job.id + 1)
+            self._next_seq = max(self._next_seq, job.seq + 1)
+            if job.state is JobState.QUEUED:
+                waiting.append(job)
+        waiting.sort(key=lambda job: job.seq)
+        for job in waiting:
+            self._arrive(job)
+        for component in sorted(components, key=lambda c: c.ref):
+            component.asked_at = now
+            self._next_seq = max(self._next_seq, component.seq + 1)
+            self.saga.adopt(component)
+            owner = self.jobs.get(component.ref.job)
+            if (
+                owner is not None
+                and owner.state in IN_ATTEMPT
+                and owner.attempt == component.ref.attempt
+            ):
+                owner.components.append(component)
+            self.saga.resume(component)
+        for job in self.jobs.values():
+            self.saga.resume_job(job)
+        self._freed.append((0, 0, 0, -1))
+        self._dirty = bool(self.jobs)
+
+    def recall(self, memory: Memory) -> None:
+        """After `restore`: what the policy remembers besides the waiting jobs. Who joins from
+        now on comes after all who ever joined."""
+        self.scheduler.recall(memory)
+        self._next_seq = max(self._next_seq, memory.next_seq)
+
+    # --- what users ask -----------------------------------------------------------------------
+
+    def _submit(self, event: SubmitJob, now: float) -> None:
+        new = event.job
+        job = Job(
+            id=self.next_job,
+            user=new.user,
+            name=new.name,
+            request=new.request,
+            time_limit=new.time_limit,
+            submit_time=now,
+            queue=0,
+            local=new.local,
+            home=new.home,
+            state=JobState.HELD if new.hold else JobState.QUEUED,
+        )
+        self.next_job += 1
+        self.jobs[job.id] = job
+        self.outbox.note(now, job, "submitted", user=new.user, hold=new.hold)
+        if new.hold:
+            job.queue = self.queue_of(new)
+            job.reason = f"held by {new.user} at submission"
+        else:
+            self.requeue(job, now)
+
+    def _cancel(self, event: CancelJob, now: float) -> None:
+        job = self._known(event.job)
+        reason = f"cancelled by {event.by}"
+        self.outbox.note(now, job, "cancel", by=event.by)
+        job.by = event.by
+        if job.state in (JobState.QUEUED, JobState.HELD):
+            self._withdraw(job)
+            self._end(job, JobState.CANCELLED, reason, now)
+        elif not self.saga.abandon(job, JobState.CANCELLED, reason, now):
+            job.reason = f"{reason}; waits until its clusters have ended it"
+            self.saga.finish(job, Goal.CANCEL, now)
+
+    def _hold(self, event: HoldJob, now: float) -> None:
+        job = self._known(event.job)
+        reason = f"held by {event.by}"
+        if job.state is JobState.HELD:
+            return
+        if job.state is JobState.QUEUED:
+            self._withdraw(job)
+            job.move(JobState.HELD)
+            job.reason = reason
+            self.outbox.note(now, job, "held", by=event.by)
+        elif not self.saga.abandon(job, JobState.HELD, reason, now):
+            raise Rejected(
+                f"job {job.id} is {job.state.value}: only a job that has not started can be held",
+                f"cancel it with: metabroker cancel {job.id}",
+            )
+
+    def _release(self, event: ReleaseJob, now: float) -> None:
+        job = self._known(event.job)
+        if job.state is JobState.QUEUED:
+            return
+        if job.state is not JobState.HELD:
+            raise Rejected(f"job {job.id} is {job.state.value}, not HELD", "nothing to release")
+        job.move(JobState.QUEUED)
+        job.reason = ""
+        self.outbox.note(now, job, "released", by=event.by)
+        self.requeue(job, now)
+
+    def _known(self, number: int) -> Job:
+        job = self.jobs.get(number)
+        if job is None:
+            raise Rejected(
+                f"job {number} is not known or has ended",
+                f"see: metabroker show {number}",
+                missing=True,
+            )
+        return job
+
+    def _end(self, job: Job, state: JobState, reason: str, now: float) -> None:
+        job.move(state)
+        job.reason = reason
+        job.end_time = now
+        self.outbox.note(now, job, state.value.lower(), why=reason)
+        self.ended(job)
+
+    # --- queues -------------------------------------------------------------------------------
+
+    def queue_of(self, job: Job | NewJob) -> int:
+        """The queue that the job joins now."""
+        local = choose_local(
+            max(job.request.sizes),
+            chosen=job.local,
+            home=job.home,
+            sizes=self.ledger.sizes(),
+            known=[a.reachable for a in self.ledger.accounts],
+            available=self._room,
+            waiting=self._waiting,
+        )
+        return self.scheduler.queue_of(job.request, local)
+
+    @property
+    def _room(self) -> list[int]:
+        return [
+            max(0, a.usable - a.others - a.claimed) if a.reachable else 0
+            for a in self.ledger.accounts
+        ]
+
+    def requeue(self, job: Job, now: float) -> None:
+        """Join a queue at its tail, as the latest of all."""
+        job.seq = self._next_seq
+        self._next_seq += 1
+        job.queued_at = now
+        job.queue = self.queue_of(job)
+        self.outbox.changed(job)
+        self._arrive(job)
+
+    def _arrive(self, job: Job) -> None:
+        self._count_waiting(job, +1)
+        self.scheduler.arrive(job.id, job.request, job.queue, job.queued_at, seq=job.seq)
+        self._dirty = True
+
+    def _withdraw(self, job: Job) -> None:
+        """Out of its queue; whoever is behind may be able to start."""
+        if self.scheduler.remove(job.id):
+            self._count_waiting(job, -1)
+            self._dirty = True
+
+    def _count_waiting(self, job: Job, sign: int) -> None:
+        if job.queue < len(self._waiting):
+            self._waiting[job.queue] += sign * sum(job.request.sizes)
+
+    def freed(self, component: Component) -> None:
+        """A departure, for the next pass."""
+        ref = component.ref
+        self._freed.append((ref.job, -component.processors, ref.component, component.cluster))
+        self._dirty = True
+
+    def retry_queues_at(self, time: float) -> None:
+        """More may fit from `time` on."""
+        self.timers.set(time, None)
+
+    def ended(self, job: Job) -> None:
+        """Forget an ended job; its debts are kept apart."""
+        self.outbox.changed(job)
+        del self.jobs[job.id]
+
+    # --- clusters and time --------------------------------------------------------------------
+
+    def _observed(self, event: Observed, now: float) -> None:
+        cluster, snapshot = event.cluster, event.snapshot
+        self._lost_since.pop(cluster, None)
+
+        def claim(token: str) -> int:
+            ref = tokens.parse(self.settings.instance, token)
+            component = None if ref is None else self.saga.live[cluster].get(ref)
+            return 0 if component is None else component.processors
+
+        usable = self.ledger.accounts[cluster].usable
+        if self.ledger.observe(cluster, snapshot, claim):
+            self._grown(cluster)
+        # Jobs that the cluster is too small for now step aside, or come back.
+        self._dirty = self._dirty or usable != snapshot.usable
+        self.saga.observe(cluster, snapshot, now)
+
+    def _grown(self, cluster: int) -> None:
+        """More is idle than before: as good as a departure from that cluster."""
+        self._freed.append((0, 0, 0, cluster))
+        self._dirty = True
+
+    def _unreachable(self, event: Unreachable, now: float) -> None:
+        self.ledger.lose(event.cluster, event.detail)
+        if event.cluster not in self._lost_since:
+            self._dirty = True  # jobs that need it step aside
+            self._lost_since[event.cluster] = now
+            self.timers.set(now + self.settings.move_after, None)
+
+    def _tick(self, _event: Tick, now: float) -> None:
+        for what in self.timers.due(now):
+            if what is None:
+                self._freed.append((0, 0, 0, -1))
+                self._dirty = True
+                self._move_waiting(now)
+            else:
+                self.saga.due(what, now)
+
+    def _move_waiting(self, now: float) -> None:
+        """Jobs that only the broker put into a lost cluster's queue go to another's tail."""
+        lost = {
+            cluster
+            for cluster, since in self._lost_since.items()
+            if now - since >= self.settings.move_after
+        }
+        if not lost:
+            return
+        if not any(self.ledger.known(c, now) for c in range(len(self._waiting))):
+            self.timers.set(now + self.settings.move_after, None)
+            return
+        for job in list(self.jobs.values()):
+            if job.state is not JobState.QUEUED or job.queue not in lost or job.local is not None:
+                continue
+            if job.request.clusters is not None:
+                continue
+            before = job.queue
+            if self.queue_of(job) == before:
+                continue
+            self._withdraw(job)
+            self.requeue(job, now)
+            names = self.settings.clusters
+            self.outbox.note(
+                now,
+                job,
+                "moved",
+                why=f"{names[before].name} does not answer",
+                to=names[job.queue].name if job.queue < len(names) else "global",
+            )
+
+    def component(self, ref: Ref) -> Component | None:
+        """A component that claims something, of any attempt."""
+        return self.saga.component(ref)

@@ -1,0 +1,106 @@
+"""What the broker wants done. A driver carries effects out and answers with events.
+
+`Reserve`, `Submit`, `Arm`, `Open`, `Clean` and `Discard` are owed: the component's row in the
+store says so before they are carried out, and a driver must always answer them (with `Unsure` if
+it cannot tell). For one component they are carried out one at a time, in the order in which they
+were made.
+`again` says that the same step may have been carried out before: look first, then act.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .tokens import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Make the component's reservation, re-read it and compare."""
+
+    ref: Ref
+    cluster: int
+    processors: int
+    seconds: int
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """Lay out the component's gate and submit its job (into its reservation, if it has one).
+
+    With `barrier` the job waits for the gate to be opened; else it starts as soon as it runs.
+    """
+
+    ref: Ref
+    cluster: int
+    processors: int
+    seconds: int
+    reservation: bool
+    barrier: bool
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Make sure that the component, which waits at the barrier, does not give up by itself."""
+
+    ref: Ref
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Write the peers file and open the gate."""
+
+    ref: Ref
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """Fence the gate, cancel the job, delete the reservation; answer when all of it is gone.
+
+    The gate itself stays, with the component's record, until what it says is durable.
+    """
+
+    ref: Ref
+    cluster: int
+    reservation: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Remove the gate of a component that is gone: what its record says has been written down."""
+
+    ref: Ref
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class CleanStray:
+    """A cluster shows something of ours that nobody needs: remove it. Not owed; seen again if
+    it fails, since the next look shows it again."""
+
+    cluster: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Look at the component's own records from now on."""
+
+    ref: Ref
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatch:
+    """No need to look any more."""
+
+    ref: Ref
+    cluster: int
+
+
+Owed = Reserve | Submit | Arm | Open | Clean | Discard
+Effect = Owed | CleanStray | Watch | Unwatch

@@ -1,0 +1,137 @@
+"""The saga backward: how an attempt is undone, or ends, and what that makes of its job.
+
+Until an attempt is committed it is undone at once (`_roll_back`, `abandon`): what it may have left
+in a cluster becomes a debt, a component that is owed a `Clean`. After that the script may be
+running, so the job moves on only when all of its components are over (`finish`, `_settle`).
+"""
+
+from __future__ import annotations
+
+from .attempts import Attempts
+from .job import Component, Goal, Job
+from .states import Cause, JobState, Phase, Step
+
+
+class Endings(Attempts):
+    """Everything that takes a job out of its attempt."""
+
+    def abandon(self, job: Job, state: JobState, reason: str, now: float) -> bool:
+        """A user wants the job out of its attempt. False: it may be running, so `finish` it."""
+        if self._irreversible(job):
+            return False
+        self._undo(job, now)
+        self._out.note(now, job, "rolled back", why=reason)
+        self._leave(job, state, reason, now)
+        return True
+
+    def _roll_back(self, job: Job, now: float, reason: str) -> None:
+        """Undo an attempt whose script has started nowhere, and never will."""
+        self._undo(job, now)
+        self._out.note(now, job, "rolled back", why=reason)
+        self._submission_failed(job, reason, now)
+
+    def _undo(self, job: Job, now: float) -> None:
+        for component in job.components:
+            if component.phase is Phase.PLACED and component.step is Step.NONE:
+                self._release(component, now)
+                del self._where[component.ref]
+            elif component.step is not Step.CLEAN and component.phase is not Phase.GONE:
+                self._owe(component, Step.CLEAN, now)
+        job.components = []
+        job.deadline = None
+        job.goal = None
+
+    def finish(self, job: Job, goal: Goal, now: float) -> None:
+        """End an attempt that may be running: the job moves on when all of it is over."""
+        job.goal = goal
+        job.deadline = None
+        self._out.changed(job)
+        for component in job.components:
+            if not component.over and component.step is not Step.CLEAN:
+                self._owe(component, Step.CLEAN, now)
+        self._settle(job, now)
+
+    def _settle(self, job: Job, now: float) -> None:
+        """Has the attempt ended? One failed component ends the others."""
+        parts = job.components
+        if job.goal is None and any(c.over and not c.succeeded for c in parts):
+            self.finish(job, Goal.FAIL, now)
+        elif parts and all(c.over for c in parts):
+            self._move_on(job, now)
+
+    def _move_on(self, job: Job, now: float) -> None:
+        """Decide what an attempt that is over makes of its job (DCS 3.5)."""
+        parts = job.components
+        failed = next((c for c in parts if not c.succeeded), None)
+        if failed is None:
+            self._leave(job, JobState.COMPLETED, "", now, exit_code=0)
+        elif job.goal is Goal.CANCEL:
+            self._leave(job, JobState.CANCELLED, f"cancelled by {job.by}", now)
+        elif job.goal is Goal.TIMEOUT or any(c.cause is Cause.OVERTIME for c in parts):
+            self._leave(job, JobState.TIMEOUT, "over its time limit", now)
+        elif not any(c.started for c in parts):
+            self._submission_failed(job, self._blame(failed, failed.detail or "not started"), now)
+        else:
+            self._completion_failed(job, now)
+
+    def _submission_failed(self, job: Job, reason: str, now: float) -> None:
+        """DCS 3.2: to the tail, until the maximum is reached."""
+        job.submission_failures += 1
+        if job.submission_failures >= self._settings.submission_retries:
+            reason = f"{reason}; given up after {job.submission_failures} failed submissions"
+            self._leave(job, JobState.FAILED, reason, now)
+        else:
+            self._leave(job, JobState.QUEUED, reason, now)
+
+    def _completion_failed(self, job: Job, now: float) -> None:
+        """DCS 3.5: to the tail while within the maximum; submission failures start anew."""
+        job.completion_failures += 1
+        failed = [c for c in job.components if not c.succeeded]
+        # Of those that were killed, the one that was gone first: the others ended because of it.
+        first = min(failed, key=lambda c: (_blamed_last(c), c.asked_at))
+        reason = self._blame(first, _ending(first))
+        if job.completion_failures > self._settings.completion_retries:
+            self._leave(job, JobState.FAILED, reason, now, exit_code=first.exit_code)
+        else:
+            job.submission_failures = 0
+            self._leave(job, JobState.QUEUED, reason, now)
+
+    def _leave(
+        self, job: Job, state: JobState, reason: str, now: float, *, exit_code: int | None = None
+    ) -> None:
+        """The job leaves its attempt; what is not clean yet stays behind as debts."""
+        job.components = []
+        job.goal = None
+        job.deadline = None
+        job.reason = reason
+        job.move(state)
+        if state is JobState.QUEUED:
+            job.start_time = None
+            self._queues.requeue(job, now)
+            self._out.note(now, job, "queued", why=reason)
+        elif state is JobState.HELD:
+            self._out.note(now, job, "held", why=reason)
+        else:
+            job.end_time = now
+            job.exit_code = exit_code
+            self._out.note(now, job, state.value.lower(), why=reason, exit_code=exit_code)
+            self._queues.ended(job)
+
+
+def _blamed_last(component: Component) -> int:
+    """Which of several failures is the job's: a script's own exit, and never, if there is another,
+    that of a component which was only ended because of it."""
+    return {Cause.EXIT: 0, Cause.KILLED: 2, None: 2}.get(component.cause, 1)
+
+
+def _ending(component: Component) -> str:
+    """How a component that did not succeed ended, in words."""
+    if component.cause is Cause.EXIT:
+        return f"its script ended with exit code {component.exit_code}"
+    if component.cause is None:
+        return component.detail or "ended"
+    return (
+        f"{component.cause.value}: {component.detail}"
+        if component.detail
+        else (component.cause.value)
+    )

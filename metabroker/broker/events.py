@@ -1,0 +1,218 @@
+"""What can happen to the broker. Every event is plain data; times come beside it, from the driver.
+
+Replies name the component they speak of by its `Ref`, attempt number included: a late answer of
+attempt 1 is never counted for attempt 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .job import NewJob
+from .observation import Snapshot
+from .states import Cause, Step
+from .tokens import Ref
+
+# --- what users ask ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitJob:
+    """A checked submission; the job gets the next number."""
+
+    job: NewJob
+
+
+@dataclass(frozen=True, slots=True)
+class CancelJob:
+    """End the job, whatever it is doing."""
+
+    job: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoldJob:
+    """Take the job out of its queue; an attempt that has not been committed is undone."""
+
+    job: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseJob:
+    """Put a held job back, at its queue's tail."""
+
+    job: int
+    by: str
+
+
+# --- what clusters answer ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """The reservation exists and holds what was asked (it was re-read)."""
+
+    ref: Ref
+    start_time: float | None = None
+    end_time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """The cluster has the component's job."""
+
+    ref: Ref
+    native_id: str
+    submit_time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Armed:
+    """The component waits at the barrier and can no longer give up by itself."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The component may start the user's script."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """The cluster holds no job and no reservation of this component, and it can never start.
+
+    `started` tells whether the user's script had started; times and exit code are its own
+    record, if it left one; `cause` is the cluster's word on why it ended, if that was not by
+    itself.
+    """
+
+    ref: Ref
+    started: bool = False
+    start_time: float | None = None
+    end_time: float | None = None
+    exit_code: int | None = None
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """The component's gate is gone too."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The cluster said no to a step, and for certain did not carry it out."""
+
+    ref: Ref
+    step: Step
+    cause: Cause
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """A step's outcome is not known (no reply, a cut connection), or it is not done yet.
+
+    Of a `Clean`, `fenced` says that the gate at least is shut: the user's script has not started
+    and never will, whatever the cluster still holds.
+    """
+
+    ref: Ref
+    step: Step
+    detail: str
+    fenced: bool = False
+
+
+# --- what the components' own records tell ----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The component reached the barrier."""
+
+    ref: Ref
+    hosts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The component's script has started."""
+
+    ref: Ref
+    time: float
+    hosts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The component's script is over.
+
+    `signalled`: it was sent a signal from outside before it ended, so why it ended (its time
+    limit, a cancellation) is its cluster's to say.
+    """
+
+    ref: Ref
+    time: float
+    exit_code: int
+    signalled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GaveUp:
+    """The component left the barrier at its own deadline; its script never started."""
+
+    ref: Ref
+
+
+# --- what is seen of clusters, and time -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A look at a cluster succeeded."""
+
+    cluster: int
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """A look at a cluster failed: nothing is known of it from now on."""
+
+    cluster: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed: deadlines and retries that are due are acted on."""
+
+
+Event = (
+    SubmitJob
+    | CancelJob
+    | HoldJob
+    | ReleaseJob
+    | Reserved
+    | Submitted
+    | Armed
+    | Opened
+    | Cleaned
+    | Discarded
+    | Refused
+    | Unsure
+    | Arrived
+    | Started
+    | Ended
+    | GaveUp
+    | Observed
+    | Unreachable
+    | Tick
+)

@@ -1,0 +1,142 @@
+"""A job and the components of its present attempt, as the core keeps them in memory.
+
+Small on purpose: what only the script's start needs (the script, its arguments, its environment)
+stays in the store, so that 100,000 waiting jobs are cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from metabroker.policy import Request
+
+from .states import TRANSITIONS, Cause, JobState, Phase, Step
+from .tokens import Ref
+
+
+class Goal(Enum):
+    """What an attempt that is being ended will make of its job, once nothing of it is left."""
+
+    CANCEL = "cancel"
+    TIMEOUT = "timeout"
+    FAIL = "fail"  # its outcome decides: a failed submission or a failed run
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A checked submission, as the core needs it.
+
+    `request` names clusters by index; `local` is the cluster in whose queue a single-component
+    job (or, under LS, any job) was put by its user, `home` the one configured for the user.
+    `time_limit` is in seconds.
+    """
+
+    user: str
+    name: str
+    request: Request
+    time_limit: int
+    local: int | None = None
+    home: int | None = None
+    hold: bool = False
+
+
+class ImpossibleTransition(Exception):
+    """A step outside the state table: a mistake in the broker, never the user's."""
+
+
+_ORDER: Mapping[Phase, int] = {phase: rank for rank, phase in enumerate(Phase)}
+
+
+@dataclass(slots=True, eq=False)
+class Component:
+    """One component of one attempt: what it claims, how far it is, and what is owed to it.
+
+    It counts as `processors` held in its cluster from placement until it is GONE.
+    """
+
+    ref: Ref
+    cluster: int
+    processors: int
+    reserves: bool  # held by a reservation; else its job itself is the claim (placeholder)
+    seq: int = 0  # its job's place in the order of joining, when it was placed
+    phase: Phase = Phase.PLACED
+    step: Step = Step.NONE
+    tries: int = 0
+    retry_at: float | None = None
+    reservation: bool = False
+    started: bool = False  # the user's script started
+    native_id: str | None = None
+    submit_time: float | None = None
+    hosts: str = ""
+    start_time: float | None = None
+    end_time: float | None = None
+    exit_code: int | None = None
+    cause: Cause | None = None
+    detail: str = ""
+    missing_since: float | None = None
+    asked_at: float = 0.0  # when its latest step was first asked for
+
+    def reached(self, phase: Phase) -> bool:
+        """Whether it has come at least as far as `phase`."""
+        return _ORDER[self.phase] >= _ORDER[phase]
+
+    def advance(self, phase: Phase) -> None:
+        """Come as far as `phase`; never goes back."""
+        if _ORDER[phase] > _ORDER[self.phase]:
+            self.phase = phase
+
+    @property
+    def over(self) -> bool:
+        """Whether its script, if it ever started, is certainly not running any more."""
+        return self.reached(Phase.ENDED)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether its script ended with exit code 0."""
+        return self.over and self.exit_code == 0 and self.cause is None
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One job. Times in Unix seconds, `time_limit` in seconds, clusters and queues by index."""
+
+    id: int
+    user: str
+    name: str
+    request: Request
+    time_limit: int
+    submit_time: float
+    queue: int
+    local: int | None = None  # the local queue its user chose
+    home: int | None = None
+    state: JobState = JobState.QUEUED
+    reason: str = ""
+    seq: int = 0  # its place in the order of joining a queue; new at each joining
+    queued_at: float = 0.0
+    attempt: int = 0
+    submission_failures: int = 0
+    completion_failures: int = 0
+    start_time: float | None = None
+    end_time: float | None = None
+    exit_code: int | None = None
+    deadline: float | None = None
+    goal: Goal | None = None
+    by: str = ""  # who asked for the goal
+    components: list[Component] = field(default_factory=list)
+
+    @property
+    def single(self) -> bool:
+        """Whether it has one component: no reservation and no barrier."""
+        return len(self.request.sizes) == 1
+
+    def move(self, state: JobState) -> None:
+        """Go to `state`.
+
+        Raises:
+            ImpossibleTransition: the state table has no such step.
+        """
+        if state not in TRANSITIONS[self.state]:
+            raise ImpossibleTransition(f"job {self.id}: {self.state.value} -> {state.value}")
+        self.state = state

@@ -1,0 +1,77 @@
+"""What a look at a cluster tells of components: lost ones, ended ones, and strays."""
+
+from __future__ import annotations
+
+from . import tokens
+from .effects import CleanStray
+from .endings import Endings
+from .job import Component
+from .observation import NativeJob, NativeState, Snapshot
+from .states import Cause, Phase, Step
+
+_WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
+
+
+class Looks(Endings):
+    """Holds what a cluster shows against what the broker believes."""
+
+    def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:
+        """Hold what a look showed against what the broker believes."""
+        for component in list(self.live[cluster].values()):
+            if component.phase in _WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
+                self._judge(component, snapshot, now)
+        known = self.live[cluster]
+        shown = [t for t, j in snapshot.jobs.items() if j.state is not NativeState.ENDED]
+        for token in dict.fromkeys([*shown, *snapshot.reservations]):
+            ref = tokens.parse(self._settings.instance, token)
+            if ref is None or ref in known:
+                continue
+            if not self._ledger.cleaned_lately(cluster, token, snapshot.taken_at):
+                self._out.effects.append(CleanStray(cluster, token))
+
+    def _judge(self, component: Component, snapshot: Snapshot, now: float) -> None:
+        if snapshot.taken_at < component.asked_at + self._settings.visible_after:
+            return
+        native = snapshot.jobs.get(tokens.make(self._settings.instance, component.ref))
+        if native is None:
+            self._missing(component, snapshot, now)
+        elif native.state is NativeState.ENDED:
+            self._native_end(component, native, now)
+        else:
+            component.missing_since = None
+            detail = f"{native.word}: {native.reason}" if native.reason else native.word
+            hosts = native.hosts or component.hosts
+            if (component.detail, component.hosts) != (detail, hosts):
+                component.detail, component.hosts = detail, hosts
+                self._out.changed(component)
+
+    def _missing(self, component: Component, snapshot: Snapshot, now: float) -> None:
+        """Not shown. A controller that has just restarted may not know its jobs yet."""
+        if not snapshot.settled:
+            return
+        if component.missing_since is None:
+            component.missing_since = snapshot.taken_at
+        elif snapshot.taken_at - component.missing_since >= self._settings.missing_grace:
+            component.cause = Cause.LOST
+            component.detail = "its cluster does not know it any more"
+            self._out_of_cluster(component, now)
+
+    def _native_end(self, component: Component, native: NativeJob, now: float) -> None:
+        """The native job is over. Its own record, read while cleaning, has the last word."""
+        component.cause = native.cause
+        component.exit_code = native.exit_code
+        component.end_time = native.end_time
+        component.detail = native.word
+        self._out_of_cluster(component, now)
+
+    def _out_of_cluster(self, component: Component, now: float) -> None:
+        self._out.changed(component)
+        job = self._jobs.get(component.ref.job)
+        if job is None or component not in job.components:
+            self._owe(component, Step.CLEAN, now)
+            return
+        self._note(now, job, component, "not in its cluster", why=component.detail)
+        if self._irreversible(job):
+            self._owe(component, Step.CLEAN, now)
+        else:
+            self._roll_back(job, now, self._blame(component, component.detail))

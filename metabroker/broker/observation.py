@@ -1,0 +1,67 @@
+"""What a look at a cluster tells: plain data, made by the adapters, read by the core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .states import Cause
+
+
+class NativeState(Enum):
+    """A native job's state, reduced to what the broker acts on."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    ENDED = "ended"
+    UNKNOWN = "unknown"  # a state outside the adapter's table: a value, not a guess
+
+
+@dataclass(frozen=True, slots=True)
+class NativeJob:
+    """One of the broker's own jobs as the cluster shows it. Times in Unix seconds."""
+
+    native_id: str
+    submit_time: float | None
+    state: NativeState
+    word: str  # the cluster's own word for the state
+    processors: int = 0
+    hosts: str | None = None
+    reason: str = ""  # why it is pending, in the cluster's words
+    start_time: float | None = None
+    end_time: float | None = None
+    exit_code: int | None = None
+    cause: Cause | None = None  # of an ended one: None is a normal end
+
+
+@dataclass(frozen=True, slots=True)
+class NativeReservation:
+    """One of the broker's own reservations as the cluster shows it."""
+
+    processors: int
+    start_time: float | None = None
+    end_time: float | None = None
+    hosts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One look at one cluster.
+
+    `usable` counts the processors in nodes that take jobs; `busy` those of them that are held
+    by anybody (running jobs, reservations), ours included; `ours` how many of the busy ones each
+    of our tokens holds. `taken_at` is the broker's clock when the look began, so that what
+    happened since is not judged by it.
+    """
+
+    taken_at: float
+    processors: int
+    usable: int
+    busy: int
+    ours: Mapping[str, int] = field(default_factory=dict)
+    jobs: Mapping[str, NativeJob] = field(default_factory=dict)
+    reservations: Mapping[str, NativeReservation] = field(default_factory=dict)
+    version: str = ""
+    settled: bool = True  # False shortly after a controller's restart: absence proves nothing
+    commands: int = 0  # how many commands the look took

@@ -1,0 +1,91 @@
+"""What one step of the core leaves behind for its driver: one struct, taken whole."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Any
+
+from .effects import Effect
+from .job import Component, Job
+from .tokens import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a job's history. Times in Unix seconds."""
+
+    time: float
+    job: int
+    attempt: int
+    what: str
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Write all of `jobs`, `components` and `journal` in one transaction; then act on `effects`."""
+
+    jobs: list[Job]
+    components: list[Component]
+    journal: list[Entry]
+    effects: list[Effect]
+
+    def __bool__(self) -> bool:
+        return bool(self.jobs or self.components or self.journal or self.effects)
+
+
+@dataclass(slots=True)
+class Outbox:
+    """Collects what has changed since the driver last took it."""
+
+    jobs: dict[int, Job] = field(default_factory=dict)
+    components: dict[Ref, Component] = field(default_factory=dict)
+    journal: list[Entry] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+
+    def note(self, now: float, job: Job, what: str, **detail: Any) -> None:
+        """Write a line of the job's history."""
+        self.journal.append(Entry(now, job.id, job.attempt, what, detail))
+        self.jobs[job.id] = job
+
+    def changed(self, *things: Job | Component) -> None:
+        """These rows must be written."""
+        for thing in things:
+            if isinstance(thing, Job):
+                self.jobs[thing.id] = thing
+            else:
+                self.components[thing.ref] = thing
+
+    def take(self) -> Ready:
+        """All that has changed; the outbox is empty afterwards."""
+        ready = Ready(
+            list(self.jobs.values()), list(self.components.values()), self.journal, self.effects
+        )
+        self.jobs, self.components, self.journal, self.effects = {}, {}, [], []
+        return ready
+
+
+class Timers:
+    """Moments at which something must be looked at again. What is due is checked by its owner:
+    a timer may be out of date, and then means nothing."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Ref | int | None]] = []
+        self._count = 0
+
+    def set(self, time: float, what: Ref | int | None) -> None:
+        """Look at a component (by Ref), a job (by number) or the queues (None) at `time`."""
+        self._count += 1
+        heapq.heappush(self._heap, (time, self._count, what))
+
+    def due(self, now: float) -> list[Ref | int | None]:
+        """What is due, each once, earliest first."""
+        found: dict[Ref | int | None, None] = {}
+        while self._heap and self._heap[0][0] <= now:
+            found[heapq.heappop(self._heap)[2]] = None
+        return list(found)
+
+    def next(self) -> float | None:
+        """The earliest moment set."""
+        return self._heap[0][0] if self._heap else None

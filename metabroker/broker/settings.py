@@ -1,0 +1,68 @@
+"""The numbers that the saga goes by; all times in seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """What the core must know of one cluster."""
+
+    name: str
+    reserves: bool = True  # components of co-allocated jobs are held by reservations
+    processors: int = 0  # as last known; 0: not known yet
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Deadlines, retries and back-offs."""
+
+    instance: str
+    clusters: tuple[ClusterSettings, ...]
+    submission_retries: int = 3  # failed submissions after which a job is given up (DCS 3.2)
+    completion_retries: int = 0  # failed runs after which it is still tried again (DCS 3.5)
+    reserve_timeout: float = 30.0
+    submit_timeout: float = 60.0
+    barrier_timeout: float = 120.0
+    overtime_grace: float = 30.0  # over its time limit, before the broker ends a job itself
+    missing_grace: float = 5.0  # not shown by its cluster, before a job counts as lost
+    visible_after: float = 2.0  # a look begun sooner after a submission proves nothing
+    completing_grace: float = 5.0  # a job whose script has ended may be shown for so long
+    stale_after: float = 30.0  # older knowledge of a cluster is none
+    move_after: float = 60.0  # a cluster gone for so long loses what waits for it by chance
+    retry_first: float = 0.2
+    retry_most: float = 30.0
+    refusal_first: float = 2.0
+    refusal_most: float = 300.0
+
+    def retry_delay(self, tries: int) -> float:
+        """Before a step is tried again: doubling, bounded."""
+        return _doubling(self.retry_first, self.retry_most, tries)
+
+    def refusal_delay(self, refusals: int) -> float:
+        """How long a refused number of processors is not asked of the same cluster again."""
+        return _doubling(self.refusal_first, self.refusal_most, refusals)
+
+    @property
+    def barrier_slack(self) -> int:
+        """Seconds a co-allocated component may take beyond its job's time limit: the way to the
+        barrier and the wait there. The broker itself ends a job that is over its limit."""
+        return int(self.submit_timeout + self.barrier_timeout + self.overtime_grace)
+
+    @property
+    def barrier_patience(self) -> int:
+        """Seconds a component waits at the barrier before it gives up by itself: longer than the
+        broker waits, so that this happens only where the broker does not come back."""
+        return int(self.submit_timeout + self.barrier_timeout) + 10
+
+    @property
+    def reservation_slack(self) -> int:
+        """Seconds a reservation outlives its job's time limit. The cluster ends what still runs
+        in a reservation when that ends, so it is longer than all the component may take."""
+        return self.barrier_slack + 60
+
+
+def _doubling(first: float, most: float, times: int) -> float:
+    return float(min(most, first * 2 ** min(max(times - 1, 0), 30)))

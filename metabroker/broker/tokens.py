@@ -1,0 +1,38 @@
+"""Tokens: the names by which the broker finds its own things in a cluster again.
+
+A token names one component of one attempt of one job of one broker instance:
+`mb-3f9a2c-17-2-0` is component 0 of attempt 2 of job 17 of instance 3f9a2c. It is the name of the
+component's reservation and of its native job. Only things whose token carries the broker's own
+instance are ever cancelled or deleted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"mb-([0-9a-f]{6,16})-([1-9][0-9]{0,17})-([1-9][0-9]{0,8})-([0-9]{1,6})")
+
+
+class Ref(NamedTuple):
+    """One component of one attempt of one job."""
+
+    job: int
+    attempt: int
+    component: int
+
+    def __str__(self) -> str:
+        return f"{self.job}.{self.attempt}.{self.component}"
+
+
+def make(instance: str, ref: Ref) -> str:
+    """The token of `ref` under broker instance `instance` (6 to 16 hexadecimal digits)."""
+    return f"mb-{instance}-{ref.job}-{ref.attempt}-{ref.component}"
+
+
+def parse(instance: str, text: str) -> Ref | None:
+    """The component that `text` names, or None if it is not a token of this instance."""
+    match = _TOKEN.fullmatch(text)
+    if match is None or match[1] != instance:
+        return None
+    return Ref(int(match[2]), int(match[3]), int(match[4]))

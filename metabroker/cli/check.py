@@ -1,0 +1,41 @@
+"""`metabroker check`."""
+
+from __future__ import annotations
+
+import click
+
+from metabroker.cli import common
+from metabroker.cli.errors import USAGE, tell
+
+
+@click.command()
+@click.option("--config", "file", required=True, metavar="FILE", help="the configuration")
+@click.option("--show", is_flag=True, help="print the configuration with every default")
+@common.json_option
+def check(file: str, show: bool, as_json: bool) -> int:
+    """Validate a configuration without touching a cluster.
+
+    Every error is told with its file, line and key; exit code 2 if there is any.
+    """
+    from metabroker.config import ConfigErrors, load, render
+    from metabroker.config.render import as_data
+
+    try:
+        config = load(file)
+    except ConfigErrors as found:
+        if as_json:
+            errors = [error.as_json() for error in found.errors]
+            common.print_json({"ok": False, "file": file, "errors": errors})
+        else:
+            for error in found.errors:
+                tell(str(error))
+        return USAGE
+    if as_json:
+        common.print_json({"ok": True, "file": file, "errors": [], "config": as_data(config)})
+    elif show:
+        print(render(config), end="")
+    else:
+        print(f"{file}: ok: policy {config.policy}, {len(config.clusters)} clusters")
+        for name, cluster in config.clusters.items():
+            print(f"  {name}: {cluster.system}, {cluster.processors or '?'} processors")
+    return 0

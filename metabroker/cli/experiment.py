@@ -1,0 +1,201 @@
+"""`metabroker experiment`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from metabroker.cli import common
+from metabroker.cli.errors import FAILED, USAGE, CliError
+
+if TYPE_CHECKING:
+    from metabroker.simulation.experiments.laboratory import Laboratory
+    from metabroker.simulation.experiments.scale import Scale
+    from metabroker.simulation.spread import Spread
+
+FOLDER = Path("metabroker-experiments")
+_EXTRA = "install what simulating needs: pip install 'metabroker[simulation]'"
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--list", "listed", is_flag=True, help="the names of all experiments")
+@click.option("--out", metavar="DIR", help="default: ./metabroker-experiments/NAME")
+@click.option("--quick", is_flag=True, help="fewer and shorter runs: minutes for all together")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N")
+@click.option("--only", metavar="ID,...", help="of `claims`, those whose ids begin so: BE,CO-03")
+@click.option(
+    "--processes", type=click.IntRange(1), metavar="N", help="default: one per usable processor"
+)
+@click.option("--dask", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, does the runs")
+@common.json_option
+def experiment(
+    names: tuple[str, ...],
+    listed: bool,
+    out: str | None,
+    quick: bool,
+    seed: int,
+    only: str | None,
+    processes: int | None,
+    dask: str | None,
+    as_json: bool,
+) -> int:
+    """Reproduce a paper's table or figure: data as CSV, a plot as PNG and SVG.
+
+    NAME is that of an experiment (be03-fig9, ...; --list tells them), `all`, or `claims`, which
+    decides what the papers say, one by one. Runs that several of them need are done once.
+    """
+    _check_installed()
+    if listed:
+        return _list(as_json)
+    if not names:
+        raise CliError("no experiment is named", "`metabroker experiment --list` does", USAGE)
+    if dask is not None and processes is not None:
+        raise CliError("--dask and --processes cannot go together", "leave one out", USAGE)
+    chosen = _chosen(names)
+    if only is not None and "claims" not in chosen:
+        raise CliError("--only is about claims", "name `claims`, or leave it out", USAGE)
+    from metabroker.simulation.experiments.laboratory import Laboratory
+
+    folders = {
+        name: FOLDER / name if out is None else Path(out) / (name if len(chosen) > 1 else "")
+        for name in chosen
+    }
+    with _spread(processes, dask) as spread:
+        return _perform(folders, Laboratory(spread), _scale(quick, seed), only, as_json)
+
+
+def _check_installed() -> None:
+    try:
+        import matplotlib
+        import scipy  # noqa: F401
+    except ImportError as error:
+        raise CliError(f"{error.name} is not installed", _EXTRA) from error
+    del matplotlib
+
+
+def _list(as_json: bool) -> int:
+    from metabroker.cli.table import print_table
+    from metabroker.simulation.experiments.registry import CLAIMS, experiments
+
+    known = [(found.name, found.title, found.source) for found in experiments().values()]
+    known.append((CLAIMS, "What the papers say of their results, decided one by one", "all"))
+    if as_json:
+        keys = ("name", "title", "source")
+        found = [dict(zip(keys, entry, strict=True)) for entry in known]
+        common.print_json({"experiments": found})
+    else:
+        print_table(("NAME", "TITLE", "SOURCE"), known)
+    return 0
+
+
+def _chosen(names: tuple[str, ...]) -> list[str]:
+    """The names without repetitions, `all` resolved. Raises CliError for an unknown one."""
+    from metabroker.simulation.experiments import registry
+
+    found: dict[str, None] = {}
+    for name in names:
+        if name == "all":
+            found.update(dict.fromkeys(registry.experiments()))
+        elif name == registry.CLAIMS:
+            found[name] = None
+        else:
+            try:
+                found[registry.find(name).name] = None
+            except registry.UnknownExperiment as error:
+                advice = "`metabroker experiment --list` tells them"
+                if error.nearest is not None:
+                    advice = f"did you mean {error.nearest}?"
+                raise CliError(str(error), advice, USAGE) from error
+    return list(found)
+
+
+def _scale(quick: bool, seed: int) -> Scale:
+    from dataclasses import replace
+
+    from metabroker.simulation.experiments.scale import FULL, QUICK
+
+    return replace(QUICK if quick else FULL, seed=seed)
+
+
+def _spread(processes: int | None, dask: str | None) -> Spread:
+    from metabroker.simulation.spread import (
+        Dask,
+        Here,
+        Processes,
+        SpreadError,
+        on_terminal,
+        usable_processors,
+    )
+
+    progress = on_terminal()
+    if dask is not None:
+        try:
+            return Dask(dask, progress)
+        except SpreadError as error:
+            raise CliError(error.message, error.advice) from error
+    count = processes or usable_processors()
+    return Here(progress) if count == 1 else Processes(count, progress)
+
+
+def _perform(
+    folders: dict[str, Path], laboratory: Laboratory, scale: Scale, only: str | None, as_json: bool
+) -> int:
+    """Play, write and tell; everything is played before the first is told, if it is JSON."""
+    document: dict[str, object] = {"scale": scale.name, "seed": scale.seed}
+    shown: list[object] = []
+    for name, folder in folders.items():
+        try:
+            if name == "claims":
+                document["claims"] = _claims(laboratory, scale, only, folder, as_json)
+            else:
+                shown.append(_figure(name, laboratory, scale, folder, as_json))
+        except OSError as error:
+            message = f"{folder} cannot be written: {error.strerror or error}"
+            raise CliError(message, "choose another place with --out", FAILED) from error
+    if as_json:
+        if shown:
+            document["experiments"] = shown
+        common.print_json(document)
+    return 0
+
+
+def _figure(
+    name: str, laboratory: Laboratory, scale: Scale, folder: Path, as_json: bool
+) -> dict[str, object]:
+    from metabroker.simulation.experiments import output, tables
+    from metabroker.simulation.experiments.registry import find
+
+    result = find(name).result(laboratory, scale)
+    written = [str(path) for path in output.write(result, folder)]
+    if not as_json:
+        for line in tables.text(result):
+            print(line)
+        print(f"written: {', '.join(written)}\n", flush=True)
+    return {
+        "name": result.name,
+        "title": result.title,
+        "source": result.source,
+        "notes": list(result.notes),
+        "files": written,
+        "values": tables.rows(result),
+    }
+
+
+def _claims(
+    laboratory: Laboratory, scale: Scale, only: str | None, folder: Path, as_json: bool
+) -> list[dict[str, object]]:
+    from metabroker.simulation.experiments import claims, output
+
+    wanted = None if only is None else [part.strip().upper() for part in only.split(",")]
+    decided = claims.decide(laboratory, scale, wanted)
+    if not decided:
+        raise CliError(f"no claim's id begins with {ascii(only)[:60]}", "as in BE, CO-03", USAGE)
+    written = output.write_claims(decided, scale, folder)
+    if not as_json:
+        for line in claims.text(decided):
+            print(line)
+        print(f"written, with all evidence: {', '.join(map(str, written))}\n", flush=True)
+    return [found.as_json() for found in decided]

@@ -1,0 +1,109 @@
+"""`metabroker history`."""
+
+from __future__ import annotations
+
+import click
+
+from metabroker.cli import common
+from metabroker.cli.dates import moment
+from metabroker.cli.errors import USAGE, CliError, tell
+
+
+@click.command()
+@click.option("-u", "--user", metavar="NAME", help="only this user's jobs")
+@click.option("--since", metavar="TIME", help="ended after: 2d (ago), 12h, 2026-03-01, ...T08:30")
+@click.option("--until", metavar="TIME", help="ended before")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="the newest N only")
+@click.option("--swf", is_flag=True, help="write the Standard Workload Format")
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    metavar="FILE...",
+    help="with --swf: a site's own records instead of the daemon's",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["sacct", "pbs"]),
+    help="what --from FILE is: output of sacct --parsable2, or OpenPBS accounting (default: found "
+    "out)",
+)
+@click.option("--strict", is_flag=True, help="a wrong line in --from FILE is an error")
+@click.argument("more", nargs=-1, metavar="")
+@common.socket_option
+@common.json_option
+def history(
+    user: str | None,
+    since: str | None,
+    until: str | None,
+    limit: int | None,
+    swf: bool,
+    sources: tuple[str, ...],
+    kind: str | None,
+    strict: bool,
+    more: tuple[str, ...],
+    socket_path: str | None,
+    as_json: bool,
+) -> None:
+    """Ended jobs with their times and usage, the newest last.
+
+    `metabroker history --swf --from FILE...` turns a site's own records, plain or gzip, into a log
+    that `metabroker simulate` replays: OpenPBS accounting files, or what was written by
+
+    \b
+    SLURM_TIME_FORMAT=%s sacct --allusers --allocations --parsable2 --starttime ... \\
+      --format JobID,User,Group,Partition,Submit,Start,End,ElapsedRaw,State,ReqCPUS,\\
+    AllocCPUS,TimelimitRaw
+
+    What is left out of them, and why, is told on stderr.
+    """
+    if sources:
+        if not swf or as_json or any(option is not None for option in (user, since, until, limit)):
+            message = "--from goes with --swf, --format and --strict only"
+            raise CliError(message, "write `metabroker history --swf --from FILE...`", USAGE)
+        _convert([*sources, *more], kind, strict)
+        return
+    if more or kind or strict:
+        what = ascii(more[0])[:60] if more else "--format" if kind else "--strict"
+        raise CliError(f"{what} goes with --from", "name the files by --from FILE...", USAGE)
+    if swf and as_json:
+        raise CliError("--swf and --json cannot go together", "leave one of them out", USAGE)
+    client = common.connect(socket_path)
+    after = None if since is None else moment(since)
+    before = None if until is None else moment(until)
+    answer = client.get("history", user=user, limit=limit, since=after, until=before)
+    if as_json:
+        common.print_json(answer)
+    elif swf:
+        from metabroker.cli.swf import lines
+
+        for line in lines(answer["jobs"], client.get("clusters")["clusters"]):
+            print(line)
+    else:
+        from metabroker.cli.views import print_history
+
+        print_history(answer["jobs"])
+
+
+def _convert(files: list[str], kind: str | None, strict: bool) -> None:
+    """A site's own records in the Standard Workload Format; what was left out, on stderr."""
+    from metabroker.traces import site
+    from metabroker.traces.errors import TraceError
+    from metabroker.traces.write import write
+
+    try:
+        records = site.read(files, kind, strict=strict)
+    except TraceError as error:
+        where = f"{error.file}:{error.line}" if error.line else error.file
+        raise CliError(f"{where}: {error.message}", error.advice, USAGE) from error
+    for (file, why), skipped in records.skipped.items():
+        told = f"{file}: {skipped.count} left out: {why}"
+        tell(f"{told}; the first is line {skipped.first_line}")
+    if records.again:
+        tell(f"{records.again} left out: they stand in several files; each is counted once")
+    if not records.jobs:
+        raise CliError("the files hold no job that has run", "name other files, or --format")
+    notes = ("status 0 is failed or over its time limit, 5 cancelled",)
+    for line in write(records.jobs, notes=notes):
+        print(line)

@@ -1,0 +1,149 @@
+"""`metabroker`: finds the command, loads only its module, and turns every error into one line."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from metabroker import __version__
+from metabroker.api.client import ClientError
+from metabroker.cli.errors import FAILED, USAGE, CliError, complain
+from metabroker.submission.errors import SubmissionError
+
+# Command: the module and name of its click command, and what `metabroker --help` says of it.
+COMMANDS = {
+    "submit": ("submit:submit", "queue a job"),
+    "queue": ("jobs:queue", "waiting and running jobs, and why each waits"),
+    "show": ("jobs:show", "one job: its components, attempts and history"),
+    "cancel": ("changes:cancel", "cancel jobs"),
+    "hold": ("changes:hold", "hold waiting jobs"),
+    "release": ("changes:release", "release held jobs"),
+    "wait": ("wait:wait", "wait until jobs have ended; exit with the job's exit code"),
+    "clusters": ("clusters:clusters", "the clusters: processors, health, age of what is known"),
+    "history": ("history:history", "ended jobs; --swf writes the Standard Workload Format"),
+    "simulate": ("simulate:simulate", "play a policy on a workload or a log, in virtual time"),
+    "serve": ("serve:serve", "run the daemon"),
+    "check": ("check:check", "validate a configuration without touching a cluster"),
+    "demo": ("demo:demo", "three simulated clusters and a handful of jobs, shown live"),
+    "experiment": ("experiment:experiment", "reproduce a paper's figure, or check its claims"),
+    "completion": ("completion:completion", "print the completion script of a shell"),
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported only when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, name = COMMANDS[cmd_name][0].split(":")
+        command = getattr(importlib.import_module(f"metabroker.cli.{module}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise _no_command(name)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Commands,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="metabroker %(version)s")
+def group() -> None:
+    """One front door to several batch clusters, with co-allocation over actual reservations.
+
+    `metabroker COMMAND --help` says more about a command.
+    """
+
+
+def main() -> NoReturn:
+    """The console script. Exit codes: 0 done, 1 it could not be done, 2 wrong usage."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _closed()
+    except KeyboardInterrupt:
+        _interrupted()
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The command's exit code; every error it may end with, told."""
+    try:
+        code: Any = group.main(prog_name="metabroker", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
+    except BrokenPipeError:
+        raise
+    except click.ClickException as error:
+        return _usage(error)
+    except CliError as error:
+        complain(error.message, error.advice)
+        return error.code
+    except SubmissionError as error:
+        complain(error.what, error.advice)
+        return USAGE
+    except ClientError as error:
+        complain(error.message, error.advice)
+        return FAILED
+    except Exception as error:
+        if os.environ.get("METABROKER_DEBUG"):
+            raise
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        complain(f"unexpected error: {text}", "set METABROKER_DEBUG=1 to see where, and report it")
+        return FAILED
+
+
+def _usage(error: click.ClickException) -> int:
+    """click's own errors in our form."""
+    message = error.format_message().strip().removesuffix(".")
+    message = message[:1].lower() + message[1:]
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "metabroker"
+    complain(message, f"see `{command} --help`")
+    return USAGE
+
+
+def _no_command(name: str) -> CliError:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    advice = f"did you mean `metabroker {near[0]}`?" if near else "`metabroker --help` lists them"
+    return CliError(f"there is no command {ascii(name)[:60]}", advice, USAGE)
+
+
+def _closed() -> int:
+    """Whoever read the output has gone; nothing more can be said."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FAILED
+
+
+def _interrupted() -> NoReturn:
+    """Die of the signal, as a shell that runs the command in a loop expects."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+    sys.exit(FAILED)

@@ -1,0 +1,91 @@
+"""`metabroker submit`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from metabroker.api.client import Client
+from metabroker.cli import common
+from metabroker.cli.errors import USAGE, CliError, complain
+from metabroker.cli.options import build, given, merged, script_options, with_job_options
+from metabroker.cli.scripts import read_script
+from metabroker.cli.waiting import exit_code, wait_for
+from metabroker.submission.model import Submission
+from metabroker.submission.patterns import names_component
+from metabroker.submission.wire import to_wire
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@with_job_options
+@click.option("--dry-run", is_flag=True, help="where and when would it run now; queue nothing")
+@click.option("--request-id", metavar="ID", help="repeat a submit safely: queued once per ID")
+@common.socket_option
+@common.json_option
+@click.argument("script")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def submit(
+    context: click.Context,
+    /,
+    script: str,
+    args: tuple[str, ...],
+    dry_run: bool,
+    request_id: str | None,
+    socket_path: str | None,
+    as_json: bool,
+    **_: Any,
+) -> int:
+    """Queue a job; print its id. SCRIPT - reads the script from stdin.
+
+    Exactly one of -n, --components, --on and --total says how many processors. Options may also
+    stand in the script, in `#METABROKER` lines below its first line; the command line wins. What
+    follows SCRIPT is the script's own.
+    """
+    content, name = read_script(script)
+    options = merged(given(context), script_options(content, script))
+    waits = bool(options.get("wait"))
+    if dry_run and waits and "wait" in given(context):
+        raise CliError("--dry-run and --wait cannot go together", "leave one of them out", USAGE)
+    submission = build(options, content, name, args, request_id=request_id)
+    client = common.connect(socket_path)
+    if dry_run:
+        return _dry_run(client, submission, as_json)
+    _warn(submission)
+    job = client.submit(to_wire(submission))
+    if not waits:
+        if as_json:
+            common.print_json(job)
+        else:
+            print(job["job"])
+        return 0
+    if not as_json:
+        print(job["job"], flush=True)
+    ended = wait_for(client, int(job["job"]), began=True)
+    if as_json:
+        common.print_json(ended)
+    return exit_code(ended)
+
+
+def _dry_run(client: Client, submission: Submission, as_json: bool) -> int:
+    plan = client.dry_run(to_wire(submission))
+    if as_json:
+        common.print_json(plan)
+        return 0
+    from metabroker.cli.views import print_plan
+
+    print_plan(plan)
+    return 0
+
+
+def _warn(submission: Submission) -> None:
+    """Tell of components that would overwrite each other's output."""
+    if submission.processors.single is not None:
+        return
+    for option, pattern in (("-o", submission.output), ("-e", submission.error)):
+        if pattern is not None and not names_component(pattern):
+            complain(
+                f"note: every component writes {option} {pattern}",
+                "put %c into it, unless the clusters share no files",
+            )

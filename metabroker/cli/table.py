@@ -1,0 +1,78 @@
+"""Aligned tables, ages and times for people."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+
+from metabroker.cli.errors import one_line
+
+_GAP = 2  # spaces between columns
+_NARROWEST = 12  # characters that a shortened column keeps
+
+
+def print_table(
+    heads: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()
+) -> None:
+    """Print the rows under their heads; columns in `right` are aligned to the right.
+
+    On a terminal the widest columns are shortened until a row fits; elsewhere nothing is cut.
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    if sys.stdout.isatty():
+        widths = _fitted(widths, shutil.get_terminal_size().columns)
+    for row in (list(heads), *cells):
+        parts = [
+            _short(text, width).rjust(width) if head in right else _short(text, width).ljust(width)
+            for text, width, head in zip(row, widths, heads, strict=True)
+        ]
+        print((" " * _GAP).join(parts).rstrip())
+
+
+def duration(seconds: float | None) -> str:
+    """A span of time, short: `45s`, `12m`, `3h10m`, `2d04h`."""
+    if seconds is None:
+        return "-"
+    whole = max(0, round(seconds))
+    if whole < 100:
+        return f"{whole}s"
+    minutes = whole // 60
+    if minutes < 60:
+        return f"{minutes}m"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours}h{minutes:02}m"
+    return f"{hours // 24}d{hours % 24:02}h"
+
+
+def age(moment: float | None) -> str:
+    """How long ago a Unix time was."""
+    return "-" if moment is None else duration(time.time() - moment)
+
+
+def clock(moment: float | None) -> str:
+    """A Unix time in the user's own time zone."""
+    if moment is None:
+        return "-"
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None or value == "" else one_line(str(value))
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _fitted(widths: Sequence[int], room: int) -> list[int]:
+    """The widths with the widest made narrower until all fit into `room`, or none can be."""
+    result = list(widths)
+    excess = sum(result) + _GAP * (len(result) - 1) - room
+    while excess > 0 and max(result) > _NARROWEST:
+        result[result.index(max(result))] -= 1
+        excess -= 1
+    return result

@@ -1,0 +1,72 @@
+"""Values of the options of `submit`, on the command line and in `#METABROKER` lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from metabroker.submission import requests
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.times import parse_time
+
+
+class Parsed(click.ParamType[Any]):
+    """What a parser of `metabroker.submission` makes of the text; its errors name the option."""
+
+    def __init__(self, name: str, parser: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parser = parser
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self._parser(str(value))
+        except SubmissionError as error:
+            option = param.opts[-1] if param is not None else self.name
+            raise SubmissionError(f"{option}: {error.what}", error.advice) from error
+
+
+class ClusterName(click.ParamType[str]):
+    """A cluster's name; whether there is one, the daemon knows."""
+
+    name = "name"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in cluster_names() if name.startswith(incomplete)]
+
+
+class Placements(Parsed):
+    """`delft:16,leiden:8`; completes the names."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        return [
+            CompletionItem(f"{before}{comma}{name}:")
+            for name in cluster_names()
+            if ":" not in last and name.startswith(last)
+        ]
+
+
+COUNT = Parsed("number", requests.parse_count)
+COMPONENTS = Parsed("sizes", requests.parse_components)
+ON = Placements("clusters", requests.parse_on)
+NATIVE = Parsed("native", requests.parse_native)
+TIME = Parsed("time", parse_time)
+
+
+def cluster_names() -> list[str]:
+    """The daemon's clusters; none where it does not answer at once."""
+    from metabroker.api.client import Client, ClientError
+    from metabroker.cli.common import socket_of
+
+    try:
+        answer = Client(socket_of(None), timeout=1.0, patience=0.0).get("clusters")
+    except ClientError:
+        return []
+    return [str(cluster["name"]) for cluster in answer["clusters"]]

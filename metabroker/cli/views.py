@@ -1,0 +1,228 @@
+"""Jobs, clusters and plans as people read them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from metabroker.api.client import ENDED, Json
+from metabroker.cli.errors import one_line
+from metabroker.cli.table import age, clock, duration, print_table
+
+
+def processors(job: Json) -> int:
+    """All processors of the job; a flexible one that is not split yet has one component."""
+    given = job.get("processors")
+    return given if isinstance(given, int) else sum(c["processors"] for c in job["components"])
+
+
+def places(job: Json) -> str:
+    """Where its components are or go: `delft:16,leiden:8`; `?` where that is not decided."""
+    return ",".join(f"{c['cluster'] or '?'}:{c['processors']}" for c in job["components"])
+
+
+def print_queue(jobs: Sequence[Json]) -> None:
+    """Waiting and running jobs, one line each."""
+    heads = ("JOB", "NAME", "USER", "STATE", "PROCS", "WHERE", "AGE", "PLACE", "START", "REASON")
+    rows = [
+        (
+            job["job"],
+            job["name"],
+            job["user"],
+            job["state"],
+            processors(job),
+            places(job),
+            age(job["start_time"] or job["submit_time"]),
+            job.get("position"),
+            clock(job["start_time"] or job.get("earliest_start")),
+            job["reason"],
+        )
+        for job in jobs
+    ]
+    print_table(heads, rows, right=("JOB", "PROCS", "AGE", "PLACE"))
+
+
+def print_history(jobs: Sequence[Json]) -> None:
+    """Ended jobs, one line each, with what they used in processor-hours."""
+    heads = (
+        "JOB",
+        "NAME",
+        "USER",
+        "STATE",
+        "CODE",
+        "PROCS",
+        "WHERE",
+        "WAITED",
+        "RAN",
+        "CPUH",
+        "ENDED",
+    )
+    rows = []
+    for job in jobs:
+        began, ended = job["start_time"], job["end_time"]
+        ran = None if began is None or ended is None else ended - began
+        first = began if began is not None else ended
+        rows.append(
+            (
+                job["job"],
+                job["name"],
+                job["user"],
+                job["state"],
+                job["exit_code"],
+                processors(job),
+                places(job),
+                duration(None if first is None else first - job["submit_time"]),
+                duration(ran),
+                None if ran is None else f"{ran * processors(job) / 3600:.2f}",
+                clock(ended),
+            )
+        )
+    print_table(heads, rows, right=("JOB", "CODE", "PROCS", "WAITED", "RAN", "CPUH"))
+
+
+def print_job(job: Json) -> None:
+    """One job in full."""
+    _fields(
+        ("job", job["job"]),
+        ("name", job["name"]),
+        ("user", job["user"]),
+        ("state", job["state"]),
+        ("reason", job["reason"]),
+        ("exit code", job["exit_code"]),
+        ("submitted", _moment(job["submit_time"])),
+        ("started", _moment(job["start_time"])),
+        ("ended", _moment(job["end_time"])),
+        ("time limit", duration(job.get("time_limit"))),
+        ("queue", job.get("queue")),
+        ("place", None if job["state"] in ENDED else job.get("position")),
+        ("earliest start", _moment(job.get("earliest_start"))),
+        ("attempts", _attempts(job)),
+        ("directory", job.get("chdir")),
+    )
+    print()
+    _print_components(job["components"])
+    _print_left_behind(job.get("left_behind") or ())
+    _print_events(job.get("events") or ())
+
+
+def print_clusters(clusters: Sequence[Json]) -> None:
+    """The clusters, one line each; `?` is unknown, and never idle.
+
+    RESERVED is what the broker holds itself, OTHERS what anybody else does, QUEUED the jobs in
+    the cluster's local queue.
+    """
+    counted = ("processors", "idle", "down", "claimed", "others", "waiting")
+    heads = ("PROCS", "IDLE", "DOWN", "RESERVED", "OTHERS", "QUEUED")
+    rows = [
+        (
+            cluster["name"],
+            cluster["system"],
+            cluster["version"],
+            *(_known(cluster.get(key)) for key in counted),
+            _health(cluster),
+            duration(cluster["age_seconds"]),
+            cluster.get("error"),
+        )
+        for cluster in clusters
+    ]
+    all_heads = ("NAME", "SYSTEM", "VERSION", *heads, "HEALTH", "AGE", "NOTE")
+    print_table(all_heads, rows, right=(*heads, "AGE"))
+
+
+def print_plan(plan: Json) -> None:
+    """What a dry run says."""
+    _fields(
+        ("starts now", "yes" if plan["starts_now"] else "no"),
+        ("queue", plan["queue"]),
+        ("place", plan["position"]),
+        ("earliest start", _moment(plan["earliest_start"])),
+        ("reason", plan["reason"]),
+    )
+    if plan["components"]:
+        print()
+        rows = [(c["index"], c["cluster"], c["processors"]) for c in plan["components"]]
+        print_table(("COMPONENT", "CLUSTER", "PROCS"), rows, right=("COMPONENT", "PROCS"))
+
+
+def _print_components(components: Sequence[Json]) -> None:
+    heads = (
+        "COMPONENT", "CLUSTER", "PROCS", "STATE", "NATIVE", "RESERVATION", "STARTED", "ENDED",
+        "CODE", "HOSTS", "NOTE",
+    )  # fmt: skip
+    rows = [
+        (
+            part["index"],
+            part["cluster"],
+            part["processors"],
+            part["state"],
+            part["native_id"],
+            part["reservation"],
+            clock(part["start_time"]),
+            clock(part["end_time"]),
+            part["exit_code"],
+            _hosts(part["hosts"]),
+            part.get("detail"),
+        )
+        for part in components
+    ]
+    print_table(heads, rows, right=("COMPONENT", "PROCS", "CODE"))
+
+
+def _fields(*fields: tuple[str, object]) -> None:
+    for name, value in fields:
+        if value not in (None, "", "-"):
+            print(f"{name + ':':<16}{one_line(str(value))}")
+
+
+def _moment(moment: float | None) -> str | None:
+    if moment is None:
+        return None
+    away = moment - time.time()
+    return f"{clock(moment)} ({f'in {duration(away)}' if away >= 1 else f'{age(moment)} ago'})"
+
+
+def _attempts(job: Json) -> str:
+    """How many there were, and how many of them failed before and after the script's start."""
+    kinds = (("before", "submission_failures"), ("after", "completion_failures"))
+    failed = [f"{job[key]} failed {when} the start" for when, key in kinds if job.get(key)]
+    return ", ".join([str(job["attempts"]), *failed])
+
+
+def _known(value: object) -> object:
+    return "?" if value is None else value
+
+
+def _hosts(hosts: Any) -> object:
+    return ",".join(map(str, hosts)) if isinstance(hosts, list) else hosts
+
+
+def _health(cluster: Json) -> str:
+    if not cluster["reachable"]:
+        return "unreachable"
+    return "ok" if cluster.get("fresh", True) else "stale"
+
+
+def _print_left_behind(left: Sequence[Json]) -> None:
+    """What former attempts may still hold in a cluster that cannot be reached."""
+    if left:
+        rows = [(p["cluster"], p["name"], p["attempt"], p["detail"]) for p in left]
+        print()
+        print_table(("LEFT IN", "NAME", "ATTEMPT", "WHY"), rows, right=("ATTEMPT",))
+
+
+def _print_events(events: Sequence[Json]) -> None:
+    if events:
+        rows = [(clock(e["time"]), e["attempt"], e["what"], _detail(e)) for e in events]
+        print()
+        print_table(("TIME", "ATTEMPT", "EVENT", "DETAIL"), rows, right=("ATTEMPT",))
+
+
+def _detail(event: Json) -> str:
+    """What an event says besides its time, attempt and name."""
+    words = []
+    for key, value in event.items():
+        if key not in ("time", "attempt", "what") and value not in (None, "", []):
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            words.append(f"{key.replace('_', ' ')} {text}")
+    return ", ".join(words)

@@ -1,0 +1,93 @@
+"""A cluster that the configuration does not name any more: it never answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+from metabroker.broker.observation import Snapshot
+from metabroker.broker.states import Cause
+
+from .operation import Operation
+from .port import (
+    CleanOrder,
+    ComponentOrder,
+    Doubt,
+    Marks,
+    Peer,
+    Refusal,
+    Remains,
+    ReserveOrder,
+    Submission,
+)
+from .transports.base import Transport
+from .transports.local import LocalTransport
+
+
+class AbsentCluster:
+    """Stands in for it, so that what the store knows of it is kept until it is back."""
+
+    def __init__(self, name: str) -> None:
+        self._why = f"{name} is not in the configuration any more"
+
+    @property
+    def transport(self) -> Transport:
+        """Nothing is ever run."""
+        return LocalTransport({})
+
+    def observe(self, _now: float) -> Operation[Snapshot]:
+        """Never answers."""
+        yield from ()
+        self._refuse()
+
+    def reserve(self, _order: ReserveOrder) -> Operation[None]:
+        """Never answers."""
+        yield from ()
+        self._refuse()
+
+    def submit(self, _order: ComponentOrder) -> Operation[Submission]:
+        """Never answers."""
+        yield from ()
+        self._refuse()
+
+    def introduce(self, _gate: str, _peers: tuple[Peer, ...]) -> None:
+        """Never answers."""
+        self._doubt()
+
+    def arm(self, _gate: str) -> None:
+        """Never answers."""
+        self._doubt()
+
+    def ready(self, _gate: str) -> bool:
+        """Never answers."""
+        self._doubt()
+
+    def open(self, _gate: str, _peers: tuple[Peer, ...]) -> None:
+        """Never answers."""
+        self._doubt()
+
+    def clean(self, _order: CleanOrder) -> Operation[Remains]:
+        """Not before the cluster is configured again."""
+        yield from ()
+        self._doubt()
+
+    def discard(self, _gate: str) -> None:
+        """Not before the cluster is configured again."""
+        self._doubt()
+
+    def look(self, _gates: Iterable[str]) -> dict[str, Marks]:
+        """Nothing can be seen."""
+        return {}
+
+    def check_native(self, _options: tuple[str, ...]) -> str | None:
+        """Nothing can be said."""
+        return self._why
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _refuse(self) -> NoReturn:
+        raise Refusal(Cause.UNREACHABLE, self._why)
+
+    def _doubt(self) -> NoReturn:
+        raise Doubt(self._why)

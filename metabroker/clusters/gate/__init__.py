@@ -1,0 +1,30 @@
+"""The gate: where a component and the broker meet, and who may let the user's script start.
+
+Each component has a folder of its own, which only its account can enter, and in it one *token
+file* whose name is the gate's position. Every change of position is a rename of that one file, so
+of two who try different changes exactly one succeeds, on any POSIX file system, whatever was
+lost, repeated or late:
+
+    wait  --broker-->  armed  --broker-->  go  --component-->  run
+    wait  --component, at its deadline-->  abort
+    wait, armed, go  --broker, undoing-->  abort
+
+- A component of a co-allocated job begins at `wait`. Once `armed` it does not give up by itself,
+  so the broker may commit when all components are armed, and then open all of them (P3).
+  Before arming, it is told who its peers are: what comes after the commit needs no space on disk.
+  A component that sees its gate armed says so (`ready`); one that does not has died at the
+  barrier, whatever its cluster still shows, and nothing is committed.
+- A single component begins at `go`.
+- The script starts only after `go -> run`, which succeeds once: a twin of the same component, or
+  a job that a crashed controller brought back to life, finds no `go` and ends at once (P2).
+- The broker that undoes an attempt moves the gate to `abort`, or learns that it is at `run`.
+- A folder that is gone is a gate that is shut.
+
+Beside the token file the component writes down its arrival, its start and its end: the exit
+status that counts, also where the cluster forgets ended jobs.
+"""
+
+from .gates import Gates, Position, gate_path
+from .wrapper import wrapper
+
+__all__ = ["Gates", "Position", "gate_path", "wrapper"]

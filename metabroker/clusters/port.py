@@ -1,0 +1,178 @@
+"""One cluster as the daemon's workers see it, whatever resource manager it runs.
+
+What is asked may be asked from several threads at once, and is idempotent by token. It ends in
+bounded time with its result, with `Refusal` (the cluster said no and did nothing) or with `Doubt`
+(whether it did anything is not known, or it is not done yet).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from metabroker.broker.observation import Snapshot
+from metabroker.broker.states import Cause
+
+from .operation import Operation
+from .transports.base import Transport
+
+
+class Refusal(Exception):
+    """The cluster said no, and for certain did not do what was asked."""
+
+    def __init__(self, cause: Cause, detail: str) -> None:
+        super().__init__(detail)
+        self.cause = cause
+        self.detail = detail
+
+
+class Doubt(Exception):
+    """No answer, a garbled one, or not done yet: look again before doing anything.
+
+    `fenced`: while cleaning, the gate at least was shut before the user's script had started.
+    """
+
+    def __init__(self, detail: str, *, fenced: bool = False) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.fenced = fenced
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """One component of a co-allocated job, for the peers file (contract C4)."""
+
+    cluster: str
+    processors: int
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveOrder:
+    """A reservation of `processors` from now for `seconds`, named by its token."""
+
+    token: str
+    processors: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentOrder:
+    """A component's job, with all that its script needs.
+
+    `gate` is the directory in which the component and the broker meet (see `clusters.gate`);
+    `seconds` its native time limit; `barrier_seconds` how long it waits at the barrier before it
+    gives up by itself, or None if it has none.
+    """
+
+    token: str
+    gate: str
+    processors: int
+    seconds: int
+    job: int
+    name: str
+    component: int
+    peers: tuple[Peer, ...]
+    script: bytes
+    args: tuple[str, ...]
+    environment: Mapping[str, str]
+    chdir: str
+    output: str
+    error: str | None
+    native: tuple[str, ...] = ()
+    reservation: bool = False
+    barrier_seconds: int | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CleanOrder:
+    """Leave nothing of this token. `gate` is None where the component never had one.
+
+    `reservation`: it may have one.
+    """
+
+    token: str
+    gate: str | None = None
+    reservation: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a cluster calls the job it was given."""
+
+    native_id: str
+    submit_time: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What was found when the last of a component was removed."""
+
+    started: bool = False
+    start_time: float | None = None
+    end_time: float | None = None
+    exit_code: int | None = None
+    cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a component's own records say. Times in Unix seconds."""
+
+    arrived: bool = False
+    hosts: tuple[str, ...] = ()
+    started: float | None = None
+    ended: float | None = None
+    exit_code: int | None = None
+    signalled: bool = False
+    gave_up: bool = False
+
+
+class Cluster(Protocol):
+    """One cluster. What takes commands is an operation (see `clusters.operation`), carried out
+    over `transport` by whoever asks; what only touches gates is done at once."""
+
+    @property
+    def transport(self) -> Transport:
+        """How the cluster's commands are run."""
+
+    def observe(self, now: float) -> Operation[Snapshot]:
+        """Look at the whole cluster, in a number of commands that does not grow with its jobs."""
+
+    def reserve(self, order: ReserveOrder) -> Operation[None]:
+        """Make the reservation if it is not there, re-read it, and compare."""
+
+    def submit(self, order: ComponentOrder) -> Operation[Submission]:
+        """Lay out the gate and submit; with `again`, look for the token first and adopt."""
+
+    def clean(self, order: CleanOrder) -> Operation[Remains]:
+        """Fence the gate, cancel the job, delete the reservation; done when nothing is left.
+
+        The gate's folder stays until `discard`.
+        """
+
+    def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
+        """Write the peers file of the component at this gate, before it is armed."""
+
+    def arm(self, gate: str) -> None:
+        """The component at this gate can no longer give up by itself (else `Refusal`)."""
+
+    def ready(self, gate: str) -> bool:
+        """Whether the component at this gate has answered that it is armed."""
+
+    def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
+        """Let the component go. `peers`: for a gate that was armed without `introduce`."""
+
+    def discard(self, gate: str) -> None:
+        """Remove the gate's folder."""
+
+    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
+        """The components' own records, cheaply. A gate that is not there is left out."""
+
+    def check_native(self, options: tuple[str, ...]) -> str | None:
+        """What is wrong with options meant for this cluster's own submit command, or None."""
+
+    def close(self) -> None:
+        """Let go of connections and helpers."""

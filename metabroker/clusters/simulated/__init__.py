@@ -1,0 +1,9 @@
+"""Simulated clusters: a model of processors, reservations and jobs, behind the same interface.
+
+`model` is pure (time is an argument); `cluster` lets it live in real time, keeps its state in a
+file, and either really runs scripts as local processes or only plays them.
+"""
+
+from .cluster import SimulatedCluster, SimulatedOptions
+
+__all__ = ["SimulatedCluster", "SimulatedOptions"]

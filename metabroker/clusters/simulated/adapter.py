@@ -1,0 +1,89 @@
+"""The port's calls, answered by a model: what real-time and virtual-time clusters share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.states import Cause
+from metabroker.clusters.port import ComponentOrder, Refusal, ReserveOrder
+
+from .model import CAUSES, Denied, Job, Model, State, of_names
+
+
+def observe(model: Model, now: float, prefix: str) -> Snapshot:
+    """A look at the model."""
+    held: dict[str, int] = {}
+    for job in of_names(model.jobs.values(), prefix):
+        if job.state is State.RUNNING:
+            held[job.name] = held.get(job.name, 0) + job.processors
+    for name, reservation in model.reservations.items():
+        if name.startswith(prefix):
+            held[name] = max(held.get(name, 0), reservation.processors)
+    jobs: dict[str, NativeJob] = {}
+    for job in of_names(model.jobs.values(), prefix):
+        other = jobs.get(job.name)
+        if other is None or other.state is NativeState.ENDED:
+            jobs[job.name] = native(job)
+    return Snapshot(
+        taken_at=now,
+        processors=model.processors,
+        usable=model.processors - model.down,
+        busy=model.busy(),
+        ours=held,
+        jobs=jobs,
+        reservations={
+            r.name: NativeReservation(r.processors, r.start, r.end)
+            for r in model.reservations.values()
+            if r.name.startswith(prefix)
+        },
+        version="simulated",
+        commands=1,
+    )
+
+
+def native(job: Job) -> NativeJob:
+    """A model's job as the core reads it."""
+    state = {State.PENDING: NativeState.PENDING, State.RUNNING: NativeState.RUNNING}
+    return NativeJob(
+        native_id=str(job.id),
+        submit_time=job.submit_time,
+        state=state.get(job.state, NativeState.ENDED),
+        word=job.state.value,
+        processors=job.processors,
+        reason="Resources" if job.state is State.PENDING else "",
+        start_time=job.start_time,
+        end_time=job.end_time,
+        exit_code=job.exit_code,
+        cause=CAUSES.get(job.state),
+    )
+
+
+def reserve(model: Model, order: ReserveOrder, now: float) -> None:
+    """Make the reservation, or find that it is there already."""
+    existing = model.reservations.get(order.token)
+    if existing is not None and existing.processors == order.processors:
+        return
+    try:
+        model.reserve(order.token, order.processors, now, now + order.seconds)
+    except Denied as denied:
+        raise Refusal(Cause.BUSY if denied.busy else Cause.INVALID, str(denied)) from denied
+
+
+def submit(model: Model, order: ComponentOrder, now: float, extra: dict[str, Any]) -> Job:
+    """Queue the component's job, or with `again` adopt it."""
+    if order.again:
+        known = model.named(order.token)
+        if known:
+            return known[0]
+    try:
+        return model.submit(
+            order.token,
+            order.processors,
+            order.seconds,
+            now,
+            reservation=order.token if order.reservation else None,
+            extra=extra,
+        )
+    except Denied as denied:
+        raise Refusal(Cause.INVALID, str(denied)) from denied

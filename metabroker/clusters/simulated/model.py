@@ -1,0 +1,242 @@
+"""A cluster as a pure model: processors, reservations, jobs, and a first-come-first-served queue.
+
+Nothing here reads a clock: every call is told the time, in Unix seconds, and first lets the model
+catch up with it. Its owner starts and ends what the model says has started or must end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import Any
+
+from metabroker.broker.states import Cause
+
+
+class State(Enum):
+    """A simulated job's state."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+    TIMEOUT = "TIMEOUT"
+    NODE_FAIL = "NODE_FAIL"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job is over."""
+        return self not in (State.PENDING, State.RUNNING)
+
+
+CAUSES: dict[State, Cause | None] = {
+    State.COMPLETED: None,
+    State.FAILED: None,
+    State.CANCELLED: Cause.KILLED,
+    State.TIMEOUT: Cause.OVERTIME,
+    State.NODE_FAIL: Cause.NODE,
+}
+
+
+class Denied(Exception):
+    """The model says no. `busy`: it might say yes later."""
+
+    def __init__(self, what: str, *, busy: bool = False) -> None:
+        super().__init__(what)
+        self.busy = busy
+
+
+@dataclass(slots=True)
+class Job:
+    """A job of anybody. Times in Unix seconds, `limit` in seconds."""
+
+    id: int
+    name: str
+    processors: int
+    limit: float
+    submit_time: float
+    reservation: str | None = None
+    state: State = State.PENDING
+    start_time: float | None = None
+    end_time: float | None = None
+    exit_code: int | None = None
+    extra: dict[str, Any] = field(default_factory=dict)  # its owner's
+
+
+@dataclass(slots=True)
+class Reservation:
+    """Processors kept for the jobs that name it, from `start` until `end`."""
+
+    name: str
+    processors: int
+    start: float
+    end: float
+
+
+@dataclass(slots=True)
+class Model:
+    """One cluster. `down` processors take no jobs; `remember` is how long ended jobs are shown."""
+
+    processors: int
+    down: int = 0
+    remember: float = 300.0
+    next_id: int = 1
+    jobs: dict[int, Job] = field(default_factory=dict)
+    reservations: dict[str, Reservation] = field(default_factory=dict)
+
+    # --- counting -----------------------------------------------------------------------------
+
+    def held_by_jobs(self, reservation: str | None = None) -> int:
+        """Processors of running jobs, of all or of those in one reservation."""
+        return sum(
+            job.processors
+            for job in self.jobs.values()
+            if job.state is State.RUNNING and reservation in (None, job.reservation)
+        )
+
+    def busy(self) -> int:
+        """Processors that jobs hold or reservations keep free."""
+        outside = sum(
+            job.processors
+            for job in self.jobs.values()
+            if job.state is State.RUNNING and job.reservation not in self.reservations
+        )
+        return outside + sum(
+            max(reservation.processors, self.held_by_jobs(name))
+            for name, reservation in self.reservations.items()
+        )
+
+    def idle(self) -> int:
+        """Processors that a new job or reservation can have now."""
+        return max(0, self.processors - self.down - self.busy())
+
+    # --- what is asked of it ------------------------------------------------------------------
+
+    def reserve(self, name: str, processors: int, start: float, end: float) -> Reservation:
+        """Keep processors free, all or nothing.
+
+        Raises:
+            Denied: the name is taken, or the processors are not idle.
+        """
+        if name in self.reservations:
+            raise Denied(f"a reservation named {name} exists")
+        if processors > self.idle():
+            raise Denied(f"{processors} processors asked for, {self.idle()} idle", busy=True)
+        made = Reservation(name, processors, start, end)
+        self.reservations[name] = made
+        return made
+
+    def unreserve(self, name: str) -> None:
+        """Delete a reservation; fine if there is none.
+
+        Raises:
+            Denied: a job refers to it.
+        """
+        if any(j.reservation == name and not j.state.ended for j in self.jobs.values()):
+            raise Denied("reservation in use", busy=True)
+        self.reservations.pop(name, None)
+
+    def submit(
+        self,
+        name: str,
+        processors: int,
+        limit: float,
+        now: float,
+        *,
+        reservation: str | None = None,
+        extra: dict[str, Any] | None = None,
+    ) -> Job:
+        """Queue a job.
+
+        Raises:
+            Denied: it could never run.
+        """
+        if reservation is not None and reservation not in self.reservations:
+            raise Denied(f"there is no reservation {reservation}")
+        room = self.processors
+        if reservation is not None:
+            room = self.reservations[reservation].processors
+        if processors > room:
+            raise Denied(f"{processors} processors asked for, at most {room} can be had")
+        job = Job(self.next_id, name, processors, limit, now, reservation, extra=extra or {})
+        self.next_id += 1
+        self.jobs[job.id] = job
+        return job
+
+    def end(self, job: Job, state: State, now: float, exit_code: int | None = None) -> None:
+        """A job is over."""
+        if not job.state.ended:
+            job.state, job.end_time, job.exit_code = state, now, exit_code
+
+    def named(self, name: str) -> list[Job]:
+        """The jobs of that name, the liveliest first, then the latest."""
+        found = [job for job in self.jobs.values() if job.name == name]
+        return sorted(found, key=lambda job: (job.state.ended, job.state.value, -job.id))
+
+    # --- time ---------------------------------------------------------------------------------
+
+    def advance(self, now: float) -> list[Job]:
+        """Catch up with the time; answers the jobs that start now, in order.
+
+        Reservations end, and with them their running jobs; ended jobs are forgotten in time. Jobs
+        outside reservations start first come first served. Jobs over their limit are for
+        `overdue` to tell: their owner ends them.
+        """
+        for name in [n for n, r in self.reservations.items() if r.end <= now]:
+            del self.reservations[name]
+        for job in [j for j in self.jobs.values() if j.state.ended]:
+            if job.end_time is not None and job.end_time + self.remember < now:
+                del self.jobs[job.id]
+        started = []
+        blocked = False
+        for job in self.jobs.values():
+            if job.state is not State.PENDING:
+                continue
+            if job.reservation is not None:
+                fits = self._fits_reservation(job, now)
+            else:
+                fits = not blocked and job.processors <= self.idle()
+                blocked = blocked or not fits
+            if fits:
+                job.state, job.start_time = State.RUNNING, now
+                started.append(job)
+        return started
+
+    def _fits_reservation(self, job: Job, now: float) -> bool:
+        reservation = self.reservations.get(job.reservation or "")
+        if reservation is None or reservation.start > now:
+            return False
+        return job.processors <= reservation.processors - self.held_by_jobs(job.reservation)
+
+    def overdue(self, now: float) -> list[Job]:
+        """Running jobs over their time limit."""
+        return [
+            job
+            for job in self.jobs.values()
+            if job.state is State.RUNNING
+            and job.start_time is not None
+            and job.start_time + job.limit <= now
+        ]
+
+    # --- keeping it ---------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """The model as plain data."""
+        return {
+            "next_id": self.next_id,
+            "jobs": [asdict(job) | {"state": job.state.value} for job in self.jobs.values()],
+            "reservations": [asdict(r) for r in self.reservations.values()],
+        }
+
+    def from_json(self, data: dict[str, Any]) -> None:
+        """Take over what `to_json` said."""
+        self.next_id = data["next_id"]
+        self.jobs = {j["id"]: Job(**(j | {"state": State(j["state"])})) for j in data["jobs"]}
+        self.reservations = {r["name"]: Reservation(**r) for r in data["reservations"]}
+
+
+def of_names(jobs: Iterable[Job], prefix: str) -> list[Job]:
+    """The jobs whose name begins with `prefix`."""
+    return [job for job in jobs if job.name.startswith(prefix)]

@@ -1,0 +1,128 @@
+"""The argument vectors of Slurm's commands. No text of a user is ever read by a shell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metabroker.clusters.port import ComponentOrder
+from metabroker.clusters.transports.base import Command
+
+from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT
+
+
+def _read(argv: tuple[str, ...]) -> Command:
+    """A command whose output is parsed: times in Unix seconds."""
+    return Command(argv, env=(("SLURM_TIME_FORMAT", "%s"),))
+
+
+def list_jobs(user: str) -> Command:
+    """All of the broker's jobs, ended ones too, as long as the controller remembers them."""
+    return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-o", JOB_FORMAT))
+
+
+def find_jobs(user: str, token: str) -> Command:
+    """The jobs of one token."""
+    return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-n", token, "-o", JOB_FORMAT))
+
+
+def list_jobs_in(reservations: Sequence[str]) -> Command:
+    """Running jobs inside reservations, of anybody."""
+    names = ",".join(reservations)
+    return _read(("squeue", "-h", "-r", "-t", "R,S,CG", "-R", names, "-o", USE_FORMAT))
+
+
+def list_nodes() -> Command:
+    """All nodes in all partitions."""
+    return _read(("sinfo", "-h", "-N", "-o", NODE_FORMAT))
+
+
+def list_reservations() -> Command:
+    """All reservations, of anybody."""
+    return _read(("scontrol", "-o", "show", "reservation"))
+
+
+def show_reservation(token: str) -> Command:
+    """One reservation."""
+    return _read(("scontrol", "-o", "show", "reservation", token))
+
+
+def version() -> Command:
+    """Which release the commands are."""
+    return _read(("sinfo", "--version"))
+
+
+def create_reservation(
+    token: str, user: str, partition: str | None, seconds: int, nodes: int | None, cores: int
+) -> Command:
+    """A reservation of so many cores, on so many nodes if that is given, from now."""
+    words = [
+        "scontrol",
+        "create",
+        "reservation",
+        f"ReservationName={token}",
+        "StartTime=now",
+        f"Duration={minutes(seconds)}",
+        f"Users={user}",
+        f"CoreCnt={cores}",
+    ]
+    if nodes is not None:
+        words.append(f"NodeCnt={nodes}")
+    if partition is not None:
+        words.append(f"PartitionName={partition}")
+    return Command(tuple(words))
+
+
+def delete_reservation(token: str) -> Command:
+    """Delete a reservation by its name."""
+    return Command(("scontrol", "delete", f"ReservationName={token}"))
+
+
+def cancel(user: str, token: str) -> Command:
+    """Cancel all jobs of a token: by name, since a controller may issue an id again."""
+    return Command(("scancel", "-u", user, "-n", token))
+
+
+def submit(
+    order: ComponentOrder,
+    script: bytes,
+    *,
+    partition: str | None,
+    account: str | None,
+    qos: str | None,
+) -> Command:
+    """Submit a component's job; the user's own options come first, so that ours win."""
+    words = [
+        "sbatch",
+        *order.native,
+        "--parsable",
+        f"--job-name={order.token}",
+        f"--ntasks={order.processors}",
+        f"--time={minutes(order.seconds)}",
+        f"--chdir={order.chdir}",
+        f"--output={_pattern(order.output)}",
+        "--no-requeue",
+        "--open-mode=append",  # a twin of the job must not empty the file
+    ]
+    if order.error is not None:
+        words.append(f"--error={_pattern(order.error)}")
+    for option, value in (("partition", partition), ("account", account), ("qos", qos)):
+        if value is not None and not _given(order.native, option):
+            words.append(f"--{option}={value}")
+    if order.reservation:
+        words.append(f"--reservation={order.token}")
+    return Command(tuple(words), stdin=script)
+
+
+def minutes(seconds: int) -> int:
+    """Slurm counts in minutes: rounded up."""
+    return max(1, -(-seconds // 60))
+
+
+def _given(native: Sequence[str], option: str) -> bool:
+    short = {"partition": "-p", "account": "-A", "qos": "-q"}[option]
+    return any(word == f"--{option}" or word.startswith((f"--{option}=", short)) for word in native)
+
+
+def _pattern(path: str) -> str:
+    """A path as sbatch's file name pattern."""
+    return path.replace("%", "%%")

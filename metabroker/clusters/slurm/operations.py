@@ -1,0 +1,235 @@
+"""What the broker asks of a Slurm cluster, as operations without I/O (see `clusters.operation`)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from metabroker.broker.observation import NativeJob, NativeState
+from metabroker.broker.states import Cause
+from metabroker.clusters.operation import Operation, Pause, command
+from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, ReserveOrder, Submission
+from metabroker.clusters.transports.base import Command, Completed
+
+from . import commands, parsing
+from .answers import failure, first_line
+from .parsing import NodeLine, Use
+from .snapshot import Look, native_job
+from .states import takes_jobs
+
+_MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
+_MOST_WAITS = 30  # looks at a job that is being cancelled, before the core is told "not yet"
+_WAIT = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Under whose name, and where, jobs go."""
+
+    user: str
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+
+
+# --- looking ----------------------------------------------------------------------------------
+
+
+def look(who: Account, taken_at: float, prefix: str, version: str) -> Operation[Look]:
+    """One look: three commands, a fourth where others have reservations.
+
+    Jobs are asked for before nodes: a job that ends in between is then seen as held, not as idle.
+    """
+    count = 3
+    jobs = parsing.jobs((yield from _told(commands.list_jobs(who.user))).stdout)
+    nodes = parsing.nodes((yield from _told(commands.list_nodes())).stdout)
+    shown = yield from _told(commands.list_reservations())
+    reservations = parsing.reservations(shown.stdout)
+    foreign = [r.name for r in reservations if not r.name.startswith(prefix)]
+    inside: list[Use] = []
+    if foreign:
+        count += 1
+        told = yield from _told(commands.list_jobs_in(foreign))
+        inside = parsing.uses(told.stdout)
+    if not version:
+        count += 1
+        version = (
+            first_line((yield from _told(commands.version())).stdout)
+            .removeprefix("slurm-wlm ")
+            .removeprefix("slurm ")
+        )
+    return Look(taken_at, nodes, jobs, reservations, inside, version, count)
+
+
+def _told(asked: Command) -> Operation[Completed]:
+    """A command that must succeed."""
+    done = yield from command(asked)
+    if done.exit_status != 0:
+        raise failure(done, asked.argv[0])
+    return done
+
+
+def find(who: Account, token: str) -> Operation[list[NativeJob]]:
+    """The jobs of one token, the liveliest first, then the latest."""
+    done = yield from _told(commands.find_jobs(who.user, token))
+    jobs = [native_job(line) for line in parsing.jobs(done.stdout) if line.name == token]
+    order = {NativeState.RUNNING: 0, NativeState.PENDING: 1, NativeState.UNKNOWN: 2}
+    return sorted(jobs, key=lambda job: (order.get(job.state, 3), -(job.submit_time or 0.0)))
+
+
+# --- reserving --------------------------------------------------------------------------------
+
+
+def reserve(
+    who: Account, order: ReserveOrder, nodes: Sequence[NodeLine], version: str
+) -> Operation[None]:
+    """A reservation of exactly the processors asked for, or none.
+
+    No form of the command means the same in every release, and some answer "created" to something
+    else: so what was made is read again and compared before it counts, and the next form tried.
+    """
+    threads = max((n.threads_per_core for n in nodes), default=1)
+    cores = -(-order.processors // threads)
+    refusal: Refusal | None = None
+    for count in _forms(nodes, order.processors, version):
+        done = yield from command(
+            commands.create_reservation(
+                order.token, who.user, who.partition, order.seconds, count, cores
+            )
+        )
+        if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
+            reason = failure(done, "scontrol create reservation")
+            if isinstance(reason, Refusal) and reason.cause is Cause.BUSY:
+                refusal = reason
+                continue
+            raise _explained(reason)
+        if (yield from _holds(order, cores, threads)):
+            return
+        yield from _delete_reservation(order.token)
+        refusal = Refusal(Cause.BUSY, "the reservation made was not the one asked for")
+    raise refusal or Refusal(Cause.BUSY, "no node of the partition takes jobs")
+
+
+def _forms(nodes: Sequence[NodeLine], processors: int, version: str) -> Iterator[int | None]:
+    """Numbers of nodes to ask for, the likeliest first; None: leave that to Slurm.
+
+    Left to itself, Slurm up to 24 takes few nodes and exactly the cores; from 25 on it spreads
+    the cores over all nodes, so there the fewest nodes on which they are idle come first. (With a
+    number of nodes, 22.05 may take more cores than asked: 130 for 100 on 3 nodes of 48.)
+    """
+    if not _spreads(version):
+        yield None
+    usable = [n for n in nodes if n.up and takes_jobs(n.state)]
+    fewest = _fewest(sorted((n.idle for n in usable), reverse=True), processors)
+    if fewest is not None:
+        most = min(len(usable), processors, fewest + _MOST_LAYOUTS - 1)
+        yield from range(fewest, most + 1)
+    if _spreads(version):
+        yield None
+
+
+def _spreads(version: str) -> bool:
+    """Whether this release spreads a reservation's cores over all nodes."""
+    found = re.search(r"(\d+)\.\d+", version)
+    return found is not None and int(found[1]) >= 25
+
+
+def _fewest(rooms: Sequence[int], processors: int) -> int | None:
+    total = 0
+    for count, room in enumerate(rooms, 1):
+        total += room
+        if total >= processors:
+            return count
+    return None
+
+
+def _holds(order: ReserveOrder, cores: int, threads: int) -> Operation[bool]:
+    """Whether the reservation, as it is shown now, is the one asked for, and has begun."""
+    done = yield from command(commands.show_reservation(order.token))
+    if done.exit_status != 0:
+        if "not found" in done.stdout + done.stderr:
+            return False
+        raise failure(done, "scontrol show reservation")
+    found = [r for r in parsing.reservations(done.stdout) if r.name == order.token]
+    return bool(found) and (
+        found[0].core_count == cores
+        and math.ceil(found[0].processors / threads) == cores
+        and found[0].state == "ACTIVE"
+    )
+
+
+def _explained(reason: Refusal | Doubt) -> Refusal | Doubt:
+    if isinstance(reason, Refusal) and reason.cause is Cause.DENIED:
+        return Refusal(
+            reason.cause,
+            f"{reason.detail} (only Slurm operators may reserve: give this account AdminLevel "
+            "Operator, or set `claim: placeholder` for this cluster)",
+        )
+    return reason
+
+
+def _delete_reservation(token: str) -> Operation[bool]:
+    """Delete; False while jobs still refer to it."""
+    done = yield from command(commands.delete_reservation(token))
+    said = done.stderr + done.stdout
+    if done.exit_status == 0 or "reservation is invalid" in said or "not found" in said:
+        return True
+    if "in use" in said:
+        return False
+    reason = failure(done, "scontrol delete reservation")
+    raise Doubt(reason.detail)
+
+
+# --- submitting -------------------------------------------------------------------------------
+
+
+def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Submission]:
+    """Submit; where that may have been done before, look for the token first and adopt."""
+    if order.again:
+        known = yield from find(who, order.token)
+        if known:
+            return Submission(known[0].native_id, known[0].submit_time)
+    done = yield from command(
+        commands.submit(order, script, partition=who.partition, account=who.account, qos=who.qos)
+    )
+    if done.exit_status != 0:
+        raise failure(done, "sbatch")
+    identity = done.stdout.strip().partition(";")[0]
+    if not (identity.isascii() and identity.isdigit()):
+        raise Doubt(f"sbatch: no job number in its answer: {done.stdout[:100]!r}")
+    return Submission(identity)
+
+
+# --- cleaning ---------------------------------------------------------------------------------
+
+
+def clean(who: Account, token: str, *, reservation: bool) -> Operation[Cause | None]:
+    """Leave nothing of the token; answers how its job ended, in its cluster's words.
+
+    Raises:
+        Doubt: not yet.
+    """
+    last: NativeJob | None = None
+    asked = False
+    for _ in range(_MOST_WAITS):
+        jobs = yield from find(who, token)
+        last = jobs[0] if jobs else last
+        if all(job.state is NativeState.ENDED for job in jobs):
+            if not reservation or (yield from _delete_reservation(token)):
+                return None if last is None else last.cause
+        elif not asked:
+            asked = True
+            yield from _cancel(who, token)
+            continue
+        yield Pause(_WAIT)
+    word = f" is {last.word}" if last is not None else ""
+    raise Doubt(f"{token}{word}: not gone yet")
+
+
+def _cancel(who: Account, token: str) -> Operation[None]:
+    done = yield from command(commands.cancel(who.user, token))
+    # An unknown job is no error, and one that has just ended none that matters.
+    if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
+        raise Doubt(failure(done, "scancel").detail)

@@ -1,0 +1,243 @@
+"""From what Slurm's commands print to plain data. Never raises anything but `Garbled`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+SEPARATOR = "\x1f"
+JOB_COLUMNS = ("%i", "%j", "%T", "%C", "%N", "%r", "%V", "%S", "%e", "%v")
+JOB_FORMAT = SEPARATOR.join(JOB_COLUMNS)
+# Of other people's jobs nothing that they could have written themselves: no name, no reason.
+USE_COLUMNS = ("%i", "%T", "%C", "%v")
+USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
+NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z")
+NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
+_OURS = SEPARATOR + "mb-"
+
+
+class Garbled(Exception):
+    """A command's output is not of the form it should have."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobLine:
+    """One line of squeue. Times in Unix seconds."""
+
+    id: str
+    name: str
+    state: str
+    processors: int
+    nodes: str
+    reason: str
+    submit_time: float | None
+    start_time: float | None
+    end_time: float | None
+    reservation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What anybody's job holds, and in which reservation."""
+
+    id: str
+    state: str
+    processors: int
+    reservation: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLine:
+    """One node in one partition: processors allocated, idle, otherwise unavailable, in all."""
+
+    name: str
+    state: str
+    allocated: int
+    idle: int
+    other: int
+    total: int
+    partition: str
+    default: bool
+    up: bool
+    threads_per_core: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """One reservation. `cores` counts those of each node, where the output tells them."""
+
+    name: str
+    start_time: float
+    end_time: float
+    nodes: str
+    node_count: int
+    core_count: int
+    processors: int
+    state: str
+    flags: str
+    users: str
+    partition: str
+    cores: dict[str, int] = field(default_factory=dict)
+
+
+def jobs(text: str) -> list[JobLine]:
+    """The lines of `squeue -h -o JOB_FORMAT`, of one account.
+
+    A job that the account has beside the broker's may have a name with a line break or a
+    separator in it: what is not of the form, and has nothing of ours in it, is passed over.
+
+    Raises:
+        Garbled: a line that speaks of a token has another number of columns, or a number that
+            is none; or no line at all is of the form.
+    """
+    lines = _lines(text)
+    found: list[JobLine] = []
+    for line in lines:
+        try:
+            found.append(_job(line))
+        except Garbled:
+            if _OURS in line or len(lines) == 1:
+                raise
+    if lines and not found:
+        raise Garbled(f"squeue: no line is of the form asked for: {lines[0][:200]!r}")
+    return found
+
+
+def uses(text: str) -> list[Use]:
+    """The lines of `squeue -h -o USE_FORMAT`.
+
+    Raises:
+        Garbled: as `nodes`.
+    """
+    found = []
+    for line in _lines(text):
+        columns = line.split(SEPARATOR)
+        if len(columns) != len(USE_COLUMNS):
+            raise Garbled(f"squeue: {len(columns)} columns instead of {len(USE_COLUMNS)}")
+        identity, state, cpus, reservation = columns
+        found.append(Use(identity, state, _number("squeue", cpus), _value(reservation)))
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def _job(line: str) -> JobLine:
+    columns = line.split(SEPARATOR)
+    if len(columns) != len(JOB_COLUMNS):
+        raise Garbled(
+            f"squeue: {len(columns)} columns instead of {len(JOB_COLUMNS)}: {line[:200]!r}"
+        )
+    identity, name, state, cpus, nodes, reason, submit, start, end, reservation = columns
+    return JobLine(
+        identity,
+        name,
+        state,
+        _number("squeue", cpus),
+        nodes,
+        reason,
+        _time(submit),
+        _time(start),
+        _time(end),
+        _value(reservation),
+    )
+
+
+def nodes(text: str) -> list[NodeLine]:
+    """The lines of `sinfo -h -N -o NODE_FORMAT`.
+
+    Raises:
+        Garbled: a line has another number of columns, or a number that is none.
+    """
+    return [_node(line) for line in _lines(text)]
+
+
+def _node(line: str) -> NodeLine:
+    columns = line.split(SEPARATOR)
+    if len(columns) != len(NODE_COLUMNS):
+        raise Garbled(
+            f"sinfo: {len(columns)} columns instead of {len(NODE_COLUMNS)}: {line[:200]!r}"
+        )
+    name, state, counts, partition, available, threads = columns
+    numbers = [_number("sinfo", part) for part in counts.split("/")]
+    if len(numbers) != 4:
+        raise Garbled(f"sinfo: not four processor counts: {counts[:100]!r}")
+    allocated, idle, other, total = numbers
+    return NodeLine(
+        name,
+        state,
+        allocated,
+        idle,
+        other,
+        total,
+        partition=partition.rstrip("*"),
+        default=partition.endswith("*"),
+        up=available == "up",
+        threads_per_core=max(1, _number("sinfo", threads)),
+    )
+
+
+# Keys whose values may hold spaces would break a split at spaces; those read here never do.
+_FIELD = re.compile(r"(?:^|\s)(\w+)=(\S*)")
+_CORES = re.compile(r"NodeName=(\S+) CoreIDs=(\S+)")
+
+
+def reservations(text: str) -> list[Reservation]:
+    """The lines of `scontrol -o show reservation`.
+
+    Raises:
+        Garbled: a line without the fields that every reservation has.
+    """
+    return [_reservation(line) for line in _lines(text) if line.startswith("ReservationName=")]
+
+
+def _reservation(line: str) -> Reservation:
+    fields: dict[str, str] = {}
+    for key, value in _FIELD.findall(line):
+        fields.setdefault(key, value)
+    try:
+        threads = re.search(r"cpu=([0-9]+)", fields.get("TRES", ""))
+        cores = _number("scontrol", fields.get("CoreCnt") or "0")
+        return Reservation(
+            name=fields["ReservationName"],
+            start_time=float(_number("scontrol", fields["StartTime"])),
+            end_time=float(_number("scontrol", fields["EndTime"])),
+            nodes=_value(fields.get("Nodes", "")),
+            node_count=_number("scontrol", fields.get("NodeCnt") or "0"),
+            core_count=cores,
+            processors=_number("scontrol", threads[1]) if threads else cores,
+            state=fields.get("State", ""),
+            flags=fields.get("Flags", ""),
+            users=_value(fields.get("Users", "")),
+            partition=_value(fields.get("PartitionName", "")),
+            cores={n: _count(ids) for n, ids in _CORES.findall(line) if ids != "(null)"},
+        )
+    except (KeyError, ValueError, Garbled) as error:
+        raise Garbled(f"scontrol show reservation: {line[:300]!r}") from error
+
+
+def _value(text: str) -> str:
+    return "" if text == "(null)" else text
+
+
+def _count(ids: str) -> int:
+    """How many cores `0-7,12` are."""
+    count = 0
+    for part in ids.split(","):
+        first, _, last = part.partition("-")
+        low = _number("scontrol", first)
+        count += max(0, _number("scontrol", last or first) - low + 1)
+    return count
+
+
+def _number(command: str, text: str) -> int:
+    text = text.strip()
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise Garbled(f"{command}: not a count: {text[:100]!r}")
+    return int(text)
+
+
+def _time(text: str) -> float | None:
+    """A time in Unix seconds (SLURM_TIME_FORMAT=%s); None for N/A, Unknown and the like."""
+    return float(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None

@@ -1,0 +1,150 @@
+"""From one look at a Slurm cluster to what the broker counts with.
+
+Processors of nodes that take jobs, less those that jobs hold, less those that reservations keep
+free for somebody: anybody's, ours included. What is ours is told apart by its token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.clusters.hostlist import expand
+
+from .parsing import JobLine, NodeLine, Reservation, Use
+from .states import end_cause, is_unsettled, job_state, takes_jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the commands of one look printed, parsed."""
+
+    taken_at: float
+    nodes: Sequence[NodeLine]
+    jobs: Sequence[JobLine]
+    reservations: Sequence[Reservation]
+    inside: Sequence[Use] = ()  # running jobs of anybody in other people's reservations
+    version: str = ""
+    commands: int = 0
+
+
+def in_partition(nodes: Iterable[NodeLine], partition: str | None) -> list[NodeLine]:
+    """The nodes of the partition, or of the default one."""
+    if partition is not None:
+        return [node for node in nodes if node.partition == partition]
+    return [node for node in nodes if node.default]
+
+
+def snapshot(look: Look, partition: str | None, prefix: str, horizon: float) -> Snapshot:
+    """The look as the broker's core reads it.
+
+    `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
+    count already, since our jobs could not end before.
+    """
+    nodes = in_partition(look.nodes, partition)
+    usable = [node for node in nodes if node.up and takes_jobs(node.state)]
+    idle = {node.name: node.idle for node in usable}
+    jobs = _ours(look.jobs, prefix)
+    ours = _held(look.jobs, prefix)
+    inside = _inside(look)
+    kept = 0
+    for reservation in look.reservations:
+        if reservation.start_time > look.taken_at + horizon:
+            continue
+        free = _kept_free(reservation, idle, inside.get(reservation.name, 0))
+        kept += free
+        if reservation.name.startswith(prefix):
+            ours[reservation.name] = ours.get(reservation.name, 0) + free
+    return Snapshot(
+        taken_at=look.taken_at,
+        processors=sum(node.total for node in nodes),
+        usable=sum(node.total - node.other for node in usable),
+        busy=sum(node.allocated for node in usable) + kept,
+        ours=ours,
+        jobs=jobs,
+        reservations={
+            r.name: NativeReservation(r.processors, r.start_time, r.end_time, r.nodes)
+            for r in look.reservations
+            if r.name.startswith(prefix)
+        },
+        version=look.version,
+        settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
+        commands=look.commands,
+    )
+
+
+def _kept_free(reservation: Reservation, idle: dict[str, int], running: int) -> int:
+    """Processors that the reservation keeps from others on nodes that we could use.
+
+    22.05 may keep more than it was asked for, and tells so by its cores alone.
+    """
+    names = [name for name in expand(reservation.nodes) if name in idle]
+    if not names:
+        return 0
+    if reservation.cores:
+        scale = reservation.processors / max(1, sum(reservation.cores.values()))
+        most = sum(min(idle[n], int(reservation.cores.get(n, 0) * scale)) for n in names)
+    else:
+        most = sum(idle[name] for name in names)
+    return max(0, min(most, max(reservation.processors, reservation.core_count) - running))
+
+
+def _inside(look: Look) -> dict[str, int]:
+    """Processors that running jobs hold in each reservation."""
+    uses = {job.id: Use(job.id, job.state, job.processors, job.reservation) for job in look.jobs}
+    uses |= {use.id: use for use in look.inside}
+    held: dict[str, int] = {}
+    for use in uses.values():
+        if use.reservation and job_state(use.state) is NativeState.RUNNING:
+            held[use.reservation] = held.get(use.reservation, 0) + use.processors
+    return held
+
+
+def _held(jobs: Iterable[JobLine], prefix: str) -> dict[str, int]:
+    """Processors that each of our tokens' running jobs hold."""
+    held: dict[str, int] = {}
+    for job in jobs:
+        if job.name.startswith(prefix) and job_state(job.state) is NativeState.RUNNING:
+            held[job.name] = held.get(job.name, 0) + job.processors
+    return held
+
+
+_LIVELIEST = {
+    NativeState.RUNNING: 0,
+    NativeState.PENDING: 1,
+    NativeState.UNKNOWN: 2,
+    NativeState.ENDED: 3,
+}
+
+
+def _ours(jobs: Iterable[JobLine], prefix: str) -> dict[str, NativeJob]:
+    """Our jobs by token; of several with one token (a twin) the liveliest."""
+    found: dict[str, NativeJob] = {}
+    for line in jobs:
+        if line.name.startswith(prefix):
+            job = native_job(line)
+            other = found.get(line.name)
+            if other is None or _LIVELIEST[job.state] < _LIVELIEST[other.state]:
+                found[line.name] = job
+    return found
+
+
+def native_job(line: JobLine) -> NativeJob:
+    """One line of squeue as the core reads it."""
+    state = job_state(line.state)
+    ended = state is NativeState.ENDED
+    cause = end_cause(line.state) if ended else None
+    return NativeJob(
+        native_id=line.id,
+        submit_time=line.submit_time,
+        state=state,
+        word=line.state,
+        processors=line.processors,
+        hosts=" ".join(expand(line.nodes)) if line.nodes else None,
+        reason="" if line.reason in ("None", "") else line.reason,
+        start_time=line.start_time,
+        end_time=line.end_time if ended else None,
+        exit_code=0 if line.state == "COMPLETED" else None,
+        cause=cause,
+    )

@@ -1,0 +1,79 @@
+"""Slurm's words for job and node states, and what they mean to the broker."""
+
+from __future__ import annotations
+
+from metabroker.broker.observation import NativeState
+from metabroker.broker.states import Cause
+
+_PENDING = (
+    "PENDING",
+    "CONFIGURING",
+    "REQUEUED",
+    "REQUEUE_FED",
+    "REQUEUE_HOLD",
+    "SPECIAL_EXIT",
+    "RESV_DEL_HOLD",
+    "RESIZING",
+    "POWER_UP_NODE",
+    "EXPEDITING",
+)
+_RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT")
+_ENDED: dict[str, Cause | None] = {
+    "COMPLETED": None,
+    "FAILED": Cause.EXIT,  # or killed by a signal that nobody sent through Slurm: the record knows
+    "CANCELLED": Cause.KILLED,
+    "TIMEOUT": Cause.OVERTIME,
+    "DEADLINE": Cause.OVERTIME,
+    "NODE_FAIL": Cause.NODE,
+    "BOOT_FAIL": Cause.NODE,
+    "LAUNCH_FAILED": Cause.NODE,
+    "RECONFIG_FAIL": Cause.NODE,
+    "PREEMPTED": Cause.KILLED,
+    "OUT_OF_MEMORY": Cause.KILLED,
+    "REVOKED": Cause.KILLED,
+}
+JOB_STATES: dict[str, NativeState] = {
+    **dict.fromkeys(_PENDING, NativeState.PENDING),
+    **dict.fromkeys(_RUNNING, NativeState.RUNNING),
+    **dict.fromkeys(_ENDED, NativeState.ENDED),
+}
+
+
+def job_state(word: str) -> NativeState:
+    """What a job's state word means; words outside the table are unknown, not guessed."""
+    return JOB_STATES.get(word, NativeState.UNKNOWN)
+
+
+def end_cause(word: str) -> Cause | None:
+    """Why a job in an ended state ended, if not by itself."""
+    return _ENDED.get(word, Cause.KILLED)
+
+
+# Node states in which jobs can start now. What is left of a word after its suffix says more:
+# `*` the node does not answer, `~ # ! % @ ^` it is, goes or comes from powered down; `$` a
+# maintenance reservation (counted as a reservation) and `-` planned by backfill do not matter here.
+_TAKES_JOBS = frozenset(
+    {
+        "idle",
+        "mixed",
+        "allocated",
+        "completing",
+        "reserved",
+        "maint",
+        "planned",
+        "allocated+",
+        "blocked",
+    }
+)
+_BAD_SUFFIXES = frozenset("*~#!%@^")
+
+
+def takes_jobs(word: str) -> bool:
+    """Whether a node in this state (as `sinfo %T` says it) can start jobs now."""
+    base = word.rstrip("*~#!%$@^+-")
+    return base in _TAKES_JOBS and not _BAD_SUFFIXES.intersection(word[len(base) :])
+
+
+def is_unsettled(word: str) -> bool:
+    """Whether the controller does not know the node yet (it has just been started)."""
+    return word.rstrip("*~#!%$@^+-") in ("unknown", "unk")

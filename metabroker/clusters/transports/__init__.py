@@ -1,0 +1,1 @@
+"""Transports: how a cluster's commands and files are reached."""

@@ -1,0 +1,86 @@
+"""What a transport offers: commands and files, on this host or on another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class CommandLost(Exception):
+    """A command's outcome is not known: it hung, was cut off, or its connection broke."""
+
+
+class CommandMissing(Exception):
+    """The command cannot be run at all: it is not there, or may not be executed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: an argument vector, never a line for a shell. `seconds` bounds it;
+    `env` is added to the transport's environment."""
+
+    argv: tuple[str, ...]
+    stdin: bytes = b""
+    seconds: float | None = None
+    cwd: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What a command said."""
+
+    exit_status: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file in a directory: its name and when it was last modified, in Unix seconds."""
+
+    name: str
+    modified: float
+
+
+class Files(Protocol):
+    """The few things the gate does with files; each is one step, none follows a symbolic link
+    in its last part."""
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and its parent (mode 0700); fine if they are there."""
+
+    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
+        """Write a file whole: readers see the old one or the new one."""
+
+    def rename(self, old: str, new: str) -> bool:
+        """Rename in one step; False if `old` is not there."""
+
+    def read(self, path: str) -> bytes | None:
+        """The content; None if it is not there."""
+
+    def list(self, path: str) -> Sequence[Entry] | None:
+        """What is in a folder; None if the folder is not there."""
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all in it, and its parent if that is empty now."""
+
+
+class Transport(Protocol):
+    """Runs commands; offers files."""
+
+    @property
+    def files(self) -> Files:
+        """The files that the cluster's nodes share with it."""
+
+    def run(self, command: Command) -> Completed:
+        """Run a command to its end.
+
+        Raises:
+            CommandLost: whether it did anything is not known.
+            CommandMissing: it was not run.
+        """
+
+    def close(self) -> None:
+        """Let go of connections."""

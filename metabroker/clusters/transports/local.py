@@ -1,0 +1,165 @@
+"""The local transport: commands as child processes, files on mounted file systems."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+
+from metabroker import accounts
+
+from .base import Command, CommandLost, CommandMissing, Completed, Entry
+
+_MOST_TRIES = 10
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def scrubbed(extra: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a cluster's commands: who we are, where programs lie, and `extra`.
+
+    Nothing else of the daemon's own environment gets in, since the native submit command hands
+    its environment on to the job.
+    """
+    account = accounts.own()
+    base = {
+        "HOME": account.home,
+        "USER": account.name,
+        "LOGNAME": account.name,
+        "SHELL": account.shell,
+        "PATH": os.environ.get("PATH", _DEFAULT_PATH),
+        "LC_ALL": "C.UTF-8",
+    }
+    return base | dict(extra)
+
+
+def _entry(file: os.DirEntry[str]) -> Entry:
+    """A file that is renamed while it is looked at was there: its time is not known."""
+    try:
+        return Entry(file.name, file.stat(follow_symlinks=False).st_mtime)
+    except FileNotFoundError:
+        return Entry(file.name, 0.0)
+
+
+class LocalFiles:
+    """Files of this host. Errors other than "not there" are `OSError`."""
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and its parent (mode 0700); fine if they are there."""
+        for attempt in range(_MOST_TRIES):
+            try:
+                for folder in (os.path.dirname(path), path):
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(folder, 0o700)
+            except FileNotFoundError:
+                # `remove_tree` of a sibling may have removed the parent in between.
+                if attempt == _MOST_TRIES - 1:
+                    raise
+            else:
+                return
+
+    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
+        """Write a file whole: readers see the old one or the new one."""
+        folder, name = os.path.split(path)
+        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, 0o700 if executable else 0o600)
+            os.rename(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+    def rename(self, old: str, new: str) -> bool:
+        """Rename in one step; False if `old` is not there."""
+        try:
+            os.rename(old, new)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def read(self, path: str) -> bytes | None:
+        """The content; None if it is not there."""
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        with os.fdopen(handle, "rb") as file:
+            return file.read()
+
+    def list(self, path: str) -> Sequence[Entry] | None:
+        """What is in a folder; None if the folder is not there."""
+        try:
+            with os.scandir(path) as found:
+                return [_entry(file) for file in found]
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all in it, and its parent if that is empty now."""
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            shutil.rmtree(path)
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(path))
+
+
+class LocalTransport:
+    """Runs commands on this host, each in a process group of its own and with a time limit."""
+
+    def __init__(self, env: Mapping[str, str], *, command_timeout: float = 30.0) -> None:
+        self.files = LocalFiles()
+        self._env = scrubbed(env)
+        self._timeout = command_timeout
+
+    def run(self, command: Command) -> Completed:
+        """Run a command to its end; see `Transport.run`."""
+        seconds = command.seconds if command.seconds is not None else self._timeout
+        program = shutil.which(command.argv[0], path=self._env["PATH"])
+        if program is None:
+            raise CommandMissing(f"{command.argv[0]}: not found in {self._env['PATH']}")
+        try:
+            process = subprocess.Popen(
+                command.argv,
+                executable=program,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self._env | dict(command.env),
+                cwd=command.cwd or "/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CommandMissing(f"{program}: {error.strerror}") from error
+        except ValueError as error:  # a word with a NUL character, or not UTF-8
+            raise CommandMissing(f"{program}: {error}") from error
+        try:
+            stdout, stderr = process.communicate(command.stdin, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            raise CommandLost(f"{command.argv[0]}: no answer within {seconds:g} s") from None
+        if process.returncode < 0:
+            raise CommandLost(f"{command.argv[0]}: ended by signal {-process.returncode}")
+        return Completed(
+            process.returncode,
+            stdout.decode("utf-8", "replace"),
+            stderr.decode("utf-8", "replace"),
+        )
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a hung command with its children, without waiting for pipes they hold open."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, 9)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=5)

@@ -1,0 +1,120 @@
+"""What a failed validation means, in the words of the configuration's author."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from metabroker.config.errors import Refusal
+from metabroker.config.model import (
+    Aging,
+    Config,
+    RetryLimits,
+    SimulatedCluster,
+    SlurmCluster,
+    Timeouts,
+)
+from metabroker.config.problems import Problem, choice, nearest, plain
+from metabroker.config.section import Limits
+
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "limits": Limits,
+    "aging": Aging,
+    "retries": RetryLimits,
+    "timeouts": Timeouts,
+}
+_SYSTEMS: dict[str, type[BaseModel]] = {"slurm": SlurmCluster, "simulated": SimulatedCluster}
+
+# What contract C6 knows and this version does not do yet.
+_LATER = {
+    "system": {"openpbs": "slurm or simulated"},
+    "via": {"ssh": "local", "openssh": "local"},
+    "run_as": {"sudo": "self", "root-uid": "self"},
+}
+_OF_SSH = frozenset({"host", "port", "user", "key", "known_hosts"})
+
+
+def problem(error: ErrorDetails) -> Problem | None:
+    """The problem that one of pydantic's errors stands for; None if it only follows another."""
+    key, system = _key(error)
+    kind = error["type"]
+    if kind == "default_factory_not_called":
+        return None
+    value = error["input"]
+    context = error.get("ctx", {})
+    cause = context.get("error")
+    if isinstance(cause, Refusal):
+        return Problem(key, cause.message, cause.advice)
+    if kind == "extra_forbidden":
+        return _unknown(key, system)
+    if kind == "missing":
+        return _missing(key)
+    if kind.startswith("union_tag"):
+        return _system(key, value)
+    if kind == "literal_error":
+        return _choice(key, value, context["expected"])
+    return Problem(key, *plain(kind, value, context, "see the commented configs/metabroker.yaml"))
+
+
+def _key(error: ErrorDetails) -> tuple[tuple[str | int, ...], str | None]:
+    """The path of the key in the file, and the kind of cluster it belongs to."""
+    path = tuple(part for part in error["loc"] if part != "[key]")
+    if path[:1] == ("clusters",) and len(path) > 2 and path[2] in _SYSTEMS:
+        return path[:2] + path[3:], str(path[2])
+    return path, None
+
+
+def _unknown(key: tuple[str | int, ...], system: str | None) -> Problem:
+    name = str(key[-1])
+    if system is not None:
+        why = _of_other_system(name, system)
+        if why is not None:
+            return Problem(key, *why)
+        model = _SYSTEMS[system]
+    else:
+        model = _SECTIONS.get(str(key[0]), Config) if len(key) > 1 else Config
+    known = list(model.model_fields)
+    advice = nearest(name, known) or f"known here: {', '.join(known)}"
+    return Problem(key, "unknown key", advice)
+
+
+def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
+    """Why a key that is right elsewhere is wrong in a cluster of this system."""
+    if system == "simulated" and name in SlurmCluster.model_fields:
+        return "a simulated cluster has no such setting: it runs no commands", "remove it"
+    if system == "slurm" and name in SimulatedCluster.model_fields:
+        return "only a simulated cluster has this setting; slurm is real", "remove it"
+    if name == "queue":
+        advice = "write `partition`" if system == "slurm" else "remove it"
+        return "a queue is OpenPBS's; this cluster is not", advice
+    if name in _OF_SSH:
+        if system == "simulated":
+            return "a simulated cluster is not reached over ssh", "remove it"
+        return "belongs to `via: ssh`, which is not in this version yet", "use `via: local`"
+    return None
+
+
+def _missing(key: tuple[str | int, ...]) -> Problem:
+    if key == ("clusters",):
+        advice = "write `clusters:` and below it each cluster by name, with its `system`"
+        return Problem(key, "is missing: it is the only key without a default", advice)
+    if key[-1] == "processors":
+        return Problem(key, "is missing", "say how many processors the simulated cluster has")
+    return Problem(key, "is missing", "add it")
+
+
+def _system(key: tuple[str | int, ...], value: object) -> Problem:
+    """A cluster whose `system` is missing, unknown or not there yet."""
+    key = (*key, "system")
+    if not isinstance(value, Mapping) or "system" not in value:
+        return Problem(key, "is missing", "write `system: slurm` or `system: simulated`")
+    return _choice(key, value["system"], "'slurm' or 'simulated'")
+
+
+def _choice(key: tuple[str | int, ...], value: object, expected: str) -> Problem:
+    later = _LATER.get(str(key[-1]), {})
+    if isinstance(value, str) and value in later:
+        return Problem(key, f"{value} is not in this version yet", f"use {later[value]}")
+    return Problem(key, *choice(value, expected))

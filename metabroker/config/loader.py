@@ -1,0 +1,95 @@
+"""From a file to a `Config`, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from metabroker.config import explain
+from metabroker.config.errors import ConfigError, ConfigErrors
+from metabroker.config.model import Config
+from metabroker.config.nodes import Document, NotYaml
+from metabroker.config.problems import Problem, nearest
+
+
+def load(path: str | Path) -> Config:
+    """The configuration in file `path`. Raises `ConfigErrors` with all its errors.
+
+    Relative paths in it start at the file's own folder.
+    """
+    file = Path(path)
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        advice = "name a readable configuration file with --config"
+        raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
+    return parse(text, file=str(path), folder=file.absolute().parent)
+
+
+def parse(text: bytes | str, *, file: str = "<text>", folder: Path | None = None) -> Config:
+    """The configuration in `text`; `file` names it in errors, relative paths start at `folder`.
+
+    Raises `ConfigErrors` with all its errors, in the order of lines.
+    """
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    try:
+        document = Document(raw, file)
+    except NotYaml as error:
+        raise ConfigErrors([error.error]) from error
+    data = {} if document.data is None else document.data
+    if not isinstance(data, dict):
+        message, advice = "is not a mapping of keys", "write `clusters:` and below it the clusters"
+        raise ConfigErrors([ConfigError(file, 1, "", message, advice)])
+    config, problems = _validate(data, folder or Path.cwd())
+    errors = document.duplicates + [_placed(document, problem) for problem in problems]
+    if errors or config is None:
+        raise ConfigErrors(sorted(dict.fromkeys(errors), key=lambda error: error.line))
+    return config
+
+
+def _validate(data: dict[str, Any], folder: Path) -> tuple[Config | None, list[Problem]]:
+    problems = list(_across(data))
+    try:
+        config = Config.model_validate(data, context={"folder": folder})
+    except ValidationError as error:
+        found = [explain.problem(item) for item in error.errors()]
+        return None, [problem for problem in found if problem is not None] + problems
+    return config, problems
+
+
+def _across(data: dict[str, Any]) -> Iterator[Problem]:
+    """What is wrong between keys that are each right by themselves."""
+    clusters = data.get("clusters")
+    homes = data.get("homes")
+    if isinstance(clusters, dict) and isinstance(homes, dict):
+        for user, name in homes.items():
+            if isinstance(name, str) and name not in clusters:
+                advice = nearest(name, clusters) or "name one of `clusters`"
+                yield Problem(("homes", user), f"there is no cluster {name!r}", advice)
+    policy, discipline = data.get("policy"), data.get("discipline")
+    if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
+        message = f"policy {policy} is a discipline itself, and not {discipline}"
+        yield Problem(("discipline",), message, "leave `discipline` out")
+    yield from _sizes(clusters if isinstance(clusters, dict) else {})
+
+
+def _sizes(clusters: dict[str, Any]) -> Iterator[Problem]:
+    for name, cluster in clusters.items():
+        if not isinstance(cluster, dict):
+            continue
+        processors, nodes = cluster.get("processors"), cluster.get("nodes")
+        if type(processors) is int and type(nodes) is int and 0 < processors < nodes:
+            message = f"{nodes} nodes cannot share {processors} processors"
+            advice = "give at least as many processors as nodes"
+            yield Problem(("clusters", name, "nodes"), message, advice)
+
+
+def _placed(document: Document, problem: Problem) -> ConfigError:
+    """The problem with its line."""
+    key = ".".join(str(part) for part in problem.key)
+    line = document.line(problem.key)
+    return ConfigError(document.file, line, key, problem.message, problem.advice)

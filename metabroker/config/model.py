@@ -1,0 +1,236 @@
+"""The configuration (contract C6) as frozen models: every key, its type, default and meaning.
+
+`metabroker.config.loader` makes one from a file, with errors that name file, line and key. Times
+are in seconds, sizes in processors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+)
+
+from metabroker import paths
+from metabroker.config import values
+from metabroker.config.section import (
+    ClusterName,
+    Count,
+    Limits,
+    Section,
+    as_tuple,
+    empty,
+    folder,
+)
+
+Policy = Literal[
+    "GS",
+    "LS-OR",
+    "LS-RD",
+    "LS-RO",
+    "LS-DO",
+    "GP",
+    "LP-LF",
+    "LP-GF",
+    "LP-RD",
+    "EQ-LF",
+    "EQ-GF",
+    "EQ-RD",
+    "LQ",
+    "FCFS",
+    "FPFS",
+]
+Discipline = Literal["FCFS", "FPFS"]
+Placement = Literal["worst-fit", "worst-fit-reuse"]
+
+
+def _path(value: object, info: ValidationInfo) -> Path:
+    return values.absolute_path(value, folder(info))
+
+
+def _optional_path(value: object, info: ValidationInfo) -> Path | None:
+    return None if value is None else _path(value, info)
+
+
+def _socket(value: object, info: ValidationInfo) -> Path:
+    return values.socket_path(value, folder(info))
+
+
+def _store(value: object, info: ValidationInfo) -> str:
+    return values.store_url(value, folder(info))
+
+
+_Text = PlainSerializer(str, return_type=str)
+_DurationText = PlainSerializer(values.duration_text, return_type=str)
+_Optional = PlainSerializer(lambda value: None if value is None else str(value))
+
+Seconds = Annotated[float, BeforeValidator(values.seconds), _DurationText]
+WholeSeconds = Annotated[int, BeforeValidator(values.whole_seconds), _DurationText]
+Retries = Annotated[int, Field(ge=0, le=1000)]
+PathOrNone = Annotated[Path | None, BeforeValidator(_optional_path), _Optional]
+User = Annotated[str, AfterValidator(values.user_name)]
+Users = Annotated[tuple[User, ...], BeforeValidator(as_tuple)]
+Word = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9_.,:@/+-]+$")]
+
+
+class Aging(Section):
+    """When a waiting job is no longer overtaken; null: never by this measure."""
+
+    overtaken: Count | None = 20
+    """how many younger jobs may overtake it"""
+    wait: WholeSeconds | None = 86400
+    """how long it may have waited"""
+
+
+class RetryLimits(Section):
+    """How often a job goes back to its queue's tail before it is given up."""
+
+    submission: Retries = 3
+    """after a failure before its script has started"""
+    completion: Retries = 0
+    """after its script has failed"""
+
+
+class Timeouts(Section):
+    """How long the broker waits for a cluster before it takes an answer as not given."""
+
+    command: Seconds = 30.0
+    """one command of a cluster's client tools"""
+    reserve: Seconds = 30.0
+    """all reservations of a job"""
+    submit: Seconds = 60.0
+    """all component jobs submitted"""
+    barrier: Seconds = 120.0
+    """all components at the barrier, from the first one's arrival"""
+
+
+class _Cluster(Section):
+    """What any kind of cluster has."""
+
+    system: str
+    """its resource manager"""
+    processors: Count | None = None
+    """how many processors its twin has under `serve --offline` before the cluster was ever seen"""
+    nodes: Count | None = None
+    """how many equal nodes these processors are in; null: one"""
+    claim: Literal["reservation", "placeholder"] = "reservation"
+    """placeholder: where there is no right to reserve, the component job itself is the claim"""
+    run_as: Literal["self"] = "self"
+    """the account its jobs run under; self: the daemon's own"""
+    shared_dir: PathOrNone = None
+    """a folder that its nodes and the daemon share, for the barrier; null: the job's own folder"""
+    commands_at_once: Annotated[int, Field(ge=1, le=64)] = 4
+    """how many of its commands run at the same time"""
+
+
+class SlurmCluster(_Cluster):
+    """A cluster under Slurm, reached by its own client commands."""
+
+    system: Literal["slurm"] = "slurm"
+    """its resource manager"""
+    via: Literal["local"] = "local"
+    """where its client commands run; local: on this host"""
+    env: Annotated[Mapping[str, str], BeforeValidator(values.variables)] = {}
+    """environment of its client commands, for example SLURM_CONF"""
+    bin: PathOrNone = None
+    """folder of its client commands; null: they are found on PATH"""
+    partition: Word | None = None
+    """partition that jobs go to; null: the cluster's default one"""
+    account: Word | None = None
+    """account that jobs are charged to; null: the user's default one"""
+    qos: Word | None = None
+    """quality of service of the jobs; null: the default one"""
+
+
+class SimulatedCluster(_Cluster):
+    """A cluster that the daemon simulates, in real time."""
+
+    system: Literal["simulated"] = "simulated"
+    """its resource manager"""
+    processors: Count
+    """how many processors it has"""
+    run: bool = True
+    """whether scripts really run, as processes of this host"""
+    state: PathOrNone = None
+    """file that keeps its state over a restart; null: NAME.simulated beside the store"""
+
+
+Cluster = Annotated[SlurmCluster | SimulatedCluster, Discriminator("system")]
+
+
+def _default_store() -> str:
+    return f"sqlite:///{paths.state_directory()}/metabroker.db"
+
+
+def _default_discipline(data: dict[str, Any]) -> Discipline:
+    return "FPFS" if data.get("policy") == "FPFS" else "FCFS"
+
+
+class Config(Section):
+    """The whole configuration. `clusters` is the only key without a default."""
+
+    store: Annotated[str, BeforeValidator(_store)] = Field(default_factory=_default_store)
+    """database of the jobs, as an SQLAlchemy URL"""
+    socket: Annotated[Path, BeforeValidator(_socket), _Text] = Field(
+        default_factory=paths.default_socket
+    )
+    """Unix socket that commands reach the daemon by"""
+    metrics: Annotated[values.Address | None, BeforeValidator(values.address), _Optional] = (
+        values.Address("127.0.0.1", 9798)
+    )
+    """HTTP address of /metrics; null: none"""
+    policy: Policy = "LP-GF"
+    """which job may start next, and which queue it waits in"""
+    discipline: Discipline = Field(default_factory=_default_discipline)
+    """order within one queue: first come first served, or first that fits"""
+    placement: Placement | None = None
+    """how clusters are chosen; null: the policy's own default (worst-fit-reuse for FCFS and FPFS,
+    else worst-fit)"""
+    limits: Annotated[Limits, BeforeValidator(empty)] = Limits()
+    """the largest request that is taken"""
+    aging: Aging = Aging()
+    """when a waiting job is no longer overtaken"""
+    retries: Annotated[RetryLimits, BeforeValidator(empty)] = RetryLimits()
+    """how often a job that failed is tried again"""
+    poll_interval: Seconds = 5.0
+    """time between two looks at a cluster"""
+    default_time: WholeSeconds = 3600
+    """time limit of a job that names none"""
+    max_time: WholeSeconds | None = None
+    """longest time limit that is taken; null: no limit"""
+    timeouts: Annotated[Timeouts, BeforeValidator(empty)] = Timeouts()
+    """how long the broker waits for a cluster"""
+    admins: Users = ()
+    """users who may change any job"""
+    submitters: Users = ()
+    """users who may submit, besides the daemon's own account, while jobs run as `self`"""
+    homes: Annotated[Mapping[User, ClusterName], BeforeValidator(empty)] = {}
+    """home cluster of a user, whose local queue the user's jobs wait in under LS and LP policies"""
+    seed: int = 0
+    """seed of the policies that choose at random"""
+    clusters: Annotated[Mapping[ClusterName, Cluster], Field(min_length=1)]
+    """the clusters, by name"""
+
+    @property
+    def placement_in_force(self) -> Placement:
+        """The placement: the one given, else the policy's own default."""
+        if self.placement is not None:
+            return self.placement
+        return "worst-fit-reuse" if self.policy in ("FCFS", "FPFS") else "worst-fit"
+
+    def state_file(self, name: str) -> Path:
+        """The file that keeps the state of simulated cluster `name` over a restart."""
+        cluster = self.clusters[name]
+        if isinstance(cluster, SimulatedCluster) and cluster.state is not None:
+            return cluster.state
+        if self.store.startswith("sqlite:///"):
+            return Path(self.store.removeprefix("sqlite:///")).parent / f"{name}.simulated"
+        return paths.state_directory() / f"{name}.simulated"

@@ -1,0 +1,185 @@
+"""Values that YAML has no type for: durations, addresses, paths, store URLs."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metabroker.config.errors import Refusal
+
+LONGEST = 10 * 365 * 86400  # seconds; any longer is a slip of the pen
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*(ms|s|m|h|d|)")
+_SOCKET_LENGTH = 107  # bytes; the kernel's limit for a Unix socket's path
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,254}\$?")
+
+
+def seconds(value: object) -> float:
+    """A positive duration in seconds, from `5s`, `10m`, `24h`, `2d`, `500ms` or plain seconds."""
+    amount = _amount(value)
+    if not 0 < amount <= LONGEST:
+        raise Refusal(
+            f"a duration must be more than 0 and at most 10 years, not {shown(value)}",
+            "write for example 5s, 10m, 24h or 2d",
+        )
+    return amount
+
+
+def whole_seconds(value: object) -> int:
+    """A positive duration in whole seconds, in the same forms."""
+    amount = seconds(value)
+    if amount != int(amount):
+        raise Refusal(f"must be whole seconds, not {shown(value)}", "write for example 30m or 1h")
+    return int(amount)
+
+
+def _amount(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if math.isfinite(value) else -1.0
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise Refusal(
+            f"{shown(value)} is not a duration",
+            "write for example 5s, 10m, 24h, 2d, or plain seconds",
+        )
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def duration_text(amount: float) -> str:
+    """The shortest form of a duration that `seconds` reads back as the same number."""
+    for unit in ("d", "h", "m"):
+        if amount and amount % _UNITS[unit] == 0:
+            return f"{int(amount / _UNITS[unit])}{unit}"
+    return f"{int(amount)}s" if amount == int(amount) else f"{amount:.6f}".rstrip("0") + "s"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host and a TCP port to listen on; port 0 takes any free one."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+def address(value: object) -> Address | None:
+    """An `Address` from `HOST:PORT` or `[IPV6]:PORT`; None stays None."""
+    if value is None or isinstance(value, Address):
+        return value
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):([0-9]{1,5})", str(value))
+    if not isinstance(value, str) or match is None or int(match[2]) > 65535:
+        raise Refusal(
+            f"{shown(value)} is not an HTTP address",
+            "write HOST:PORT, for example 127.0.0.1:9798, or null for none",
+        )
+    return Address(match[1].strip("[]"), int(match[2]))
+
+
+def absolute_path(value: object, folder: Path) -> Path:
+    """A path; `~` is the home folder, and a relative one starts at `folder`."""
+    if isinstance(value, Path):
+        return folder / value
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise Refusal(f"must be a path, not {shown(value)}", "write a path")
+    try:
+        path = Path(value).expanduser()
+    except RuntimeError as error:
+        raise Refusal(f"{shown(value)} has no home folder", "write the path in full") from error
+    return Path(os.path.normpath(folder / path))
+
+
+def socket_path(value: object, folder: Path) -> Path:
+    """A path that the kernel takes for a Unix socket."""
+    path = absolute_path(value, folder)
+    if len(os.fsencode(path)) > _SOCKET_LENGTH:
+        raise Refusal(
+            f"the path of a socket may have at most {_SOCKET_LENGTH} bytes",
+            "choose a shorter path, for example under /run",
+        )
+    return path
+
+
+def store_url(value: object, folder: Path) -> str:
+    """An SQLAlchemy URL of a store that keeps what it is given; SQLite's path made absolute."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    advice = "write for example sqlite:////var/lib/metabroker/metabroker.db"
+    if not isinstance(value, str):
+        raise Refusal(f"must be a URL, not {shown(value)}", advice)
+    try:
+        url = make_url(value)
+        backend = url.get_backend_name()
+    except (ArgumentError, ValueError) as error:
+        raise Refusal("is not a database URL", advice) from error
+    if backend == "postgresql":
+        return value
+    if backend != "sqlite":
+        raise Refusal(f"a store of kind {backend!r} is not supported", advice)
+    if url.database in (None, "", ":memory:") or str(url.database).startswith("file:"):
+        raise Refusal("the store must be a file, so that jobs survive a restart", advice)
+    return f"sqlite:///{absolute_path(str(url.database), folder)}"
+
+
+def cluster_name(value: str) -> str:
+    """A cluster's name: at most 32 letters, digits, `_` and `-`, not starting with a sign."""
+    if _NAME.fullmatch(value) is None:
+        raise Refusal(
+            f"{shown(value)} cannot name a cluster",
+            "use at most 32 letters, digits, _ and -, the first a letter or digit",
+        )
+    return value
+
+
+def user_name(value: str) -> str:
+    """A user's login name."""
+    if _USER.fullmatch(value) is None:
+        raise Refusal(f"{shown(value)} is not a user name", "write the login name of a user")
+    return value
+
+
+def variables(value: object) -> object:
+    """Names and values of environment variables; whole numbers are taken as text."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        return value
+    return {name: _variable(name, text) for name, text in value.items()}
+
+
+def _variable(name: object, text: object) -> Any:
+    if not isinstance(name, str) or _VARIABLE.fullmatch(name) is None:
+        raise Refusal(
+            f"{shown(name)} cannot name an environment variable",
+            "use letters, digits and _, the first no digit",
+        )
+    if isinstance(text, int) and not isinstance(text, bool):
+        return str(text)
+    if not isinstance(text, str) or "\0" in text:
+        raise Refusal(f"the value of {name} must be text", "put it in quotes")
+    return text
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: one line, never a long one."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "so large a number"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

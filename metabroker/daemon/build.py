@@ -1,0 +1,124 @@
+"""The composition root: the one place that names concrete clusters, transports and stores."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+from metabroker import accounts
+from metabroker.broker.core import Broker
+from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.clusters.absent import AbsentCluster
+from metabroker.clusters.port import Cluster
+from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
+from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
+from metabroker.clusters.transports.local import LocalTransport
+from metabroker.config.model import Config
+from metabroker.config.model import SimulatedCluster as SimulatedConfig
+from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
+from metabroker.store import Store
+
+log = logging.getLogger(__name__)
+
+
+def settings(config: Config, store: Store) -> Settings:
+    """What the core goes by. Clusters that the configuration does not name any more, but that
+    unfinished work refers to, come last: they cannot be reached, and nothing of theirs is lost."""
+    known = store.known_clusters()
+    named = [
+        ClusterSettings(
+            name,
+            reserves=cluster.claim == "reservation",
+            processors=known.get(name) or cluster.processors or 0,
+            system=cluster.system,
+        )
+        for name, cluster in config.clusters.items()
+    ]
+    absent = [
+        ClusterSettings(name, reserves=False, system="absent")
+        for name in sorted(store.referred_clusters() - config.clusters.keys())
+    ]
+    for cluster in absent:
+        log.warning("%s: not configured any more, but unfinished work refers to it", cluster.name)
+    return Settings(
+        instance=store.instance,
+        clusters=(*named, *absent),
+        submission_retries=config.retries.submission,
+        completion_retries=config.retries.completion,
+        reserve_timeout=config.timeouts.reserve,
+        submit_timeout=config.timeouts.submit,
+        barrier_timeout=config.timeouts.barrier,
+        stale_after=3 * config.poll_interval + config.timeouts.command,
+    )
+
+
+def broker(config: Config, made: Settings) -> Broker:
+    """The core with the configured policy."""
+    aging = Aging(overtaken=config.aging.overtaken, wait=config.aging.wait)
+    scheduler = make(
+        config.policy,
+        len(made.clusters),
+        placement=config.placement,
+        discipline=config.discipline,
+        aging=aging,
+        rng=random.Random(config.seed),
+    )
+    return Broker(made, scheduler)
+
+
+def limits(config: Config) -> Limits:
+    """The configured limits of requests."""
+    given = config.limits
+    return Limits(component=given.component, components=given.components, total=given.total)
+
+
+def place(config: Config) -> Place:
+    """The placement rule in force."""
+    return PLACEMENTS[config.placement_in_force]
+
+
+def clusters(config: Config, made: Settings) -> list[Cluster]:
+    """The clusters, in the order of the settings."""
+    found: list[Cluster] = []
+    for entry in made.clusters:
+        configured = config.clusters.get(entry.name)
+        if configured is None:
+            found.append(AbsentCluster(entry.name))
+        elif isinstance(configured, SimulatedConfig):
+            state = config.state_file(entry.name)
+            found.append(
+                _simulated(entry.name, made, configured.processors, state, run=configured.run)
+            )
+        else:
+            env = _environment(configured.env, configured.bin)
+            transport = LocalTransport(env, command_timeout=config.timeouts.command)
+            options = SlurmOptions(
+                name=entry.name,
+                instance=made.instance,
+                user=accounts.own().name,
+                partition=configured.partition,
+                account=configured.account,
+                qos=configured.qos,
+                horizon=float(config.default_time),
+            )
+            found.append(SlurmCluster(options, transport))
+    return found
+
+
+def _simulated(
+    name: str, made: Settings, processors: int, state: Path, *, run: bool
+) -> SimulatedCluster:
+    options = SimulatedOptions(
+        name=name, instance=made.instance, processors=processors, state=state, run=run
+    )
+    return SimulatedCluster(options)
+
+
+def _environment(env: Mapping[str, str], folder: Path | None) -> dict[str, str]:
+    made = dict(env)
+    if folder is not None:
+        made["PATH"] = f"{folder}:{made.get('PATH', os.environ.get('PATH', '/usr/bin:/bin'))}"
+    return made

@@ -1,0 +1,106 @@
+"""From an owed effect to the event that answers it, as an operation without I/O.
+
+The daemon's workers carry it out over a transport in real time, the world simulator step by step
+in virtual time: one code for both.
+"""
+
+from __future__ import annotations
+
+from metabroker.broker.effects import Arm, Clean, CleanStray, Discard, Open, Owed, Reserve, Submit
+from metabroker.broker.events import (
+    Armed,
+    Cleaned,
+    Discarded,
+    Event,
+    Opened,
+    Refused,
+    Reserved,
+    Submitted,
+    Unsure,
+)
+from metabroker.broker.states import Cause, Step
+from metabroker.clusters.operation import Operation, Pause
+from metabroker.clusters.port import Cluster, Doubt, Refusal
+
+from .orders import Orders
+
+STEPS = {
+    Reserve: Step.RESERVE,
+    Submit: Step.SUBMIT,
+    Arm: Step.ARM,
+    Open: Step.OPEN,
+    Clean: Step.CLEAN,
+    Discard: Step.DISCARD,
+}
+
+_NO_FOLDER = "the store does not know the component's folder"
+# Seconds between two looks for the answer. A component at the barrier naps for 0.05, where its
+# `sleep` knows only whole seconds for 1.
+_NAPS = (0.02, 0.02, 0.02, 0.04, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5)
+
+
+def carrying(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
+    """Carry out one effect; a refusal or a doubt is an answer too."""
+    step = STEPS[type(effect)]
+    try:
+        return (yield from _steps(effect, cluster, orders))
+    except Refusal as refusal:
+        return Refused(effect.ref, step, refusal.cause, refusal.detail)
+    except Doubt as doubt:
+        return Unsure(effect.ref, step, doubt.detail, doubt.fenced)
+
+
+def _steps(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
+    ref = effect.ref
+    if isinstance(effect, Reserve):
+        yield from cluster.reserve(orders.reserve(effect))
+        return Reserved(ref)
+    if isinstance(effect, Submit):
+        done = yield from cluster.submit(orders.submit(effect))
+        return Submitted(ref, done.native_id, done.submit_time)
+    if isinstance(effect, Clean):
+        left = yield from cluster.clean(orders.clean(effect))
+        return Cleaned(
+            ref, left.started, left.start_time, left.end_time, left.exit_code, left.cause
+        )
+    if isinstance(effect, Arm):
+        return (yield from _arming(effect, cluster, orders))
+    return _at_gate(effect, cluster, orders)
+
+
+def _at_gate(effect: Open | Discard, cluster: Cluster, orders: Orders) -> Event:
+    """What needs no command, only the component's gate."""
+    ref = effect.ref
+    gate = orders.gate(ref)
+    if isinstance(effect, Discard):
+        if gate is not None:
+            cluster.discard(gate)
+        return Discarded(ref)
+    if gate is None:
+        raise Refusal(Cause.LOST, _NO_FOLDER)
+    cluster.open(gate, orders.peers(ref))
+    return Opened(ref)
+
+
+def _arming(effect: Arm, cluster: Cluster, orders: Orders) -> Operation[Event]:
+    """Arm the gate, and wait a moment for the component's answer: a dead one gives none."""
+    gate = orders.gate(effect.ref)
+    if gate is None:
+        raise Refusal(Cause.LOST, _NO_FOLDER)
+    cluster.introduce(gate, orders.peers(effect.ref))
+    cluster.arm(gate)
+    for nap in _NAPS:
+        if cluster.ready(gate):
+            return Armed(effect.ref)
+        yield Pause(nap)
+    if cluster.ready(gate):
+        return Armed(effect.ref)
+    raise Doubt("the component does not answer at the barrier")
+
+
+def carrying_stray(effect: CleanStray, cluster: Cluster, orders: Orders) -> Operation[None]:
+    """Remove something of ours that nobody needs, with its gate."""
+    order = orders.clean_token(effect.token)
+    yield from cluster.clean(order)
+    if order.gate is not None:
+        cluster.discard(order.gate)

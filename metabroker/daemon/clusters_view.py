@@ -1,0 +1,43 @@
+"""Clusters as users see them: what the broker counts with, and how old it is (promise P6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metabroker.broker.core import Broker
+
+Json = dict[str, Any]
+
+
+def cluster_views(broker: Broker, now: float) -> list[Json]:
+    """All clusters. To be asked in the core's thread."""
+    queues = broker.scheduler.waiting()
+    idle = broker.ledger.available(now)
+    views = []
+    for index, cluster in enumerate(broker.settings.clusters):
+        account = broker.ledger.accounts[index]
+        snapshot = account.snapshot
+        known = broker.ledger.known(index, now)
+        views.append(
+            {
+                "name": cluster.name,
+                "system": cluster.system,
+                "version": snapshot.version if snapshot is not None else None,
+                "processors": account.processors,
+                "idle": idle[index] if known else None,
+                "down": account.processors - account.usable if known else None,
+                "others": account.others if known else None,
+                "claimed": account.claimed,
+                "reserved": None
+                if snapshot is None
+                else sum(r.processors for r in snapshot.reservations.values()),
+                "reachable": account.reachable,
+                "fresh": known,
+                "age_seconds": None if snapshot is None else max(0.0, now - snapshot.taken_at),
+                "error": account.detail,
+                "components": len(broker.saga.live[index]),
+                "waiting": queues.get(index, 0),
+                "commands_per_look": snapshot.commands if snapshot is not None else None,
+            }
+        )
+    return views

@@ -1,0 +1,157 @@
+"""One cluster's desk: its bounded workers, and what is asked of it, in order.
+
+Each cluster has its own threads, so one that hangs delays nobody else (P5). For one component
+effects are carried out one at a time, in the order in which they came; every owed effect is
+answered with exactly one event.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from metabroker.broker.effects import CleanStray, Owed
+from metabroker.broker.events import Event, Observed, Unreachable, Unsure
+from metabroker.broker.tokens import Ref
+from metabroker.clusters.operation import carry_out
+from metabroker.clusters.port import Cluster, Doubt, Refusal
+
+from .carrying import STEPS, carrying, carrying_stray
+from .orders import Orders
+from .watcher import Watcher
+
+log = logging.getLogger(__name__)
+
+Hook = Callable[[str, Owed], None]
+"""Told "before" and "after" an owed effect is carried out (the tests kill the daemon there)."""
+
+
+def no_hook(_when: str, _effect: Owed) -> None:
+    """Nobody listens."""
+
+
+class Desk:
+    """All that is asked of one cluster."""
+
+    def __init__(
+        self,
+        index: int,
+        cluster: Cluster,
+        orders: Orders,
+        post: Callable[[Event], None],
+        *,
+        workers: int,
+        clock: Callable[[], float],
+        hook: Hook = no_hook,
+    ) -> None:
+        self.index = index
+        self.name = orders.cluster
+        self.cluster = cluster
+        self._orders = orders
+        self._post = post
+        self._clock = clock
+        self._hook = hook
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix=orders.cluster)
+        self._lock = threading.Lock()
+        self._lines: dict[Ref, deque[Owed]] = {}
+        self._strays: set[str] = set()
+        self._reachable: bool | None = None
+        self.watcher = Watcher(cluster, orders, post, orders.cluster)
+
+    # --- effects ------------------------------------------------------------------------------
+
+    def ask(self, effect: Owed | CleanStray) -> None:
+        """Carry out an effect as soon as a worker is free."""
+        if isinstance(effect, CleanStray):
+            with self._lock:
+                if effect.token in self._strays:
+                    return
+                self._strays.add(effect.token)
+            self._start(lambda: self._clean_stray(effect))
+            return
+        with self._lock:
+            line = self._lines.setdefault(effect.ref, deque())
+            line.append(effect)
+            first = len(line) == 1
+        if first:
+            self._start(lambda: self._work(effect.ref))
+
+    def _start(self, work: Callable[[], None]) -> None:
+        try:
+            self._pool.submit(work)
+        except RuntimeError:
+            log.debug("%s: closing; what is owed is done after the next start", self.name)
+
+    def _work(self, ref: Ref) -> None:
+        """The component's next effect; then, if there is more, to the end of the workers' line."""
+        with self._lock:
+            effect = self._lines[ref][0]
+        self._hook("before", effect)
+        event = self._carry_out(effect)
+        self._hook("after", effect)
+        with self._lock:
+            line = self._lines[ref]
+            line.popleft()
+            more = bool(line)
+            if not more:
+                del self._lines[ref]
+        self._post(event)
+        if more:
+            self._start(lambda: self._work(ref))
+
+    def _carry_out(self, effect: Owed) -> Event:
+        try:
+            return carry_out(carrying(effect, self.cluster, self._orders), self.cluster.transport)
+        except Exception as error:
+            # Whatever it is, what was done is not known: the broker looks before it goes on.
+            step = STEPS[type(effect)]
+            log.exception("%s: %s of %s", self.name, step.value, effect.ref)
+            return Unsure(effect.ref, step, f"{type(error).__name__}: {error}")
+
+    def _clean_stray(self, effect: CleanStray) -> None:
+        log.warning("%s: removes %s, which nobody needs", self.name, effect.token)
+        try:
+            carry_out(carrying_stray(effect, self.cluster, self._orders), self.cluster.transport)
+        except (Refusal, Doubt) as error:
+            log.warning("%s: %s: %s", self.name, effect.token, error)
+        except Exception:
+            log.exception("%s: %s", self.name, effect.token)
+        finally:
+            with self._lock:
+                self._strays.discard(effect.token)
+
+    # --- looks --------------------------------------------------------------------------------
+
+    def observe(self) -> None:
+        """Look at the cluster and tell the core; blocks as long as that takes."""
+        try:
+            looking = self.cluster.observe(self._clock())
+            snapshot = carry_out(looking, self.cluster.transport)
+        except (Refusal, Doubt) as error:
+            self._seen(False, str(error))
+            self._post(Unreachable(self.index, str(error)))
+        except Exception as error:
+            log.exception("%s: cannot be looked at", self.name)
+            self._post(Unreachable(self.index, f"{type(error).__name__}: {error}"))
+        else:
+            self._seen(True, "")
+            self._post(Observed(self.index, snapshot))
+
+    def _seen(self, reachable: bool, why: str) -> None:
+        if reachable is not self._reachable:
+            self._reachable = reachable
+            if reachable:
+                log.info("%s: answers", self.name)
+            else:
+                log.warning("%s: does not answer: %s", self.name, why)
+
+    # --- end ----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Begin nothing new. What is under way is finished, or done again after a start."""
+        self.watcher.close()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self.cluster.close()

@@ -1,0 +1,253 @@
+"""Core and store as one: events in, one durable transaction, effects out.
+
+The engine has no thread, no clock and no cluster of its own, so the daemon's thread and the
+world simulator drive the very same code. Nothing leaves it before it is written: an effect, or an
+answer to a user, is handed out only after the transaction that speaks of it is durable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from metabroker.broker.admission import Admission
+from metabroker.broker.core import Broker
+from metabroker.broker.effects import Effect
+from metabroker.broker.events import Event, Observed, SubmitJob
+from metabroker.broker.job import NewJob
+from metabroker.broker.outbox import Ready
+from metabroker.broker.rejected import Rejected
+from metabroker.policy import Limits, Place
+from metabroker.policy.scheduler import Memory
+from metabroker.store import Accepted, Batch, Store, StoreUnavailable
+from metabroker.store.rows import Names
+from metabroker.submission.model import Submission
+
+Answer = Callable[[int | Exception], None]
+"""Told a job's number once what was asked is durable, or why it was not done."""
+
+
+class Undecided(Exception):
+    """The request is taken over and not yet durable: nobody can tell now whether it will be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A user's request on a job: an event that may be refused, and whom to answer."""
+
+    event: Event
+    job: int
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class AskToSubmit:
+    """A user's submission. `spec` is what only the job's start needs, as it is stored."""
+
+    submission: Submission
+    user: str
+    home: str | None
+    time_limit: int
+    spec: Mapping[str, Any]
+    answer: Answer
+
+
+Item = Event | Ask | AskToSubmit
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A transaction that is not durable yet, and what waits for it."""
+
+    batch: Batch
+    answers: list[tuple[Answer, int]]
+
+
+@dataclass(slots=True)
+class _Intake:
+    """What one batch of items has brought."""
+
+    accepted: list[Accepted] = field(default_factory=list)
+    answers: list[tuple[Answer, int]] = field(default_factory=list)
+    by_request: dict[tuple[str, str], int] = field(default_factory=dict)
+    clusters: dict[int, Observed] = field(default_factory=dict)
+
+
+class Engine:
+    """One broker over one store."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        store: Store,
+        names: Names,
+        limits: Limits,
+        place: Place,
+        written: Callable[[Ready], None] = lambda _ready: None,
+    ) -> None:
+        """`written` is called with what has become durable, before its effects are handed out."""
+        self.broker = broker
+        self.store = store
+        self.names = names
+        self._limits = limits
+        self._place = place
+        self._written = written
+        self._pending: _Pending | None = None
+        self._memory: Memory | None = None
+        self._sizes: dict[int, tuple[int, str]] = {}
+
+    def recover(self, now: float) -> Sequence[Effect]:
+        """Go on from what the store holds; all that was owed comes out again as effects."""
+        found = self.store.recover(self.names)
+        self.broker.restore(found.jobs, found.components, now)
+        self._recall(found.memory)
+        self.broker.next_job = max(self.broker.next_job, found.next_job)
+        self.broker.schedule(now)
+        return self._commit(_Intake())
+
+    def process(self, items: Iterable[Item], now: float) -> Sequence[Effect]:
+        """Take over what has happened; durable when this returns, with the effects to carry out.
+
+        Raises:
+            StoreUnavailable: nothing of it is durable yet, and nothing must be done: call `flush`
+                until it succeeds before any other item is handed over.
+        """
+        assert self._pending is None, "a batch waits to be written: flush it first"
+        intake = _Intake()
+        for item in items:
+            if isinstance(item, AskToSubmit):
+                self._submit(item, intake, now)
+            elif isinstance(item, Ask):
+                self._ask(item, intake, now)
+            else:
+                self.broker.handle(item, now)
+                if isinstance(item, Observed):
+                    intake.clusters[item.cluster] = item
+        self.broker.schedule(now)
+        return self._commit(intake)
+
+    def flush(self) -> Sequence[Effect]:
+        """Write the batch that could not be written; answers and effects as `process`.
+
+        Raises:
+            StoreUnavailable: still not.
+        """
+        pending = self._pending
+        if pending is None:
+            return ()
+        if pending.batch:
+            self.store.commit(pending.batch, self.names)
+        self._pending = None
+        self._written(pending.batch.ready)
+        for answer, job in pending.answers:
+            answer(job)
+        return pending.batch.ready.effects
+
+    def leave_open(self, why: str) -> None:
+        """Tell those who asked for what waits to be written that they need not wait for it."""
+        if self._pending is not None:
+            answers, self._pending.answers = self._pending.answers, []
+            for answer, _job in answers:
+                answer(Undecided(why))
+
+    def admission(self) -> Admission:
+        """What requests are held against now."""
+        return Admission(self.names.names, self.broker.ledger.sizes(), self._limits, self._place)
+
+    def new_job(self, asked: AskToSubmit) -> NewJob:
+        """The submission as the core takes it.
+
+        Raises:
+            Rejected: it can never run.
+        """
+        submission = asked.submission
+        request, local = self.admission().request(submission.processors)
+        home = asked.home if asked.home in self.names.names else None
+        return NewJob(
+            user=asked.user,
+            name=submission.name or submission.script_name,
+            request=self.names.shared(request),
+            time_limit=asked.time_limit,
+            local=local,
+            home=self.names.index(home),
+            hold=submission.hold,
+        )
+
+    def _submit(self, asked: AskToSubmit, intake: _Intake, now: float) -> None:
+        request_id = asked.submission.request_id
+        try:
+            again = self._again(asked.user, request_id, intake)
+        except StoreUnavailable as error:
+            asked.answer(error)
+            return
+        if again is not None:
+            intake.answers.append((asked.answer, again))
+            return
+        try:
+            new = self.new_job(asked)
+            self.broker.handle(SubmitJob(new), now)
+        except Rejected as rejected:
+            asked.answer(rejected)
+            return
+        job = self.broker.next_job - 1
+        if request_id is not None:
+            intake.by_request[asked.user, request_id] = job
+        intake.accepted.append(
+            Accepted(job, asked.user, request_id, asked.submission.script, asked.spec)
+        )
+        intake.answers.append((asked.answer, job))
+
+    def _again(self, user: str, request_id: str | None, intake: _Intake) -> int | None:
+        """The job that this user's request has become already."""
+        if request_id is None:
+            return None
+        here = intake.by_request.get((user, request_id))
+        return here if here is not None else self.store.find_request(user, request_id)
+
+    def _ask(self, asked: Ask, intake: _Intake, now: float) -> None:
+        try:
+            self.broker.handle(asked.event, now)
+        except Rejected as rejected:
+            asked.answer(rejected)
+        else:
+            intake.answers.append((asked.answer, asked.job))
+
+    def _commit(self, intake: _Intake) -> Sequence[Effect]:
+        ready: Ready = self.broker.take()
+        rows = self._cluster_rows(intake)
+        self._pending = _Pending(
+            Batch(ready, intake.accepted, rows, self._new_memory()), intake.answers
+        )
+        return self.flush()
+
+    def _new_memory(self) -> Any:
+        """What the policy must remember, if that has changed (clusters by name)."""
+        memory = self.broker.scheduler.memory()
+        if memory == self._memory:
+            return None
+        self._memory = memory
+        return {"clusters": self.names.names, "memory": memory}
+
+    def _recall(self, found: Any) -> None:
+        """Remember, unless the clusters are others now: then counting begins anew."""
+        if found is not None and found["clusters"] == list(self.names.names):
+            self.broker.recall(Memory(*found["memory"]))
+
+    def _cluster_rows(self, intake: _Intake) -> list[dict[str, Any]]:
+        """Sizes and versions of clusters that have changed: what a restart goes by."""
+        rows = []
+        for cluster, seen in intake.clusters.items():
+            snapshot = seen.snapshot
+            known = (snapshot.processors, snapshot.version)
+            if self._sizes.get(cluster) != known:
+                self._sizes[cluster] = known
+                rows.append(
+                    {
+                        "name": self.names.names[cluster],
+                        "processors": snapshot.processors,
+                        "version": snapshot.version,
+                        "seen": snapshot.taken_at,
+                    }
+                )
+        return rows

@@ -1,0 +1,141 @@
+"""From an effect to all that a cluster needs to carry it out.
+
+What only a job's start needs (script, arguments, environment) is read from the store here, in the
+worker that needs it, and not kept in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from metabroker.broker import tokens
+from metabroker.broker.effects import Clean, Reserve, Submit
+from metabroker.broker.settings import Settings
+from metabroker.broker.tokens import Ref
+from metabroker.clusters.gate import gate_path
+from metabroker.clusters.port import CleanOrder, ComponentOrder, Peer, ReserveOrder
+from metabroker.store import Store
+from metabroker.submission.model import Submission
+
+_MOST_PLACES = 4096  # jobs whose meeting place is remembered
+
+
+def spec_of(submission: Submission) -> dict[str, Any]:
+    """What of a submission only its start needs, as the store keeps it."""
+    return {
+        "name": submission.name or submission.script_name,
+        "script_name": submission.script_name,
+        "args": list(submission.args),
+        "chdir": submission.chdir,
+        "output": submission.output,
+        "error": submission.error,
+        "environment": dict(submission.environment),
+        "native": {name: list(options) for name, options in submission.native.items()},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
+    folder."""
+
+    store: Store
+    settings: Settings
+    cluster: str
+    shared_dir: str | None = None
+    _places: dict[int, tuple[str, str]] = field(default_factory=dict, repr=False)
+
+    def token(self, ref: Ref) -> str:
+        """The name of a component in its cluster."""
+        return tokens.make(self.settings.instance, ref)
+
+    def gate(self, ref: Ref) -> str | None:
+        """Where the component and the broker meet; None if the store does not know its job."""
+        try:
+            chdir, secret = self._place(ref.job)
+        except KeyError:
+            return None
+        return self._gate(ref, chdir, secret)
+
+    def _place(self, job: int) -> tuple[str, str]:
+        """Where the job meets the broker: it never changes, and gates are looked at often."""
+        found = self._places.get(job)
+        if found is None:
+            found = self.store.meeting_place(job)
+            if len(self._places) >= _MOST_PLACES:
+                self._places.clear()
+            self._places[job] = found
+        return found
+
+    def reserve(self, effect: Reserve) -> ReserveOrder:
+        """The order of a reservation."""
+        return ReserveOrder(self.token(effect.ref), effect.processors, effect.seconds)
+
+    def submit(self, effect: Submit) -> ComponentOrder:
+        """The order of a component's job."""
+        ref = effect.ref
+        script, spec, secret = self.store.script(ref.job)
+        peers = self.peers(ref)
+        barrier = self.settings.barrier_patience if effect.barrier else None
+        default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
+        return ComponentOrder(
+            token=self.token(ref),
+            gate=self._gate(ref, spec["chdir"], secret),
+            processors=effect.processors,
+            seconds=effect.seconds,
+            job=ref.job,
+            name=spec["name"],
+            component=ref.component,
+            peers=peers,
+            script=script,
+            args=tuple(spec["args"]),
+            environment=spec["environment"],
+            chdir=spec["chdir"],
+            output=_path(spec, "output", ref) or _expand(f"{spec['chdir']}/{default}", ref),
+            error=_path(spec, "error", ref),
+            native=tuple(spec["native"].get(self.cluster, ())),
+            reservation=effect.reservation,
+            barrier_seconds=barrier,
+            again=effect.again,
+        )
+
+    def clean(self, effect: Clean) -> CleanOrder:
+        """The order to leave nothing of a component."""
+        return CleanOrder(self.token(effect.ref), self.gate(effect.ref), effect.reservation)
+
+    def clean_token(self, token: str) -> CleanOrder:
+        """The order to leave nothing of a token that nobody needs."""
+        ref = tokens.parse(self.settings.instance, token)
+        return CleanOrder(token, None if ref is None else self.gate(ref))
+
+    def peers(self, ref: Ref) -> tuple[Peer, ...]:
+        """All components of the attempt, in order."""
+        rows = self.store.attempt(ref.job, ref.attempt)
+        return tuple(
+            Peer(row["cluster"], row["processors"], tuple(row["hosts"].split())) for row in rows
+        )
+
+    def _gate(self, ref: Ref, chdir: str, secret: str) -> str:
+        token = self.token(ref)
+        own = hashlib.sha256(f"{secret} {token}".encode()).hexdigest()[:20]
+        return gate_path(self.shared_dir or chdir, token, own)
+
+
+def _path(spec: Mapping[str, Any], key: str, ref: Ref) -> str | None:
+    pattern = spec[key]
+    if pattern is None:
+        return None
+    path = _expand(pattern, ref)
+    return path if path.startswith("/") else f"{spec['chdir']}/{path}"
+
+
+def _expand(pattern: str, ref: Ref) -> str:
+    """%j is the job's number, %c the component's, %% a percent sign."""
+    values: Sequence[tuple[str, str]] = (("%j", str(ref.job)), ("%c", str(ref.component)))
+    parts = pattern.split("%%")
+    for key, value in values:
+        parts = [part.replace(key, value) for part in parts]
+    return "%".join(parts)

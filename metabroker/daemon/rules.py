@@ -1,0 +1,70 @@
+"""Who may do what, and how long a job may take. Identity is the kernel's word, see the API."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from metabroker import accounts
+from metabroker.api.service import Failure, ServiceError
+from metabroker.submission.model import Caller, Submission
+from metabroker.submission.times import format_time
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The configured rules; times in seconds."""
+
+    policy: str
+    default_time: int
+    max_time: int | None
+    admins: tuple[str, ...]
+    submitters: tuple[str, ...]
+    homes: Mapping[str, str]
+    shared_everywhere: bool  # every cluster has a shared_dir
+    offline: bool = False
+
+    def check(self, caller: Caller, submission: Submission) -> int:
+        """May this user submit this? Answers the job's time limit.
+
+        Raises:
+            ServiceError: no.
+        """
+        self._may_submit(caller)
+        limit = submission.time_limit or self.default_time
+        if self.max_time is not None and limit > self.max_time:
+            raise ServiceError(
+                Failure.INVALID,
+                f"the time limit {format_time(limit)} is over the longest, "
+                f"{format_time(self.max_time)}",
+                "ask for less with --time",
+            )
+        return limit
+
+    def _may_submit(self, caller: Caller) -> None:
+        """Jobs run under the daemon's own account, so only those it trusts may submit."""
+        if caller.uid == os.geteuid():
+            return
+        account = accounts.own().name
+        if caller.user not in self.submitters:
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not submit: jobs run under the daemon's own account, {account}",
+                "ask the administrator to add you to `submitters` in the configuration",
+            )
+        if not self.shared_everywhere:
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not submit: components of other users' jobs need a folder of "
+                f"{account} to meet in",
+                "ask the administrator to set `shared_dir` for every cluster",
+            )
+
+    def may_change(self, caller: Caller, owner: str) -> bool:
+        """Whether the caller may cancel, hold or release the owner's job."""
+        return caller.user == owner or caller.uid == 0 or caller.user in self.admins
+
+    def home(self, caller: Caller) -> str | None:
+        """The caller's home cluster."""
+        return self.homes.get(caller.user)

@@ -1,0 +1,352 @@
+"""What the API asks of the daemon (`metabroker.api.service.Service`), over loop and store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, TypeVar
+
+import metabroker
+from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.job import Job
+from metabroker.broker.outbox import Ready
+from metabroker.broker.rejected import Rejected
+from metabroker.broker.states import IN_ATTEMPT, JobState
+from metabroker.store import Store, StoreUnavailable
+from metabroker.store.rows import component_row, job_row
+from metabroker.submission.model import Caller, Submission
+
+from . import reasons
+from .clusters_view import cluster_views
+from .desk import Desk
+from .engine import Ask, AskToSubmit, Undecided
+from .loop import Loop
+from .orders import spec_of
+from .rules import Rules
+from .views import job_view
+
+T = TypeVar("T")
+
+_ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
+_IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
+
+
+class DaemonService:
+    """Answers users. Reads come from the store; what only the core knows is asked of its thread."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        store: Store,
+        desks: list[Desk],
+        rules: Rules,
+        clock: Callable[[], float],
+    ) -> None:
+        self._loop = loop
+        self._store = store
+        self._desks = desks
+        self._rules = rules
+        self._clock = clock
+        self._started = clock()
+        self._lock = threading.Lock()
+        self._waiters: dict[int, list[Future[Json]]] = {}
+
+    # --- changes ------------------------------------------------------------------------------
+
+    def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
+        """Queue a job; see `Service`."""
+        future: Future[Json] = Future()
+        self._loop.post(self._asked(caller, submission, self._answer(future)))
+        return future
+
+    def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
+        """Where and when it would run now; see `Service`."""
+        asked = self._asked(caller, submission, lambda _job: None)
+        future: Future[Json] = Future()
+        try:
+            future.set_result(self._loop.ask(lambda: self._preview(asked)))
+        except Rejected as rejected:
+            future.set_exception(_refusal(rejected))
+        return future
+
+    def cancel(self, caller: Caller, job: int) -> Future[Json]:
+        """Cancel one job."""
+        return self._change(caller, job, CancelJob(job, caller.user))
+
+    def hold(self, caller: Caller, job: int) -> Future[Json]:
+        """Hold one waiting job."""
+        return self._change(caller, job, HoldJob(job, caller.user))
+
+    def release(self, caller: Caller, job: int) -> Future[Json]:
+        """Release one held job."""
+        return self._change(caller, job, ReleaseJob(job, caller.user))
+
+    def _asked(
+        self, caller: Caller, submission: Submission, answer: Callable[[int | Exception], None]
+    ) -> AskToSubmit:
+        self._available()
+        limit = self._rules.check(caller, submission)
+        self._check_native(submission)
+        return AskToSubmit(
+            submission,
+            caller.user,
+            self._rules.home(caller),
+            limit,
+            spec_of(submission),
+            answer,
+        )
+
+    def _check_native(self, submission: Submission) -> None:
+        desks = {desk.name: desk for desk in self._desks}
+        for name, options in submission.native.items():
+            desk = desks.get(name)
+            if desk is None:
+                raise ServiceError(
+                    Failure.INVALID,
+                    f"--native {name}: there is no cluster of that name",
+                    f"choose one of: {', '.join(desks)}",
+                )
+            wrong = desk.cluster.check_native(options) if options else None
+            if wrong is not None:
+                raise ServiceError(
+                    Failure.INVALID,
+                    f"--native {name}: {wrong}",
+                    "correct the option, or leave --native out for this cluster",
+                )
+
+    def _change(self, caller: Caller, number: int, event: Event) -> Future[Json]:
+        self._available()
+        row = self._row(number)
+        if not self._rules.may_change(caller, row["user"]):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"job {number} belongs to {row['user']}",
+                f"only {row['user']} and administrators may change it",
+            )
+        if row["state"] in _ENDED_WORDS:
+            raise ServiceError(
+                Failure.CONFLICT,
+                f"job {number} has ended ({row['state']})",
+                f"see: metabroker show {number}",
+            )
+        future: Future[Json] = Future()
+        self._loop.post(Ask(event, number, self._answer(future)))
+        return future
+
+    def _answer(self, future: Future[Json]) -> Callable[[int | Exception], None]:
+        """Called in the core's thread, once what was asked is durable (or refused)."""
+
+        def answer(outcome: int | Exception) -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            if isinstance(outcome, Rejected):
+                future.set_exception(_refusal(outcome))
+            elif isinstance(outcome, Undecided):
+                future.set_exception(_undecided(str(outcome)))
+            elif isinstance(outcome, Exception):
+                future.set_exception(_unavailable(str(outcome)))
+            else:
+                _complete(future, lambda: self._fresh_view(outcome))
+
+        return answer
+
+    def _fresh_view(self, number: int) -> Json:
+        job = self._loop.engine.broker.jobs.get(number)
+        return self.job(number) if job is None else self._view_of(job)
+
+    def _view_of(self, job: Job) -> Json:
+        names = self._loop.engine.names
+        row = job_row(job, names)
+        row["components"] = [component_row(c, names) for c in job.components]
+        return job_view(row, self._store.instance)
+
+    def _preview(self, asked: AskToSubmit) -> Json:
+        engine, now = self._loop.engine, self._clock()
+        broker, names = engine.broker, engine.names.names
+        new = engine.new_job(asked)
+        queue = broker.queue_of(new)
+        idle, capacity = broker.ledger.available(now), broker.ledger.capacity(now)
+        start = broker.scheduler.preview(new.request, queue, idle, now, capacity)
+        position = broker.scheduler.waiting().get(queue, 0)
+        where = new.request.clusters if start is None else start[1]
+        shown = reasons.preview(broker, new, queue, position, now)
+        return {
+            "dry_run": True,
+            "starts_now": start is not None,
+            "queue": names[queue] if queue < len(names) else "global",
+            "position": position,
+            "components": [
+                {
+                    "index": index,
+                    "cluster": None if where is None else names[where[index]],
+                    "processors": processors,
+                }
+                for index, processors in enumerate(new.request.sizes)
+            ],
+            "earliest_start": now if start is not None else None,
+            "reason": "it fits on the idle processors now" if start is not None else shown,
+        }
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def job(self, job: int) -> Json:
+        """One job with its history."""
+        row = self._row(job)
+        view = self._view(row, self._waiting() if row["state"] == "QUEUED" else {})
+        view["events"] = [
+            {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
+            for e in self._reading(lambda: self._store.history(job))
+        ]
+        view["chdir"], _secret = self._reading(lambda: self._store.meeting_place(job))
+        return view
+
+    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
+        """Jobs that have not ended."""
+        rows = self._reading(lambda: self._store.job_rows(ended=False, user=user, limit=limit))
+        places = self._waiting()
+        return [self._view(row, places) for row in rows]
+
+    def ended(
+        self,
+        *,
+        user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+    ) -> list[Json]:
+        """Jobs that have ended."""
+        rows = self._reading(
+            lambda: self._store.job_rows(
+                ended=True, user=user, since=since, until=until, limit=limit
+            )
+        )
+        return [job_view(row, self._store.instance) for row in rows]
+
+    def ended_future(self, job: int) -> Future[Json]:
+        """Done with the job's object once it has ended."""
+        future: Future[Json] = Future()
+        with self._lock:
+            waiters = self._waiters.setdefault(job, [])
+            waiters[:] = [waiter for waiter in waiters if not waiter.cancelled()]
+            waiters.append(future)
+        try:
+            row = self._row(job)
+        except ServiceError:
+            self._forget(job, future)
+            raise
+        if row["state"] in _ENDED_WORDS:
+            self._forget(job, future)
+            if future.set_running_or_notify_cancel():
+                future.set_result(job_view(row, self._store.instance))
+        return future
+
+    def clusters(self) -> list[Json]:
+        """Each cluster as the core sees it."""
+        return self._loop.ask(lambda: cluster_views(self._loop.engine.broker, self._clock()))
+
+    def status(self) -> Json:
+        """The daemon itself."""
+        return self._loop.ask(self._status)
+
+    def _status(self) -> Json:
+        broker = self._loop.engine.broker
+        names = self._loop.engine.names
+        states: dict[str, int] = {}
+        for job in broker.jobs.values():
+            states[job.state.value] = states.get(job.state.value, 0) + 1
+        return {
+            "version": metabroker.__version__,
+            "instance": self._store.instance,
+            "uptime_seconds": self._clock() - self._started,
+            "policy": self._rules.policy,
+            "offline": self._rules.offline,
+            "store": self._loop.trouble or "ok",
+            "jobs": states,
+            "queues": {
+                names.queue(queue) or "global": count
+                for queue, count in broker.scheduler.waiting().items()
+            },
+            "owed_effects": broker.saga.debts,
+        }
+
+    # --- helpers ------------------------------------------------------------------------------
+
+    def written(self, ready: Ready) -> None:
+        """Something has become durable: tell those who wait for the end of a job."""
+        for job in ready.jobs:
+            if job.state.ended:
+                with self._lock:
+                    waiters = self._waiters.pop(job.id, [])
+                for waiter in waiters:
+                    if waiter.set_running_or_notify_cancel():
+                        _complete(waiter, partial(self._ended_view, job.id))
+
+    def _ended_view(self, number: int) -> Json:
+        return job_view(self._row(number), self._store.instance)
+
+    def _waiting(self) -> dict[int, reasons.Waiting]:
+        broker = self._loop.engine.broker
+        return self._loop.ask(lambda: reasons.waiting(broker, self._clock()))
+
+    def _view(self, row: dict[str, Any], places: dict[int, reasons.Waiting]) -> Json:
+        place = places.get(row["id"])
+        reason = None
+        if row["state"] == "QUEUED":
+            reason = place.reason if place is not None else row["reason"]
+        elif row["state"] in _IN_ATTEMPT_WORDS:
+            reason = reasons.in_attempt(row)
+        view = job_view(row, self._store.instance, reason)
+        view["position"] = place.position if place is not None else None
+        view["earliest_start"] = None
+        return view
+
+    def _row(self, number: int) -> dict[str, Any]:
+        rows = self._reading(lambda: self._store.job_rows(ids=[number]))
+        if not rows:
+            raise ServiceError(
+                Failure.NOT_FOUND, f"there is no job {number}", "list them with: metabroker queue"
+            )
+        return rows[0]
+
+    def _reading(self, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except StoreUnavailable as error:
+            raise _unavailable(str(error)) from error
+
+    def _available(self) -> None:
+        if self._loop.trouble is not None:
+            raise _unavailable(self._loop.trouble)
+
+    def _forget(self, job: int, future: Future[Json]) -> None:
+        with self._lock:
+            waiters = self._waiters.get(job, [])
+            if future in waiters:
+                waiters.remove(future)
+            if not waiters:
+                self._waiters.pop(job, None)
+
+
+def _complete(future: Future[Json], view: Callable[[], Json]) -> None:
+    """Give it the answer, or what went wrong in making it: the core must not suffer for that."""
+    try:
+        future.set_result(view())
+    except ServiceError as error:
+        future.set_exception(error)
+
+
+def _refusal(rejected: Rejected) -> ServiceError:
+    failure = Failure.NOT_FOUND if rejected.missing else Failure.CONFLICT
+    return ServiceError(failure, rejected.message, rejected.advice)
+
+
+def _unavailable(why: str) -> ServiceError:
+    return ServiceError(Failure.UNAVAILABLE, why, "try again later; nothing was changed")
+
+
+def _undecided(why: str) -> ServiceError:
+    advice = "it may be done yet, as soon as that is over: look before you repeat it"
+    return ServiceError(Failure.UNDECIDED, why, advice)

@@ -1,0 +1,127 @@
+"""Jobs as users see them (contract C2): from the store's rows, and from what the core knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from metabroker.broker.states import Cause, JobState, Phase, Step
+
+Json = dict[str, Any]
+Row = Mapping[str, Any]
+
+_STEP_WORDS = {
+    Step.RESERVE.value: "RESERVING",
+    Step.SUBMIT.value: "SUBMITTING",
+    Step.ARM.value: "WAITING",
+    Step.OPEN.value: "WAITING",
+}
+_PHASE_WORDS = {
+    Phase.PLACED.value: "RESERVING",
+    Phase.RESERVED.value: "RESERVING",
+    Phase.SUBMITTED.value: "SUBMITTING",
+    Phase.ARRIVED.value: "WAITING",
+    Phase.ARMED.value: "WAITING",
+    Phase.STARTED.value: "RUNNING",
+}
+
+
+def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
+    """A job's object. `reason` replaces the stored one: why it waits, as of now."""
+    latest = [part for part in row["components"] if part["attempt"] == row["attempt"]]
+    in_queue = row["state"] in (JobState.QUEUED.value, JobState.HELD.value)
+    if in_queue or not latest:
+        parts = _requested(row)
+    else:
+        parts = [_component(part, instance) for part in latest]
+    return {
+        "job": row["id"],
+        "name": row["name"],
+        "user": row["user"],
+        "state": row["state"],
+        "reason": row["reason"] if reason is None else reason,
+        "queue": row["queue"] or "global",
+        "processors": sum(row["sizes"]),
+        "time_limit": row["time_limit"],
+        "submit_time": row["submit_time"],
+        "start_time": row["start_time"],
+        "end_time": row["end_time"],
+        "exit_code": row["exit_code"],
+        "attempts": row["attempt"],
+        "submission_failures": row["submission_failures"],
+        "completion_failures": row["completion_failures"],
+        "components": parts,
+        "left_behind": [
+            _left(part, instance)
+            for part in row["components"]
+            if part["phase"] != Phase.GONE.value
+            and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
+        ],
+    }
+
+
+def _requested(row: Row) -> list[Json]:
+    """The components of a job that is in no attempt."""
+    clusters = row["clusters"] or [None] * len(row["sizes"])
+    state = row["state"]
+    return [
+        {
+            "index": index,
+            "cluster": cluster,
+            "processors": processors,
+            "state": state,
+            "native_id": None,
+            "reservation": None,
+            "hosts": [],
+            "start_time": None,
+            "end_time": None,
+            "exit_code": None,
+            "detail": "",
+        }
+        for index, (processors, cluster) in enumerate(zip(row["sizes"], clusters, strict=True))
+    ]
+
+
+def _component(part: Row, instance: str) -> Json:
+    return {
+        "index": part["component"],
+        "cluster": part["cluster"],
+        "processors": part["processors"],
+        "state": _word(part),
+        "native_id": part["native_id"],
+        "reservation": _token(part, instance) if part["reservation"] else None,
+        "hosts": part["hosts"].split(),
+        "start_time": part["start_time"],
+        "end_time": part["end_time"],
+        "exit_code": part["exit_code"],
+        "detail": part["detail"],
+    }
+
+
+def _word(part: Row) -> str:
+    """A component's state in the words of contract C3."""
+    over = part["phase"] in (Phase.ENDED.value, Phase.GONE.value)
+    if not over:
+        return _STEP_WORDS.get(part["step"]) or _PHASE_WORDS[part["phase"]]
+    if part["exit_code"] == 0 and part["cause"] is None:
+        return "COMPLETED"
+    if part["cause"] == Cause.OVERTIME.value:
+        return "TIMEOUT"
+    if part["started"] and part["cause"] != Cause.KILLED.value:
+        return "FAILED"
+    return "CANCELLED"
+
+
+def _left(part: Row, instance: str) -> Json:
+    """What a former attempt may have left in a cluster, and why it is not gone yet."""
+    return {
+        "attempt": part["attempt"],
+        "component": part["component"],
+        "cluster": part["cluster"],
+        "name": _token(part, instance),
+        "detail": part["detail"],
+    }
+
+
+def _token(part: Row, instance: str) -> str:
+    return f"mb-{instance}-{part['job']}-{part['attempt']}-{part['component']}"

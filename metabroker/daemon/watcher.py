@@ -1,0 +1,124 @@
+"""Looks at what components write down: arrival, start and end, seen within a moment.
+
+Only components that are under way are looked at, and the cluster's own commands are not needed
+for it. Quick while somebody is on the way to a barrier, slower otherwise.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
+from metabroker.broker.tokens import Ref
+from metabroker.clusters.port import Cluster, Doubt, Marks, Refusal
+
+from .orders import Orders
+
+log = logging.getLogger(__name__)
+
+_QUICK, _SLOW, _AFTER_ERROR = 0.03, 0.1, 2.0
+
+
+class Watcher:
+    """One cluster's watcher: a thread that sleeps while there is nothing to watch."""
+
+    def __init__(
+        self, cluster: Cluster, orders: Orders, post: Callable[[Event], None], name: str
+    ) -> None:
+        self._cluster = cluster
+        self._orders = orders
+        self._post = post
+        self._name = name
+        self._wake = threading.Condition()
+        self._seen: dict[Ref, Marks] = {}
+        self._gates: dict[Ref, str] = {}
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def watch(self, ref: Ref) -> None:
+        """Look at this component from now on."""
+        with self._wake:
+            self._seen[ref] = Marks()
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name=f"{self._name}-watch", daemon=True
+                )
+                self._thread.start()
+            self._wake.notify()
+
+    def unwatch(self, ref: Ref) -> None:
+        """No need any more."""
+        with self._wake:
+            self._seen.pop(ref, None)
+            self._gates.pop(ref, None)
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        pause = 0.0
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: self._closed, timeout=pause)
+                self._wake.wait_for(lambda: self._closed or self._seen)
+                if self._closed:
+                    return
+                seen = dict(self._seen)
+            try:
+                self._look(seen)
+            except (Doubt, Refusal) as error:
+                log.warning("%s: cannot look at components' records: %s", self._name, error)
+                pause = _AFTER_ERROR
+            except Exception:
+                log.exception("%s: cannot look at components' records", self._name)
+                pause = _AFTER_ERROR
+            else:
+                pause = _QUICK if any(m.started is None for m in seen.values()) else _SLOW
+
+    def _look(self, seen: dict[Ref, Marks]) -> None:
+        gates = {self._gate(ref): ref for ref in seen}
+        found = self._cluster.look([gate for gate in gates if gate is not None])
+        for gate, marks in found.items():
+            ref = gates[gate]
+            before = seen[ref]
+            if marks == before:
+                continue
+            with self._wake:
+                if ref not in self._seen:
+                    continue
+                self._seen[ref] = marks
+            for event in news(ref, before, marks):
+                self._post(event)
+
+    def _gate(self, ref: Ref) -> str | None:
+        gate = self._gates.get(ref)
+        if gate is None:
+            gate = self._orders.gate(ref)
+            if gate is not None:
+                with self._wake:
+                    if ref in self._seen:
+                        self._gates[ref] = gate
+        return gate
+
+
+def news(ref: Ref, before: Marks, after: Marks) -> list[Event]:
+    """What has happened between two looks."""
+    events: list[Event] = []
+    hosts = " ".join(after.hosts)
+    if after.arrived and not before.arrived:
+        events.append(Arrived(ref, hosts))
+    if after.started is not None and before.started is None:
+        events.append(Started(ref, after.started, hosts))
+    if after.exit_code is not None and before.exit_code is None:
+        assert after.ended is not None
+        events.append(Ended(ref, after.ended, after.exit_code, after.signalled))
+    if after.gave_up and not before.gave_up:
+        events.append(GaveUp(ref))
+    return events

@@ -1,0 +1,5 @@
+"""What Prometheus sees. A scrape reads memory and never touches a cluster."""
+
+from .exporter import Exporter
+
+__all__ = ["Exporter"]

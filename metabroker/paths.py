@@ -1,0 +1,40 @@
+"""Where the daemon and its commands keep things when nobody says otherwise.
+
+Imported by every command, so it imports nothing that is slow to load.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+SYSTEM_SOCKET = Path("/run/metabroker/metabroker.sock")
+SYSTEM_STATE = Path("/var/lib/metabroker")
+
+
+def default_socket() -> Path:
+    """The socket a daemon makes by default: the system's for root, else one of the user's own."""
+    if os.geteuid() == 0:
+        return SYSTEM_SOCKET
+    return _own_socket()
+
+
+def find_socket() -> Path:
+    """The socket a command looks for: the user's own daemon if there is one, else the system's."""
+    own = default_socket()
+    return own if own.exists() or not SYSTEM_SOCKET.exists() else SYSTEM_SOCKET
+
+
+def state_directory() -> Path:
+    """The folder of the default store: the system's for root, else one of the user's own."""
+    if os.geteuid() == 0:
+        return SYSTEM_STATE
+    base = os.environ.get("XDG_STATE_HOME", "")
+    folder = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    return folder / "metabroker"
+
+
+def _own_socket() -> Path:
+    base = os.environ.get("XDG_RUNTIME_DIR", "")
+    folder = Path(base) / "metabroker" if base.startswith("/") else Path.home() / ".metabroker"
+    return folder / "metabroker.sock"

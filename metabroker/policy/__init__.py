@@ -1,0 +1,61 @@
+"""What may run next, and where: the papers' queue policies and placement rules, as a pure core.
+
+No clock, no I/O, no randomness, no logging: time and random numbers are passed in. Papers: BE03
+(Bucur and Epema 2003), BE07 (Bucur and Epema 2007), DCS (Sinaga, Mohamed and Epema 2004), ER
+(Ernemann et al. 2002), KH (Karatza and Hilzer 2002).
+"""
+
+from metabroker.policy.aging import Aging
+from metabroker.policy.limits import Limit, Limits, Refusal, ever_fits, split_total, why_never
+from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit, worst_fit_reuse
+from metabroker.policy.planner import Launch, Planner
+from metabroker.policy.pool_fcfs import PoolFcfs
+from metabroker.policy.queue import Start
+from metabroker.policy.registry import (
+    ALL_PLACEMENTS,
+    PLANNERS,
+    POLICIES,
+    RANDOMISED,
+    Options,
+    make,
+    make_planner,
+)
+from metabroker.policy.request import Placement, Request, Sizes
+from metabroker.policy.scheduler import Memory, Scheduler
+from metabroker.policy.sequential import Sequential, sequential
+from metabroker.policy.why import Reason, Why
+
+__all__ = [
+    "ALL_PLACEMENTS",
+    "PLACEMENTS",
+    "PLANNERS",
+    "POLICIES",
+    "RANDOMISED",
+    "Aging",
+    "Launch",
+    "Limit",
+    "Limits",
+    "Memory",
+    "Options",
+    "Place",
+    "Placement",
+    "Planner",
+    "PoolFcfs",
+    "Reason",
+    "Refusal",
+    "Request",
+    "Rng",
+    "Scheduler",
+    "Sequential",
+    "Sizes",
+    "Start",
+    "Why",
+    "ever_fits",
+    "make",
+    "make_planner",
+    "sequential",
+    "split_total",
+    "why_never",
+    "worst_fit",
+    "worst_fit_reuse",
+]

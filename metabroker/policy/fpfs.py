@@ -1,0 +1,129 @@
+"""Fit Processors First Served: the queue is scanned from head to tail (DCS 2.4)."""
+
+from collections.abc import Iterator, MutableSequence, Sequence
+from heapq import heapify, heappop, heapreplace, merge
+from typing import TYPE_CHECKING
+
+from metabroker.policy.placement import Place
+from metabroker.policy.queue import Entry, Fifo, Queue, Start
+
+if TYPE_CHECKING:
+    from metabroker.policy.overtaking import Overtaking
+
+Shape = tuple[object, int]
+
+
+class FpfsQueue(Queue):
+    """A queue whose scheduler starts the first job, from head to tail, that fits.
+
+    The jobs are kept by shape. Within a pass the idle processors only become fewer, so once a
+    job of a shape does not fit, later ones of that shape are not tried: a scan costs as much as
+    there are shapes, however many jobs wait.
+    """
+
+    __slots__ = ("_count", "_scan", "items")
+
+    items: dict[Shape, Fifo]
+
+    def __init__(
+        self,
+        index: int,
+        clusters: int,
+        place: Place,
+        waiting: dict[int, Entry],
+        watch: "Overtaking | None",
+    ) -> None:
+        super().__init__(index, clusters, place, waiting, watch)
+        self.items = {}
+        self._count = 0
+        self._scan: list[Entry] | None = None
+        """The heap of the first job of each shape that may still fit in this pass."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Entry]:
+        return merge(*self.items.values())
+
+    @property
+    def head(self) -> Entry:
+        return min(fifo.items[0] for fifo in self.items.values())
+
+    def append(self, entry: Entry, since: int) -> bool:
+        """True: an arrival to a non-empty queue is tried too."""
+        self._fifo(entry).append(entry)
+        self._count += 1
+        return True
+
+    def merge(self, entries: Sequence[Entry]) -> None:
+        groups: dict[Shape, list[Entry]] = {}
+        for entry in entries:
+            groups.setdefault(_shape(entry), []).append(entry)
+        for group in groups.values():
+            self._fifo(group[0]).merge(group)
+        self._count += len(entries)
+
+    def remove(self, entry: Entry) -> None:
+        shape = _shape(entry)
+        fifo = self.items[shape]
+        fifo.remove(entry)
+        if not fifo.items:
+            del self.items[shape]
+        self._count -= 1
+
+    def rewind(self) -> None:
+        self._scan = None
+
+    def visit(self, idle: MutableSequence[int], starts: list[Start]) -> bool:
+        return self._start_next(None, idle, starts)
+
+    def visit_upto(self, seq: int, idle: MutableSequence[int], starts: list[Start]) -> bool:
+        return self._start_next(seq, idle, starts)
+
+    def newcomer(self, entry: Entry, idle: MutableSequence[int], starts: list[Start]) -> bool:
+        """Tried itself, whoever waits in front of it."""
+        if self._waiting.get(entry[1]) is not entry:
+            return False
+        placement = self.fit(entry, idle)
+        if placement is None:
+            return False
+        self.remove(entry)
+        self._start(entry, placement, idle, starts)
+        return True
+
+    def _start_next(
+        self, last: int | None, idle: MutableSequence[int], starts: list[Start]
+    ) -> bool:
+        """Go on with the scan, to the job with the seq `last` at most, until a job fits."""
+        scan = self._scan
+        if scan is None:
+            scan = self._scan = [fifo.items[0] for fifo in self.items.values()]
+            heapify(scan)
+        while scan and (last is None or scan[0][0] <= last):
+            entry = scan[0]
+            placement = self.fit(entry, idle)
+            if placement is None:
+                heappop(scan)
+                continue
+            self.remove(entry)
+            fifo = self.items.get(_shape(entry))
+            if fifo is None:
+                heappop(scan)
+            else:
+                heapreplace(scan, fifo.items[0])
+            self._start(entry, placement, idle, starts)
+            return True
+        return False
+
+    def _fifo(self, entry: Entry) -> Fifo:
+        """The jobs of the same shape."""
+        shape = _shape(entry)
+        fifo = self.items.get(shape)
+        if fifo is None:
+            fifo = self.items[shape] = Fifo()
+        return fifo
+
+
+def _shape(entry: Entry) -> Shape:
+    """Equal for jobs of a queue that fit on exactly the same idle processors."""
+    return entry[2].shape, entry[3]

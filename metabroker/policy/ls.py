@@ -1,0 +1,131 @@
+"""LS: a local scheduler per cluster, for single- and multi-component jobs (BE03 2.5, BE07 2.3).
+
+Single-component jobs run on the local cluster only, multi-component ones over the whole system.
+The variations differ in the order in which a departure enables the queues.
+"""
+
+from collections.abc import Iterable, MutableSequence, Sequence
+
+from metabroker.policy.aging import Aging
+from metabroker.policy.placement import Place, Rng
+from metabroker.policy.queue import Entry, Queue, Start
+from metabroker.policy.request import Request
+from metabroker.policy.scheduler import Memory, Scheduler
+
+
+class LocalSchedulers(Scheduler):
+    """LS-OR: a fixed order, starting with the same queue."""
+
+    def _indices(self) -> Iterable[int]:
+        return range(self.clusters)
+
+    def queue_of(self, request: Request, local: int) -> int:
+        """Its own cluster's queue for one ordered component, else the queue submitted to."""
+        return request.needs[0][0] if request.single and request.needs else local
+
+    def _enabled(self) -> list[Queue]:
+        return [queue for queue in self._queues.values() if queue.items]
+
+
+class RandomLocalSchedulers(LocalSchedulers):
+    """LS-RD: a fixed cyclic order, starting with a queue chosen at random, all equally likely."""
+
+    randomised = True
+
+    def _enabled(self) -> list[Queue]:
+        enabled = super()._enabled()
+        if len(enabled) < 2:
+            return enabled
+        assert self._rng is not None
+        first = self._rng.randrange(self.clusters)
+        return [queue for queue in enabled if queue.index >= first] + [
+            queue for queue in enabled if queue.index < first
+        ]
+
+
+class ReleaseOrderLocalSchedulers(LocalSchedulers):
+    """LS-RO: the order in which the departing job releases its clusters, then the others.
+
+    That is the order of decreasing component size; the others follow by index. If several jobs
+    depart at one instant, the clusters of the first come first.
+    """
+
+    def __init__(
+        self,
+        clusters: int,
+        place: Place,
+        discipline: str = "FCFS",
+        aging: Aging | None = None,
+        rng: Rng | None = None,
+    ) -> None:
+        super().__init__(clusters, place, discipline, aging, rng)
+        self._released: list[int] = []
+
+    def depart(self, clusters: Sequence[int] = ()) -> None:
+        super().depart(clusters)
+        self._released.extend(clusters)
+
+    def _enabled(self) -> list[Queue]:
+        order = dict.fromkeys(self._released)
+        self._released.clear()
+        order.update(dict.fromkeys(range(self.clusters)))
+        return [self._queues[index] for index in order if self._queues[index].items]
+
+
+class DisableOrderLocalSchedulers(LocalSchedulers):
+    """LS-DO: the order in which the queues were last disabled.
+
+    Disabled by a misfit or by becoming empty. With `at_arrivals` also the visits at an arrival to
+    an empty queue count, else only those at departures.
+    """
+
+    def __init__(
+        self,
+        clusters: int,
+        place: Place,
+        discipline: str = "FCFS",
+        aging: Aging | None = None,
+        rng: Rng | None = None,
+        *,
+        at_arrivals: bool = True,
+    ) -> None:
+        super().__init__(clusters, place, discipline, aging, rng)
+        self._at_arrivals = at_arrivals
+        self._order = list(self._queues.values())
+
+    def memory(self) -> Memory:
+        return super().memory()._replace(order=tuple(queue.index for queue in self._order))
+
+    def recall(self, memory: Memory) -> None:
+        super().recall(memory)
+        if memory.order:
+            self._order = [self._queues[index] for index in memory.order]
+
+    def _enabled(self) -> list[Queue]:
+        return [queue for queue in self._order if queue.items]
+
+    def _departure(self, idle: MutableSequence[int], starts: list[Start]) -> None:
+        enabled = self._enabled()
+        if not enabled:
+            return
+        disabled = self._rounds(enabled, idle, starts)
+        if len(disabled) < self.clusters:
+            disabled[:0] = [queue for queue in self._order if queue not in disabled]
+        self._order = disabled
+
+    def _arrivals(self, news: list[Entry], idle: MutableSequence[int], starts: list[Start]) -> None:
+        for entry in news:
+            queue = self._queues[entry[4]]
+            first = bool(queue.items) and queue.head is entry
+            started = queue.newcomer(entry, idle, starts)
+            if self._at_arrivals and first and not (started and queue.items):
+                self._disabled_last(queue)
+
+    def _emptied_early(self, queue: Queue) -> None:
+        self._disabled_last(queue)
+
+    def _disabled_last(self, queue: Queue) -> None:
+        order = self._order
+        if order[-1] is not queue:
+            order.remove(queue)
+            order.append(queue)

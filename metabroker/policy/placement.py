@@ -1,0 +1,119 @@
+"""Where a request's components go: the placement rules, as pure functions.
+
+A rule is `place(request, idle) -> placement | None`: the cluster of each component in the user's
+order, or None if the request does not fit on the idle processors `idle[cluster]`. `idle` is not
+changed. An ordered request goes to its own clusters whatever the rule. A cluster with zero (or
+fewer) idle processors never gets a component.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from metabroker.policy.request import Placement, Request
+
+Place = Callable[[Request, Sequence[int]], Placement | None]
+
+
+class Rng(Protocol):
+    """The source of randomness of the randomised policies (random.Random is one)."""
+
+    def randrange(self, stop: int, /) -> int:
+        """A uniform integer from 0 to stop - 1."""
+
+
+def ordered(request: Request, idle: Sequence[int]) -> Placement | None:
+    """The clusters that an ordered request names, if it fits there (DCS 2.3).
+
+    Several components on one cluster add up. A cluster outside of `idle` does not fit.
+    """
+    for cluster, processors in request.needs:
+        if cluster >= len(idle) or idle[cluster] < processors:
+            return None
+    return request.clusters
+
+
+def worst_fit(request: Request, idle: Sequence[int]) -> Placement | None:
+    """Worst Fit on distinct clusters (BE03 2.4, BE07 2.1).
+
+    The i-th largest component goes to the cluster with the i-th most idle processors; the
+    clusters are sorted once; ties go to the lowest index.
+    """
+    if request.needs:
+        return ordered(request, idle)
+    if request.single:
+        most = max(idle)
+        return (idle.index(most),) if most >= request.total else None
+    # The most idle of those left, again and again: the same as sorting once, and sooner done.
+    left = list(idle)
+    chosen: list[int] = []
+    for size in request.decreasing:
+        most = max(left)
+        if most < size:
+            return None
+        cluster = left.index(most)
+        left[cluster] = -1
+        chosen.append(cluster)
+    return tuple(chosen) if request.sorted else _in_users_order(request, chosen)
+
+
+def _in_users_order(request: Request, clusters: Sequence[int]) -> Placement:
+    """The i-th of `clusters` for the i-th largest component."""
+    if request.sorted:
+        return tuple(clusters[: len(request.rank)])
+    return tuple([clusters[rank] for rank in request.rank])
+
+
+def worst_fit_random_ties(rng: Rng) -> Place:
+    """Worst Fit whose ties between equally idle clusters are broken at random."""
+
+    def place(request: Request, idle: Sequence[int]) -> Placement | None:
+        if request.needs:
+            return ordered(request, idle)
+        clusters = list(range(len(idle)))
+        for last in range(len(clusters) - 1, 0, -1):
+            other = rng.randrange(last + 1)
+            clusters[last], clusters[other] = clusters[other], clusters[last]
+        clusters.sort(key=idle.__getitem__, reverse=True)
+        if len(clusters) < len(request.sizes):
+            return None
+        if any(map(lambda size, c: idle[c] < size, request.decreasing, clusters)):
+            return None
+        return _in_users_order(request, clusters)
+
+    return place
+
+
+def worst_fit_reuse(request: Request, idle: Sequence[int]) -> Placement | None:
+    """Worst Fit that avoids the reuse of clusters but allows it (DCS 2.4).
+
+    By decreasing size, a component goes to the most idle cluster that has no component of this
+    job yet (list N), else to the most idle one that has (list Y), else the job does not fit.
+    """
+    if request.needs:
+        return ordered(request, idle)
+    if max(idle) < request.decreasing[0]:
+        return None
+    fresh = sorted(range(len(idle)), key=idle.__getitem__, reverse=True)
+    left = list(idle)
+    used: list[int] = []
+    chosen: list[int] = []
+    next_fresh = 0
+    for size in request.decreasing:
+        if next_fresh < len(fresh) and left[fresh[next_fresh]] >= size:
+            cluster = fresh[next_fresh]
+            next_fresh += 1
+            used.append(cluster)
+        else:
+            cluster = min(used, key=lambda c: (-left[c], c))
+            if left[cluster] < size:
+                return None
+        left[cluster] -= size
+        chosen.append(cluster)
+    return _in_users_order(request, chosen)
+
+
+PLACEMENTS: Mapping[str, Place] = {
+    "worst-fit": worst_fit,
+    "worst-fit-reuse": worst_fit_reuse,
+}
+"""The placement rules by the names that configurations and scenarios use."""

@@ -1,0 +1,176 @@
+"""A queue of waiting jobs and its scheduler: what the disciplines have in common."""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, MutableSequence, Sequence
+from typing import TYPE_CHECKING
+
+from metabroker.policy.placement import Place
+from metabroker.policy.request import Placement, Request
+
+if TYPE_CHECKING:
+    from metabroker.policy.overtaking import Overtaking
+
+Entry = tuple[int, int, Request, int, int, float]
+"""A waiting job: (seq, key, request, pin, queue, time of joining).
+
+`seq` is the order of joining over all queues. `pin` is the one cluster on which it can run
+(single-component jobs in a local queue), or -1. A plain tuple, because millions are made.
+"""
+
+Start = tuple[int, Placement]
+"""A decision: (key of the job, cluster of each component in the user's order)."""
+
+
+class Fifo:
+    """Entries in order of seq with append, head and removal of any entry in O(1).
+
+    A removed entry stays in the deque, marked, until it comes to the front or until the marked
+    outnumber the others. (The first key of a plain dict costs O(n) after n removals at its front.)
+    `items` is falsy if and only if nothing waits, and `items[0]` is never a removed entry.
+    """
+
+    __slots__ = ("items", "removed")
+
+    def __init__(self) -> None:
+        self.items: deque[Entry] = deque()
+        self.removed: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self.items) - len(self.removed)
+
+    def __iter__(self) -> Iterator[Entry]:
+        removed = self.removed
+        if not removed:
+            return iter(self.items)
+        return (entry for entry in self.items if entry[0] not in removed)
+
+    def append(self, entry: Entry) -> None:
+        """Add an entry; one that joined before the last goes to its place, in O(n)."""
+        items = self.items
+        if items and items[-1][0] >= entry[0]:
+            self.merge([entry])
+        else:
+            items.append(entry)
+
+    def merge(self, entries: Iterable[Entry]) -> None:
+        """Add entries at their places by seq, in O(n)."""
+        self._keep(sorted([*self, *entries]))
+
+    def popleft(self) -> Entry:
+        """Take the head. Raises IndexError if nothing waits."""
+        entry = self.items.popleft()
+        if self.removed:
+            self.strip()
+        return entry
+
+    def remove(self, entry: Entry) -> None:
+        """Remove an entry that waits."""
+        items, removed = self.items, self.removed
+        removed.add(entry[0])
+        if items[0] is entry:
+            self.strip()
+        elif 2 * len(removed) > len(items):
+            self._keep(list(self))
+
+    def strip(self) -> None:
+        """Drop the removed entries at the front."""
+        items, removed = self.items, self.removed
+        while items and items[0][0] in removed:
+            removed.discard(items.popleft()[0])
+
+    def _keep(self, entries: list[Entry]) -> None:
+        self.items.clear()
+        self.items.extend(entries)
+        self.removed.clear()
+
+
+class Queue(ABC):
+    """One queue with its scheduler; a subclass per discipline says which job it may start next.
+
+    `index`: the cluster of a local queue, or the number of clusters for the global queue.
+    `waiting`: the waiting jobs of all queues by key; a start takes its job out of it.
+    """
+
+    __slots__ = ("_alone", "_place", "_waiting", "_watch", "index", "local")
+
+    items: Collection[object]
+    """Falsy if and only if the queue is empty."""
+
+    def __init__(
+        self,
+        index: int,
+        clusters: int,
+        place: Place,
+        waiting: dict[int, Entry],
+        watch: "Overtaking | None",
+    ) -> None:
+        self.index = index
+        self.local = index < clusters
+        self._place = place
+        self._waiting = waiting
+        self._watch = watch
+        self._alone = tuple((cluster,) for cluster in range(clusters))
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Entry]:
+        """The waiting jobs in order of seq."""
+
+    @property
+    @abstractmethod
+    def head(self) -> Entry:
+        """The first waiting job of a non-empty queue."""
+
+    @abstractmethod
+    def append(self, entry: Entry, since: int) -> bool:
+        """Add a job; True if it may be tried at its arrival.
+
+        The jobs with a seq of at least `since` have arrived after the last pass.
+        """
+
+    @abstractmethod
+    def merge(self, entries: Sequence[Entry]) -> None:
+        """Add jobs that come back to their places by seq."""
+
+    @abstractmethod
+    def remove(self, entry: Entry) -> None:
+        """Remove a waiting job."""
+
+    @abstractmethod
+    def visit(self, idle: MutableSequence[int], starts: list[Start]) -> bool:
+        """Start at most one job of this non-empty queue; False: nothing fits, disable it."""
+
+    @abstractmethod
+    def visit_upto(self, seq: int, idle: MutableSequence[int], starts: list[Start]) -> bool:
+        """As `visit`, but only for jobs with at most this seq; the queue may be empty."""
+
+    @abstractmethod
+    def newcomer(self, entry: Entry, idle: MutableSequence[int], starts: list[Start]) -> bool:
+        """Try a job that has arrived after the last pass; True if it was started."""
+
+    def rewind(self) -> None:  # noqa: B027 - only a discipline that scans has a position
+        """A pass begins."""
+
+    def fit(self, entry: Entry, idle: Sequence[int]) -> Placement | None:
+        """Where a job would go now; None if it does not fit or would overtake a protected job."""
+        _, _, request, pin, _, _ = entry
+        if self._watch is not None:
+            idle = self._watch.left_for(entry, idle)
+        if pin >= 0:
+            return self._alone[pin] if idle[pin] >= request.total else None
+        return self._place(request, idle)
+
+    def _start(
+        self, entry: Entry, placement: Placement, idle: MutableSequence[int], starts: list[Start]
+    ) -> None:
+        """Record the start of a job that has been taken out of the queue."""
+        _, key, request, _, _, _ = entry
+        for cluster, size in zip(placement, request.sizes, strict=True):
+            idle[cluster] -= size
+        del self._waiting[key]
+        starts.append((key, placement))
+        if self._watch is not None:
+            self._watch.started(entry, placement)

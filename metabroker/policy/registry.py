@@ -1,0 +1,262 @@
+"""The policies by name: those that a daemon can drive (`make`), and the others (`make_planner`)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from metabroker.policy.afcfs import Afcfs
+from metabroker.policy.aging import Aging
+from metabroker.policy.best_fit import best_fit, fewest_clusters
+from metabroker.policy.conservative import Conservative
+from metabroker.policy.easy import easy
+from metabroker.policy.eq import EqualQueues, EqualQueuesGlobalFirst, EqualQueuesRandom
+from metabroker.policy.gp import GlobalPriority
+from metabroker.policy.gs import GlobalScheduler
+from metabroker.policy.job_sharing import JobSharing
+from metabroker.policy.lg_ss import LgSs
+from metabroker.policy.lp import LocalPriority, LocalPriorityGlobalFirst, LocalPriorityRandom
+from metabroker.policy.lq import LongestQueue
+from metabroker.policy.ls import (
+    DisableOrderLocalSchedulers,
+    LocalSchedulers,
+    RandomLocalSchedulers,
+    ReleaseOrderLocalSchedulers,
+)
+from metabroker.policy.multi_site import MultiSite
+from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit_random_ties
+from metabroker.policy.planner import Planner
+from metabroker.policy.pool_fcfs import PoolFcfs
+from metabroker.policy.scheduler import Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where the papers leave a choice open: our reading is the default, the others have a name.
+
+    Raises ValueError for an unknown value.
+    """
+
+    ls_do: str = "all"
+    """LS-DO: "all" disablings count for the order, or only those at "departures"."""
+    gp: str = "same-pass"
+    """GP: local queues are enabled in the "same-pass" in which the global queue becomes empty, or
+    at the "next-departure"."""
+    lq: str = "start"
+    """LQ: the rule is evaluated after each "start", once per "departure", or after each start and
+    at every "arrival"."""
+    ties: str = "lowest"
+    """Worst Fit: ties between equally idle clusters go to the "lowest" index, or are "random"."""
+
+    def __post_init__(self) -> None:
+        for name, known in (
+            ("ls_do", ("all", "departures")),
+            ("gp", ("same-pass", "next-departure")),
+            ("lq", ("start", "departure", "arrival")),
+            ("ties", ("lowest", "random")),
+        ):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r}; it can be {' or '.join(known)}"
+                )
+
+
+_READINGS = Options()
+
+Maker = Callable[[int, Place, str, Aging | None, Rng | None, Options], Scheduler]
+
+
+def _plain(kind: type[Scheduler]) -> Maker:
+    def maker(
+        clusters: int,
+        place: Place,
+        discipline: str,
+        aging: Aging | None,
+        rng: Rng | None,
+        options: Options,
+    ) -> Scheduler:
+        return kind(clusters, place, discipline, aging, rng)
+
+    return maker
+
+
+def _ls_do(
+    clusters: int,
+    place: Place,
+    discipline: str,
+    aging: Aging | None,
+    rng: Rng | None,
+    options: Options,
+) -> Scheduler:
+    at_arrivals = options.ls_do == "all"
+    return DisableOrderLocalSchedulers(
+        clusters, place, discipline, aging, rng, at_arrivals=at_arrivals
+    )
+
+
+def _gp(
+    clusters: int,
+    place: Place,
+    discipline: str,
+    aging: Aging | None,
+    rng: Rng | None,
+    options: Options,
+) -> Scheduler:
+    same_pass = options.gp == "same-pass"
+    return GlobalPriority(clusters, place, discipline, aging, rng, same_pass=same_pass)
+
+
+def _lq(
+    clusters: int,
+    place: Place,
+    discipline: str,
+    aging: Aging | None,
+    rng: Rng | None,
+    options: Options,
+) -> Scheduler:
+    return LongestQueue(clusters, place, discipline, aging, rng, evaluated=options.lq)
+
+
+_MAKERS: Mapping[str, Maker] = {
+    "GS": _plain(GlobalScheduler),
+    "LS-OR": _plain(LocalSchedulers),
+    "LS-RD": _plain(RandomLocalSchedulers),
+    "LS-RO": _plain(ReleaseOrderLocalSchedulers),
+    "LS-DO": _ls_do,
+    "GP": _gp,
+    "LP-LF": _plain(LocalPriority),
+    "LP-GF": _plain(LocalPriorityGlobalFirst),
+    "LP-RD": _plain(LocalPriorityRandom),
+    "EQ-LF": _plain(EqualQueues),
+    "EQ-GF": _plain(EqualQueuesGlobalFirst),
+    "EQ-RD": _plain(EqualQueuesRandom),
+    "LQ": _lq,
+    "FCFS": _plain(GlobalScheduler),
+    "FPFS": _plain(GlobalScheduler),
+}
+
+POLICIES: tuple[str, ...] = tuple(_MAKERS)
+"""The names that `make` knows: the policies that a daemon can drive."""
+
+RANDOMISED: frozenset[str] = frozenset({"LS-RD", "LP-RD", "EQ-RD"})
+"""The policies that need a source of randomness."""
+
+
+_PLANNERS: Mapping[str, str] = {
+    "EASY": "worst-fit",
+    "CONSERVATIVE": "worst-fit",
+    "AFCFS": "worst-fit",
+    "AFCFS-BS": "worst-fit",
+    "LG-SS": "worst-fit",
+    "LG-SS-BS": "worst-fit",
+    "JOB-SHARING": "best-fit",
+    "MULTI-SITE": "fewest-clusters",
+}
+"""The placement that the paper gives each."""
+
+PLANNERS: tuple[str, ...] = tuple(_PLANNERS)
+"""The names that `make_planner` knows: the policies of the simulator alone."""
+
+ALL_PLACEMENTS: Mapping[str, Place] = {
+    **PLACEMENTS,
+    "best-fit": best_fit,
+    "fewest-clusters": fewest_clusters,
+}
+"""The placement rules of the simulator; a daemon knows `PLACEMENTS`."""
+
+
+def make(
+    policy: str,
+    clusters: int,
+    *,
+    placement: str | None = None,
+    discipline: str | None = None,
+    aging: Aging | None = None,
+    rng: Rng | None = None,
+    options: Options = _READINGS,
+) -> Scheduler:
+    """The scheduler of a policy over `clusters` clusters.
+
+    `placement`: None is the paper's: Worst Fit with reuse for FCFS and FPFS (DCS 2.4), Worst Fit
+    for the others. `discipline`: FCFS (the papers', the default) or FPFS in every queue; the
+    policies FCFS and FPFS are one global queue with that discipline. `rng`: for LS-RD, LP-RD,
+    EQ-RD and random ties. Raises ValueError for an unknown name (it says the nearest known one),
+    for a discipline that contradicts the policy's name, and for a missing `rng`.
+    """
+    if policy not in _MAKERS:
+        raise ValueError(_unknown("policy", policy, POLICIES))
+    single_queue = policy in {"FCFS", "FPFS"}
+    if single_queue and discipline not in {None, policy}:
+        raise ValueError(f"the policy {policy} has the discipline {policy}, not {discipline}")
+    if discipline is None:
+        discipline = policy if single_queue else "FCFS"
+    if placement is None:
+        placement = "worst-fit-reuse" if single_queue else "worst-fit"
+    place = _placement(placement, options, rng)
+    if clusters == 1 and policy in {"GS", "FCFS"} and discipline == "FCFS":
+        return PoolFcfs(clusters, place, discipline, aging, rng)
+    return _MAKERS[policy](clusters, place, discipline, aging, rng, options)
+
+
+def make_planner(
+    policy: str,
+    processors: Sequence[int],
+    *,
+    placement: str | None = None,
+    overhead: float = 0.0,
+) -> Planner:
+    """The planner of a policy over clusters of `processors[c]` processors.
+
+    `placement`: None is the paper's. EASY, CONSERVATIVE and JOB-SHARING take any; AFCFS, LG-SS
+    and their versions with blocking have one cluster, so nothing is to be placed, and MULTI-SITE
+    splits jobs over the fewest clusters, or is nothing. `overhead`: what is added to the run time
+    of a job that MULTI-SITE splits, as a share of it; the others split none. Raises ValueError for
+    an unknown name (it says the nearest known one) and for what the policy cannot do.
+    """
+    if policy not in _PLANNERS:
+        raise ValueError(_unknown("policy", policy, PLANNERS))
+    if overhead < 0:
+        raise ValueError(f"the overhead of a split job is at least 0, not {overhead}")
+    usual = _PLANNERS[policy]
+    place = _placement(usual if placement is None else placement, _READINGS, None)
+    if policy == "EASY":
+        return easy(processors, place)
+    if policy == "CONSERVATIVE":
+        return Conservative(processors, place)
+    if policy == "JOB-SHARING":
+        return JobSharing(processors, place)
+    if placement not in {None, usual}:
+        raise ValueError(f"the policy {policy} has the placement {usual}, not {placement}")
+    if policy == "MULTI-SITE":
+        return MultiSite(processors, overhead)
+    kind = Afcfs if policy.startswith("AFCFS") else LgSs
+    return kind(processors, blocking=policy.endswith("-BS"))
+
+
+def _placement(name: str, options: Options, rng: Rng | None) -> Place:
+    if name not in ALL_PLACEMENTS:
+        raise ValueError(_unknown("placement", name, ALL_PLACEMENTS))
+    if options.ties == "lowest":
+        return ALL_PLACEMENTS[name]
+    if name != "worst-fit":
+        raise ValueError(f"random ties are an option of worst-fit, not of {name}")
+    if rng is None:
+        raise ValueError("random ties need a source of randomness")
+    return worst_fit_random_ties(rng)
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    word = name.upper()
+    nearest = min(known, key=lambda o: (not o.upper().startswith(word), _distance(word, o.upper())))
+    return f"no {kind} is called {name!r}; the nearest is {nearest}"
+
+
+def _distance(one: str, other: str) -> int:
+    """The number of letters to insert, delete or replace to make one word of the other."""
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        diagonal, row[0] = row[0], i
+        for j, another in enumerate(other, 1):
+            diagonal, row[j] = (
+                row[j],
+                min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != another)),
+            )
+    return row[-1]

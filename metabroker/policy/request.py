@@ -1,0 +1,83 @@
+"""What a job asks for: processors per component (BE03 2.4, BE07 2.1, DCS 2.3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+Sizes = tuple[int, ...]
+Placement = tuple[int, ...]
+"""The cluster of each component, in the user's order of components."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An immutable request; jobs of the same shape may share one object.
+
+    `sizes`: processors per component, in the user's order. `clusters`: the cluster of each
+    component of an *ordered* request (DCS 2.3; repeats allowed), None for an *unordered* one.
+    Raises ValueError for no component, a size below 1, a negative cluster, or a number of
+    clusters that differs from the number of components.
+    """
+
+    sizes: Sizes
+    clusters: tuple[int, ...] | None = None
+
+    total: int = field(init=False, compare=False, repr=False)
+    single: bool = field(init=False, compare=False, repr=False)
+    """One component: in a local queue it runs on that cluster only."""
+    decreasing: Sizes = field(init=False, compare=False, repr=False)
+    """The sizes in decreasing order."""
+    order: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    """The component indices by decreasing size (equal sizes in the user's order)."""
+    rank: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    """The place of each component in that order."""
+    sorted: bool = field(init=False, compare=False, repr=False)
+    """The user's order is already the decreasing one."""
+    needs: tuple[tuple[int, int], ...] = field(init=False, compare=False, repr=False)
+    """Ordered requests: (cluster, processors), several components on one cluster added up."""
+    mask: int = field(init=False, compare=False, repr=False)
+    """Ordered requests: the set of its clusters as bits; 0 for an unordered request."""
+    shape: tuple[Sizes, tuple[tuple[int, int], ...]] = field(init=False, compare=False, repr=False)
+    """Equal for requests that fit on exactly the same states of the clusters."""
+
+    def __post_init__(self) -> None:
+        sizes, clusters = tuple(self.sizes), self.clusters
+        if not sizes:
+            raise ValueError("a request has at least one component")
+        if min(sizes) < 1:
+            raise ValueError(f"a component has at least one processor, not {min(sizes)}")
+        if clusters is not None:
+            clusters = tuple(clusters)
+            if len(clusters) != len(sizes):
+                raise ValueError(f"{len(sizes)} components but {len(clusters)} clusters")
+            if min(clusters) < 0:
+                raise ValueError(f"no cluster has the index {min(clusters)}")
+        order = tuple(sorted(range(len(sizes)), key=lambda i: -sizes[i]))
+        decreasing = tuple(sizes[i] for i in order)
+        needs = _needs(sizes, clusters)
+        rank = [0] * len(order)
+        for place, component in enumerate(order):
+            rank[component] = place
+        derived: dict[str, object] = {
+            "sizes": sizes,
+            "clusters": clusters,
+            "total": sum(sizes),
+            "single": len(sizes) == 1,
+            "decreasing": decreasing,
+            "order": order,
+            "rank": tuple(rank),
+            "sorted": decreasing == sizes,
+            "needs": needs,
+            "mask": sum(1 << cluster for cluster, _ in needs),
+            "shape": ((), needs) if needs else (decreasing, ()),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+
+def _needs(sizes: Sizes, clusters: Sequence[int] | None) -> tuple[tuple[int, int], ...]:
+    if clusters is None:
+        return ()
+    sums: dict[int, int] = {}
+    for size, cluster in zip(sizes, clusters, strict=True):
+        sums[cluster] = sums.get(cluster, 0) + size
+    return tuple(sorted(sums.items()))

@@ -1,0 +1,405 @@
+"""The interface of every queue policy, and what the policies have in common.
+
+A driver (daemon, simulator, test) tells a scheduler what happens and asks it for one pass:
+
+    scheduler = make("LP-GF", clusters=4)
+    queue = scheduler.queue_of(request, local=2)
+    scheduler.arrive(17, request, queue, now)
+    for key, placement in scheduler.run(idle, now):
+        ...                       # component i of job `key` starts on cluster placement[i]
+    scheduler.depart(clusters)    # later: a job ended; then run() again
+
+At one instant: all departures, then all arrivals, then one run() (models' "batch" order); where
+nobody waits and nobody arrives, departures decide nothing and need not be told. A job that could
+not be started after all (a cluster refused) comes back by arrive(), with a new seq.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from typing import NamedTuple
+
+from metabroker.policy.aging import Aging
+from metabroker.policy.fcfs import AgedFcfsQueue, FcfsQueue
+from metabroker.policy.fpfs import FpfsQueue
+from metabroker.policy.overtaking import Overtaking
+from metabroker.policy.placement import Place, Rng
+from metabroker.policy.queue import Entry, Queue, Start
+from metabroker.policy.reach import Reach
+from metabroker.policy.request import Request
+from metabroker.policy.why import Reason, Why
+
+DISCIPLINES = ("FCFS", "FPFS")
+"""The names of the disciplines of a queue."""
+
+
+class Memory(NamedTuple):
+    """What the next decisions depend on besides the waiting jobs: ints, and tuples of them."""
+
+    next_seq: int
+    overtakers: Sequence[tuple[int, Sequence[int]]] = ()
+    """With aging, by set of clusters (as bits): the seqs of the jobs that overtook."""
+    order: Sequence[int] = ()
+    """LS-DO: the queues in the order in which they were last disabled."""
+
+
+class Scheduler(ABC):
+    """One policy over `clusters` clusters (0 .. clusters - 1); see `make` for the names.
+
+    Queues: the local queues are 0 .. clusters - 1, the global queue is `clusters`; a policy has
+    only those that its paper gives it (`queues`). `place` is the placement rule, `discipline`
+    FCFS or FPFS, of every queue. `rng` is used by the randomised policies only: one draw per
+    departure pass, where it makes a difference.
+    """
+
+    randomised = False
+
+    def __init__(
+        self,
+        clusters: int,
+        place: Place,
+        discipline: str = "FCFS",
+        aging: Aging | None = None,
+        rng: Rng | None = None,
+    ) -> None:
+        if clusters < 1:
+            raise ValueError(f"a system has at least one cluster, not {clusters}")
+        if self.randomised and rng is None:
+            raise ValueError("a randomised policy needs a source of randomness")
+        if discipline not in DISCIPLINES:
+            raise ValueError(f"no discipline is called {discipline!r}; there are FCFS and FPFS")
+        self.clusters = clusters
+        self._place = place
+        self._rng = rng
+        self._waiting: dict[int, Entry] = {}
+        self._queues: dict[int, Queue] = {}
+        self._reach = Reach(place, self._waiting, self._queues)
+        self._watch: Overtaking | None = None
+        if aging is not None:
+            self._watch = Overtaking(aging, clusters, self._waiting, self._reach.aside)
+        kind: type[FcfsQueue | FpfsQueue] = FpfsQueue
+        if discipline == "FCFS":
+            kind = FcfsQueue if aging is None else AgedFcfsQueue
+        for index in self._indices():
+            self._queues[index] = kind(index, clusters, place, self._waiting, self._watch)
+        self._prepares = aging is not None or discipline == "FPFS"
+        self._next_seq = 0
+        self._since = 0
+        self._departed = False
+        self._news: list[Entry] = []
+
+    # What a policy says about itself.
+
+    @abstractmethod
+    def _indices(self) -> Iterable[int]:
+        """The queues that this policy has."""
+
+    @abstractmethod
+    def queue_of(self, request: Request, local: int) -> int:
+        """The queue that a request joins, submitted at the local queue `local`."""
+
+    @abstractmethod
+    def _enabled(self) -> list[Queue]:
+        """The non-empty queues that a departure enables, in the order of their visits."""
+
+    def _forbids(self, queue: Queue) -> str | None:
+        """The condition not met without which the policy's rule keeps this queue disabled."""
+        return None
+
+    def _emptied(self, queue: Queue) -> Sequence[Queue]:
+        """The non-empty queues to be enabled because this one became empty during the pass."""
+        return ()
+
+    # What happens.
+
+    def arrive(
+        self, key: int, request: Request, queue: int, now: float, *, seq: int | None = None
+    ) -> None:
+        """A job joins the tail of a queue at time `now` (seconds; only aging uses it).
+
+        `key` identifies the job until it starts or is removed. `seq` is the order of joining;
+        None: the next one. A job that comes back after a restart, or from being held, may be given
+        the seq that it had: it takes its old place. Raises KeyError if the policy has no such
+        queue, ValueError if the key waits already or an ordered request names an unknown cluster.
+        """
+        line = self._queues[queue]
+        if key in self._waiting:
+            raise ValueError(f"job {key} is already waiting")
+        pin = -1
+        if request.needs:
+            if request.needs[-1][0] >= self.clusters:
+                raise ValueError(f"no cluster has the index {request.needs[-1][0]}")
+        elif request.single and line.local:
+            pin = queue
+        if seq is None:
+            seq = self._next_seq
+            self._next_seq = seq + 1
+        elif seq >= self._next_seq:
+            self._next_seq = seq + 1
+        self._waiting[key] = entry = (seq, key, request, pin, queue, now)
+        if self._watch is not None:
+            self._watch.joined(entry)
+        reach = self._reach
+        if reach.limited and not reach.can_run(entry):
+            reach.aside[key] = entry
+        elif line.append(entry, self._since):
+            self._news.append(entry)
+
+    def remove(self, key: int) -> bool:
+        """A waiting job is cancelled or held; False if it does not wait.
+
+        Counts as a departure: a new head, a shorter queue, or a job that is no longer protected
+        may let others start at the next run().
+        """
+        entry = self._waiting.pop(key, None)
+        if entry is None:
+            return False
+        if self._reach.aside.pop(key, None) is None:
+            self._queues[entry[4]].remove(entry)
+        if self._watch is not None:
+            self._watch.left(entry)
+        self._departed = True
+        return True
+
+    def depart(self, clusters: Sequence[int] = ()) -> None:
+        """A job ended, or idle processors became more for any other reason.
+
+        `clusters` are those of the departing job in order of decreasing component size (only
+        LS-RO uses them; repeats are ignored).
+        """
+        self._departed = True
+
+    def run(
+        self, idle: MutableSequence[int], now: float, capacity: Sequence[int] | None = None
+    ) -> list[Start]:
+        """One pass: which jobs start now, and where, in the order of the decisions.
+
+        `idle[c]` are the idle processors of cluster c (0 if unknown); they are decremented in
+        place. After a departure: a full departure pass. Otherwise the jobs that arrived since the
+        last pass are tried in their order, unless a rule of the policy forbids it: under FCFS
+        those with nobody in front of them, under FPFS all.
+
+        `capacity[c]` are the processors of cluster c with nothing running (0 if it cannot be
+        reached). A waiting job that does not fit there is set aside until it does; a change that
+        moves a job counts as a departure. None: the capacity is as before (at first: unlimited).
+        """
+        if capacity is not None and self._reach.update(capacity):
+            self._departed = True
+            if self._watch is not None:
+                self._watch.moved()
+        starts: list[Start] = []
+        news = self._news
+        if self._departed:
+            self._departed = False
+            if news:
+                self._news = []
+            if self._prepares:
+                self._prepare(idle, now, starts)
+            self._departure(idle, starts)
+        elif news:
+            self._news = []
+            if self._prepares:
+                self._prepare(idle, now, starts)
+            self._arrivals(news, idle, starts)
+        self._since = self._next_seq
+        return starts
+
+    # What can be asked.
+
+    @property
+    def queues(self) -> tuple[int, ...]:
+        """The queues that this policy has."""
+        return tuple(self._queues)
+
+    def __len__(self) -> int:
+        """The number of waiting jobs, those set aside included."""
+        return len(self._waiting)
+
+    def __bool__(self) -> bool:
+        """A scheduler is there also while nobody waits."""
+        return True
+
+    def __contains__(self, key: object) -> bool:
+        """Does a job with this key wait?"""
+        return key in self._waiting
+
+    def waiting(self) -> dict[int, int]:
+        """The number of waiting jobs by queue, without those set aside."""
+        return {index: len(queue) for index, queue in self._queues.items()}
+
+    def aside(self) -> list[int]:
+        """The keys of the jobs set aside, because they need clusters that cannot be reached."""
+        return list(self._reach.aside)
+
+    def keys(self, queue: int) -> Iterator[int]:
+        """The keys of the jobs in a queue from head to tail, without those set aside."""
+        return (entry[1] for entry in self._queues[queue])
+
+    def heads(self) -> dict[int, int]:
+        """The key of the head of every non-empty queue, by queue."""
+        return {index: queue.head[1] for index, queue in self._queues.items() if queue.items}
+
+    def position(self, key: int) -> tuple[int, int]:
+        """The queue of a job, and how many jobs are in front of it. O(n); KeyError if unknown."""
+        entry = self._waiting[key]
+        return entry[4], sum(1 for other in self._queues[entry[4]] if other[0] < entry[0])
+
+    def seq(self, key: int) -> int:
+        """The place of a waiting job in the order of joining. Raises KeyError if unknown."""
+        return self._waiting[key][0]
+
+    def why(
+        self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None
+    ) -> Why:
+        """Why a job waits, by the strongest reason. O(n) in its queue; KeyError if unknown.
+
+        `capacity`: None means as at the last pass.
+        """
+        entry = self._waiting[key]
+        line = self._queues[entry[4]]
+        index, position = self.position(key)
+        overtaken, protected = 0, False
+        if self._watch is not None:
+            self._watch.begin(now)
+            overtaken, protected = self._watch.overtaken(entry), self._watch.protected(entry)
+        rule = None if protected else self._forbids(line)
+        blocker: int | None = None
+        if key in self._reach.aside or not self._fits(entry, capacity):
+            reason = Reason.UNREACHABLE
+        elif position and isinstance(line, FcfsQueue):
+            reason, blocker = Reason.BEHIND, line.head[1]
+        elif rule is not None:
+            reason = Reason.RULE
+        elif not self._fits(entry, idle):
+            reason = Reason.MISFIT
+        elif line.fit(entry, idle) is None and self._watch is not None:
+            reason, blocker = Reason.OVERTAKING, self._watch.blocker(entry)
+        else:
+            reason = Reason.NEXT
+        if reason is not Reason.RULE:
+            rule = None
+        return Why(key, index, position, reason, rule, blocker, overtaken, protected)
+
+    def preview(
+        self,
+        request: Request,
+        queue: int,
+        idle: Sequence[int],
+        now: float,
+        capacity: Sequence[int] | None = None,
+    ) -> Start | None:
+        """Would a job that joins now start at once? Returns (-1, its placement), or None.
+
+        It decides nothing and leaves the state as it was; run() should have been called since the
+        last event. `capacity`: None means as at the last pass. Raises as arrive().
+        """
+        before = self._next_seq, self._departed, list(self._news)
+        self.arrive(-1, request, queue, now)
+        entry = self._waiting[-1]
+        line = self._queues[queue]
+        placement = None
+        if -1 not in self._reach.aside and self._fits(entry, capacity):
+            if self._watch is not None:
+                self._watch.begin(now)
+            first = not isinstance(line, FcfsQueue) or line.head is entry
+            if first and self._forbids(line) is None:
+                placement = line.fit(entry, idle)
+        self.remove(-1)
+        self._next_seq, self._departed, self._news = before
+        return None if placement is None else (-1, placement)
+
+    def ever_fits(self, request: Request, queue: int, processors: Sequence[int]) -> bool:
+        """Could a job of this queue run on clusters of `processors[c]` with nothing running?
+
+        Raises KeyError if the policy has no such queue.
+        """
+        if self._queues[queue].local and request.single and not request.needs:
+            return processors[queue] >= request.total
+        return self._place(request, processors) is not None
+
+    # What survives a restart.
+
+    def memory(self) -> Memory:
+        """What a store has to keep, besides the waiting jobs, for a restart to change nothing."""
+        overtakers = () if self._watch is None else tuple(sorted(self._watch.counts().items()))
+        return Memory(self._next_seq, overtakers)
+
+    def recall(self, memory: Memory) -> None:
+        """Go on from memory(), once the waiting jobs have arrived with the seqs that they had."""
+        self._next_seq = max(self._next_seq, memory.next_seq)
+        if self._watch is not None:
+            self._watch.recall(dict(memory.overtakers))
+
+    # How a pass goes.
+
+    def _prepare(self, idle: MutableSequence[int], now: float, starts: list[Start]) -> None:
+        """Before the policy's own visits, the queues of protected jobs are visited.
+
+        The oldest protected job first; its queue up to that job, again and again until nothing
+        fits. So a protected job gets its chance also where a rule has its queue disabled.
+        """
+        for queue in self._queues.values():
+            queue.rewind()
+        watch = self._watch
+        if watch is None:
+            return
+        watch.begin(now)
+        done: set[int] = set()
+        while True:
+            guard = next((entry for entry in watch.guards if entry[4] not in done), None)
+            if guard is None:
+                return
+            queue = self._queues[guard[4]]
+            if not queue.visit_upto(guard[0], idle, starts):
+                done.add(guard[4])
+            elif not queue.items:
+                self._emptied_early(queue)
+
+    def _emptied_early(self, queue: Queue) -> None:  # noqa: B027 - only LS-DO keeps an order
+        """A queue became empty before the policy's own visits."""
+
+    def _departure(self, idle: MutableSequence[int], starts: list[Start]) -> None:
+        """A departure pass: enable, then visit in rounds."""
+        self._rounds(self._enabled(), idle, starts)
+
+    def _arrivals(self, news: list[Entry], idle: MutableSequence[int], starts: list[Start]) -> None:
+        """Try the newcomers in their order, then visit the queues that the rules open thereby."""
+        enabled: list[Queue] = []
+        for entry in news:
+            queue = self._queues[entry[4]]
+            if self._forbids(queue) is not None:
+                continue
+            if queue.newcomer(entry, idle, starts) and not queue.items:
+                enabled.extend(self._emptied(queue))
+        if enabled:
+            self._rounds([queue for queue in enabled if queue.items], idle, starts)
+
+    def _rounds(
+        self, enabled: list[Queue], idle: MutableSequence[int], starts: list[Start]
+    ) -> list[Queue]:
+        """Visit the enabled queues in rounds, at most one start per queue and round (BE03 2.5).
+
+        A queue from which nothing fits, or that became empty, is disabled. Returns the queues in
+        the order in which they were disabled. `enabled` is used up.
+        """
+        disabled: list[Queue] = []
+        while enabled:
+            still: list[Queue] = []
+            for queue in enabled:
+                if not queue.visit(idle, starts):
+                    disabled.append(queue)
+                elif queue.items:
+                    still.append(queue)
+                else:
+                    disabled.append(queue)
+                    enabled.extend(self._emptied(queue))
+            enabled = still
+        return disabled
+
+    def _fits(self, entry: Entry, processors: Sequence[int] | None) -> bool:
+        """Would the job fit on these processors? None: yes."""
+        if processors is None:
+            return True
+        _, _, request, pin, _, _ = entry
+        if pin >= 0:
+            return processors[pin] >= request.total
+        return self._place(request, processors) is not None

@@ -1,0 +1,292 @@
+"""The claims ER-01 to ER-25 (ER 3.3).
+
+They are decided on the extracts of the log; nothing is drawn, so figures are compared as they are.
+The stand-in for the synthetic workload decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .ctc import EXTRACTS, SYNTHETIC, Replayed, log
+from .evidence import (
+    FAILS,
+    NO,
+    REASON,
+    UNDECIDED,
+    YES,
+    Check,
+    Compared,
+    Comparison,
+    Decision,
+    Finding,
+    Statement,
+)
+from .grids import CONFIGURATIONS, MAIN, METRICS, job_sharing, multi_site, overheads, there
+from .laboratory import Laboratory, Task, Trial
+from .scale import Scale
+
+ORG = tuple(f"{name}_org" for name in EXTRACTS)
+MAX64 = tuple(f"{name}_max64" for name in EXTRACTS)
+EQUAL = ("m64-8", "m128", "m256")
+MIDDLE = 50
+"""The overhead of figure 4."""
+
+
+def _figure(laboratory: Laboratory, task: Task, metric: str) -> float:
+    (outcome,) = laboratory.outcomes(task, 1)
+    return METRICS[metric](outcome) or 0.0
+
+
+@dataclass(frozen=True)
+class Exact:
+    """One figure is below `factor` times another; `close`: within that part of it instead."""
+
+    first: Replayed
+    second: Replayed
+    factor: float = 1.0
+    metric: str = "AWRT"
+    close: bool = False
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return (self.first, self.second)
+
+    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+        """Yes or no: there is no chance in it."""
+        ours, theirs = (_figure(laboratory, task, self.metric) for task in self.tasks)
+        if self.close:
+            right, relation = abs(ours - theirs) < self.factor * theirs, "within"
+        else:
+            right, relation = ours < self.factor * theirs, "<"
+        text = f"{self.metric} {ours:.5g} {relation} {self.factor:.4g} x {theirs:.5g}"
+        return Finding(YES if right else NO, text)
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A figure is at least `least`."""
+
+    task: Replayed
+    metric: str
+    least: float
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return (self.task,)
+
+    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+        """Yes or no."""
+        found = _figure(laboratory, self.task, self.metric)
+        return Finding(YES if found >= self.least else NO, f"{self.metric} {found:.5g} s")
+
+
+@dataclass(frozen=True)
+class Grows:
+    """A figure is higher at the last place than at the first; decreases on the way are counted."""
+
+    along: tuple[Replayed, ...]
+    metric: str = "AWRT"
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return self.along
+
+    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+        """Yes or no."""
+        found = [_figure(laboratory, task, self.metric) for task in self.along]
+        falls = sum(b < a for a, b in pairwise(found))
+        text = f"{self.metric} from {found[0]:.5g} to {found[-1]:.5g}, {falls} decreases on the way"
+        return Finding(YES if found[-1] > found[0] else NO, text)
+
+
+class OnExtracts(Compared):
+    """A claim about the extracts: one replication; undecided where there is no log."""
+
+    def trials(self, scale: Scale) -> list[Trial]:
+        return super().trials(scale) if there(MAIN) else []
+
+    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+        if there(MAIN):
+            return super().decide(laboratory, scale)
+        return Decision(UNDECIDED, [f"{REASON}: it is about the CTC's log, and {log()} is missing"])
+
+    def _replications(self, scale: Scale) -> int:
+        return 1
+
+
+_ONE_TRACE = (
+    "one trace is one sample, and a schedule changes with every detail: the paper's backfilling is "
+    "not told exactly, its extracts are shifted against ours, and quick runs take a part of them"
+)
+
+
+Make = Callable[[Scale], Sequence[tuple[str, Comparison]]]
+
+
+def _claim(
+    make: Make,
+    reading: str = "",
+    *,
+    most: bool = False,
+) -> OnExtracts:
+    def statements(scale: Scale) -> list[Statement]:
+        return [Statement(label, (("", comparison),)) for label, comparison in make(scale)]
+
+    return OnExtracts(statements, reading, _ONE_TRACE, most)
+
+
+# Multi-site scheduling
+
+
+def _pair(
+    better: str, worse: str, p: int, scale: Scale, factor: float = 1.0, workload: str = MAIN
+) -> tuple[str, Exact]:
+    first, second = (multi_site(workload, name, p, scale) for name in (better, worse))
+    return f"{workload}: {better} against {worse} at p={p}", Exact(first, second, factor)
+
+
+_MOST = "at most of the overheads on 60_70k_org (Fig. 2), and on the others at p=50 (Fig. 4)"
+
+
+def _better(better: str, worse: str) -> OnExtracts:
+    """One configuration has the lower AWRT."""
+
+    def make(scale: Scale) -> list[tuple[str, Comparison]]:
+        others = [_pair(better, worse, MIDDLE, scale, workload=name) for name in ORG[:-1]]
+        return [*(_pair(better, worse, p, scale) for p in overheads(scale)), *others]
+
+    return _claim(make, _MOST, most=True)
+
+
+def _by_at_least(
+    better: str, worse: str, factor: float, wanted: Callable[[int], bool], reading: str = ""
+) -> OnExtracts:
+    """The AWRT of one is below `factor` times that of another, at every p that is wanted."""
+    return _claim(
+        lambda scale: [
+            _pair(better, worse, p, scale, factor) for p in overheads(scale) if wanted(p)
+        ],
+        reading,
+    )
+
+
+def _m64_and_m64_8(scale: Scale) -> list[tuple[str, Comparison]]:
+    found: list[tuple[str, Comparison]] = []
+    for p in overheads(scale):
+        label, pair = _pair("m64-8", "m64", p, scale, 1 / 1.25)
+        if p <= 35:
+            pair = Exact(pair.second, pair.first, 0.10, close=True)
+        found.append((label, pair))
+    return found
+
+
+def _waits(scale: Scale) -> list[tuple[str, Comparison]]:
+    return [
+        (f"{name} at p={p}", AtLeast(multi_site(MAIN, name, p, scale), "AWWT", 7200.0))
+        for name in CONFIGURATIONS
+        for p in overheads(scale)
+    ]
+
+
+def _growth(scale: Scale) -> list[tuple[str, Comparison]]:
+    return [
+        (name, Grows(tuple(multi_site(name, "m128", p, scale) for p in overheads(scale))))
+        for name in (*ORG, *MAX64)
+    ]
+
+
+def _order(scale: Scale) -> list[tuple[str, Comparison]]:
+    return [
+        _pair(better, worse, MIDDLE, scale, workload=workload)
+        for workload in ORG
+        for worse, better in pairwise(("m64", *EQUAL))
+    ]
+
+
+def _more(metric: str, factor: float) -> OnExtracts:
+    """A figure of m128 is `factor` times as high at p=60 as at p=0, on every extract."""
+
+    def make(scale: Scale) -> list[tuple[str, Comparison]]:
+        found: list[tuple[str, Comparison]] = []
+        for name in ORG:
+            first, last = (multi_site(name, "m128", p, scale) for p in (0, 60))
+            found.append((f"{name}: p=0 against 60", Exact(first, last, 1 / factor, metric)))
+        return found
+
+    return _claim(make)
+
+
+@dataclass(frozen=True)
+class PaperTable4:
+    """ER-16: the figures of the paper's own Table 4 decide it."""
+
+    def trials(self, scale: Scale) -> list[Trial]:
+        return []
+
+    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+        table = {
+            "10_20k_org": (22.19, 41.46),
+            "30_40k_org": (23.97, 39.17),
+            "60_70k_org": (34.01, 52.38),
+            "syn_org": (40.75, 60.46),
+        }
+        evidence = [
+            f"{YES if last >= 1.5 * first else NO}: {name}: from {first} to {last} %, "
+            f"{last / first - 1:+.0%}"
+            for name, (first, last) in table.items()
+        ]
+        evidence.append(f"{REASON}: the text rounds up what its table says of {SYNTHETIC}_org")
+        return Decision(FAILS, evidence)
+
+
+# Job sharing
+
+
+def _shared(better: str, worse: str, factor: float = 1.0) -> Make:
+    def make(scale: Scale) -> list[tuple[str, Comparison]]:
+        return [
+            (
+                f"{name}: {better} against {worse}",
+                Exact(job_sharing(name, better, scale), job_sharing(name, worse, scale), factor),
+            )
+            for name in MAX64
+        ]
+
+    return make
+
+
+def _partitioned(scale: Scale) -> list[tuple[str, Comparison]]:
+    names = [name for name in CONFIGURATIONS if name not in {"m64", "m512"}]
+    return [pair for name in names for pair in _shared(name, "m512", 1.20)(scale)]
+
+
+CLAIMS: dict[str, Check] = {
+    "ER-01": _better("m64-8", "m64"),
+    "ER-02": _better("m128", "m64-8"),
+    "ER-03": _better("m256", "m128"),
+    "ER-04": _better("m256", "m256-5"),
+    "ER-05": _by_at_least("m384", "m256", 1.0, lambda p: p <= 45),
+    "ER-06": _claim(_m64_and_m64_8),
+    "ER-07": _by_at_least("m128", "m64-8", 0.80, lambda p: p > 35),
+    "ER-08": _by_at_least("m256", "m256-5", 1 / 1.25, lambda p: p > 45),
+    "ER-09": _claim(
+        lambda scale: [_pair(name, "m512", 0, scale) for name in ("m128", "m256", "m384")],
+        "the three configurations that the paper names here",
+    ),
+    "ER-10": _claim(_waits),
+    "ER-11": _claim(_growth, "at the last p higher than at the first, on all extracts"),
+    "ER-12": _claim(_order),
+    "ER-13": _more("multi-site jobs", 1.3),
+    "ER-14": _more("squashed area", 1.5),
+    "ER-16": PaperTable4(),
+    "ER-20": _claim(_shared("m64-8", "m64")),
+    "ER-21": _claim(_shared("m128", "m64-8")),
+    "ER-22": _claim(_shared("m256", "m128")),
+    "ER-23": _claim(_shared("m256", "m256-5")),
+    "ER-24": _claim(_partitioned, "in general: on most of the extracts and machines", most=True),
+    "ER-25": _claim(_shared("m128", "m512", 1.15)),
+}
+"""How each claim is decided, by its id."""

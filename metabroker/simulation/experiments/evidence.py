@@ -1,0 +1,271 @@
+"""How a claim is decided: comparisons by paired intervals, at several utilizations and cases.
+
+A *comparison* says that one quantity is below another (or below a multiple of it). It is decided by
+the 95 % interval of the difference on the same jobs: "yes" if all of it is on the right side, "no"
+if all of it is on the wrong one, else "open". A system that could not keep up has no mean: against
+one that could it has lost, and two of them say nothing.
+
+A *statement* is a comparison at several utilizations: it holds if one of them says yes and none no,
+fails if one says no and none yes; if they contradict each other it is undecided. A *claim* holds
+if all its statements hold (or most, where the paper says so), and fails if one fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from metabroker.simulation.statistics.intervals import Interval, paired, t_interval
+from metabroker.simulation.system import Run
+
+from .laboratory import Laboratory, Task, Trial, trials
+from .scale import Scale
+
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+REASON = "likely reason"
+"""How the evidence begins that says why a claim does not hold."""
+YES, NO, OPEN, NOTHING = "yes", "no", "open", "nothing"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A figure of one replication, made of the outcomes of one or more tasks.
+
+    `label` names it in the evidence. `value` takes the outcomes of the tasks, in their order; None
+    says that there is no such figure. `total`: it is the mean response time of all jobs of one run,
+    so that a saturated one is infinite.
+    """
+
+    label: str
+    tasks: tuple[Task, ...]
+    value: Callable[..., float | None]
+    total: bool = False
+
+
+class Finding(NamedTuple):
+    """What a comparison has shown: "yes", "no", "open" or "nothing", and the numbers."""
+
+    sign: str
+    text: str
+
+
+class Comparison(Protocol):
+    """Something that measured values say yes or no to."""
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What is to be played."""
+
+    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+        """What `replications` of each task show."""
+
+
+@dataclass(frozen=True)
+class Below:
+    """`first` is below `factor` times `second`."""
+
+    first: Quantity
+    second: Quantity
+    factor: float = 1.0
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return (*self.first.tasks, *self.second.tasks)
+
+    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+        """See the module's text."""
+        times = "" if self.factor == 1 else f"{self.factor:g} x "
+        what = f"{self.first.label} < {times}{self.second.label}"
+        lost = [_lost(q, laboratory, replications) for q in (self.first, self.second)]
+        if any(lost):
+            return _by_saturation(what, lost, self.first.total and self.second.total)
+        pair = _values(self.first, self.second, laboratory, replications)
+        if pair is None:
+            return Finding(NOTHING, f"{what}: no such jobs")
+        ours, theirs = pair
+        gap = paired(ours, [self.factor * value for value in theirs])
+        sign = YES if gap.high < 0 else NO if gap.low > 0 else OPEN
+        return Finding(sign, f"{what}: {_numbers(ours, theirs, gap)}")
+
+
+@dataclass(frozen=True)
+class Close:
+    """`first` is within `tolerance` (a part of `second`) of `second`."""
+
+    first: Quantity
+    second: Quantity
+    tolerance: float
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return (*self.first.tasks, *self.second.tasks)
+
+    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+        """Yes if the interval of the difference lies within the tolerance, no if it lies outside.
+
+        Between a saturated system and one that is not, the difference is larger than any.
+        """
+        what = f"{self.first.label} within {self.tolerance:.0%} of {self.second.label}"
+        lost = [_lost(q, laboratory, replications) for q in (self.first, self.second)]
+        if all(lost) or (any(lost) and not (self.first.total and self.second.total)):
+            return Finding(NOTHING, f"{what}: saturated")
+        if any(lost):
+            return Finding(NO, f"{what}: one of them is saturated")
+        pair = _values(self.first, self.second, laboratory, replications)
+        if pair is None:
+            return Finding(NOTHING, f"{what}: no such jobs")
+        ours, theirs = pair
+        over = paired(ours, [(1 + self.tolerance) * value for value in theirs])
+        under = paired(ours, [(1 - self.tolerance) * value for value in theirs])
+        sign = OPEN
+        if over.high < 0 < under.low:
+            sign = YES
+        elif over.low > 0 or under.high < 0:
+            sign = NO
+        return Finding(sign, f"{what}: {_numbers(ours, theirs, paired(ours, theirs))}")
+
+
+def _lost(quantity: Quantity, laboratory: Laboratory, replications: int) -> bool:
+    """Could one of its systems not keep up?"""
+    runs = [task for task in quantity.tasks if isinstance(task, Run)]
+    return any(laboratory.summary(run, replications).saturated for run in runs)
+
+
+def _by_saturation(what: str, lost: Sequence[bool], total: bool) -> Finding:
+    if all(lost) or not total:
+        return Finding(NOTHING, f"{what}: saturated")
+    which = "the first" if lost[0] else "the second"
+    return Finding(NO if lost[0] else YES, f"{what}: {which} is saturated, the other is not")
+
+
+def _values(
+    first: Quantity, second: Quantity, laboratory: Laboratory, replications: int
+) -> tuple[list[float], list[float]] | None:
+    """Both quantities, replication by replication; None if one of them is missing."""
+    found: list[list[float]] = []
+    for quantity in (first, second):
+        each = [laboratory.outcomes(task, replications) for task in quantity.tasks]
+        column: Iterable[tuple[Any, ...]] = zip(*each, strict=True)
+        values = [quantity.value(*outcomes) for outcomes in column]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            return None
+        found.append(known)
+    return found[0], found[1]
+
+
+def _numbers(ours: Sequence[float], theirs: Sequence[float], gap: Interval) -> str:
+    means = f"{t_interval(ours).mean:.4g} and {t_interval(theirs).mean:.4g}"
+    return f"{means}, difference {gap.mean:.3g} [{gap.low:.3g}, {gap.high:.3g}], n={gap.values}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A comparison at several places, by name: utilizations near saturation and below."""
+
+    label: str
+    at: tuple[tuple[str, Comparison], ...]
+
+    def judge(self, laboratory: Laboratory, replications: int) -> tuple[str, list[str]]:
+        """Holds, fails or undecided, and one line for each place."""
+        signs, lines = [], []
+        for place, comparison in self.at:
+            finding = comparison.judge(laboratory, replications)
+            signs.append(finding.sign)
+            where = f"{self.label} {place}".rstrip()
+            lines.append(f"{finding.sign}: {where}: {finding.text}")
+        return verdict(signs), lines
+
+
+def verdict(signs: Sequence[str]) -> str:
+    """What the signs of a statement's comparisons come to."""
+    if YES in signs:
+        return UNDECIDED if NO in signs else HOLDS
+    return FAILS if NO in signs else UNDECIDED
+
+
+def conclusion(verdicts: Sequence[str], most: bool = False) -> str:
+    """What the verdicts of a claim's statements come to; `most`: more than half are enough."""
+    holds, fails = verdicts.count(HOLDS), verdicts.count(FAILS)
+    if most:
+        half = len(verdicts) / 2
+        return HOLDS if holds > half else FAILS if fails >= half else UNDECIDED
+    if fails:
+        return FAILS
+    return HOLDS if verdicts and holds == len(verdicts) else UNDECIDED
+
+
+class Decision(NamedTuple):
+    """The result of a claim, "holds", "fails" or "undecided", and what it rests on."""
+
+    result: str
+    evidence: list[str]
+
+
+class Check(Protocol):
+    """How a claim is decided."""
+
+    def trials(self, scale: Scale) -> list[Trial]:
+        """All trials that it needs."""
+
+    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+        """The decision; trials that were not played yet are played now."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A claim that is decided by comparisons.
+
+    `statements` makes them for a scale. `searched`: they are about maximal utilizations, so there
+    are as many replications as of a search. `reading`: how the words of the claim are read.
+    `doubt`: the likely reason if it does not hold.
+    """
+
+    statements: Callable[[Scale], Sequence[Statement]]
+    reading: str = ""
+    doubt: str = ""
+    most: bool = False
+    searched: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+    def trials(self, scale: Scale) -> list[Trial]:
+        tasks = [
+            task
+            for statement in self.statements(scale)
+            for _, comparison in statement.at
+            for task in comparison.tasks
+        ]
+        return trials(tasks, self._replications(scale))
+
+    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+        laboratory.play(self.trials(scale))
+        verdicts: list[str] = []
+        evidence: list[str] = []
+        turned = False
+        for statement in self.statements(scale):
+            found, lines = statement.judge(laboratory, self._replications(scale))
+            verdicts.append(found)
+            evidence += lines
+            turned |= {YES, NO} <= {line.partition(":")[0] for line in lines}
+        result = conclusion(verdicts, self.most)
+        if self.reading:
+            evidence.append(f"read as: {self.reading}")
+        if self.most:
+            count = f"{verdicts.count(HOLDS)} of {len(verdicts)} statements hold"
+            evidence.append(f"{count}, {verdicts.count(FAILS)} fail")
+        evidence += self.notes
+        if result != HOLDS:
+            evidence.append(f"{REASON}: {self.doubt or _usual(result, turned)}")
+        return Decision(result, evidence)
+
+    def _replications(self, scale: Scale) -> int:
+        return scale.search_replications if self.searched else scale.replications
+
+
+def _usual(result: str, turned: bool) -> str:
+    if turned:
+        return "the order turns round with the utilization, and the paper does not name its own"
+    if result == UNDECIDED:
+        return "some intervals still contain 0: it takes longer runs and more replications"
+    return "the paper shows one utilization that its text does not name; ours are others"

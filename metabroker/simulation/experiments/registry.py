@@ -1,0 +1,68 @@
+"""All experiments and claims, by name, from one module per paper.
+
+To add a paper: write a module in this folder with
+
+    def experiments() -> list[Experiment]      # each with a name of contract C5
+    def checks() -> Mapping[str, Check]        # by the id in data/claims.csv
+
+(either may be empty), and name it in PAPERS. A module that is not there is left out, and the claims
+that nobody decides are told as undecided.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from .evidence import Check
+from .experiment import Experiment
+
+PAPERS = (
+    "bucur_epema_2003",
+    "bucur_epema_2007",
+    "karatza_hilzer_2002",
+    "ernemann_2002",
+    "sinaga_2004",
+)
+CLAIMS = "claims"
+"""The name under which all claims are decided; not an experiment."""
+
+
+class UnknownExperiment(ValueError):
+    """There is no experiment of that name; `nearest` is the known name that is most like it."""
+
+    def __init__(self, name: str, nearest: str | None) -> None:
+        super().__init__(f"there is no experiment {ascii(name)[:60]}")
+        self.nearest = nearest
+
+
+def _modules() -> Iterator[ModuleType]:
+    for paper in PAPERS:
+        full = f"{__package__}.{paper}"
+        if find_spec(full) is not None:
+            yield import_module(full)
+
+
+@cache
+def experiments() -> dict[str, Experiment]:
+    """All experiments, in the order of the papers."""
+    return {found.name: found for module in _modules() for found in module.experiments()}
+
+
+@cache
+def checks() -> dict[str, Check]:
+    """How each claim is decided, by its id."""
+    return {name: check for module in _modules() for name, check in module.checks().items()}
+
+
+def find(name: str) -> Experiment:
+    """The experiment of a name of contract C5. Raises UnknownExperiment."""
+    known = experiments()
+    if name not in known:
+        near = difflib.get_close_matches(name.lower(), [*known, CLAIMS], n=1, cutoff=0.5)
+        raise UnknownExperiment(name, near[0] if near else None)
+    return known[name]

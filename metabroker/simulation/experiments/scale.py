@@ -1,0 +1,33 @@
+"""How much is simulated: the same experiments, long or short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The size of an experiment's runs. Bars and claims are compared by many replications; a
+    curve needs fewer, and a search for the maximal utilization plays each of its steps."""
+
+    name: str
+    jobs: int
+    """Jobs in one replication of a bar or of a compared mean."""
+    replications: int
+    curve_jobs: int
+    """Jobs in one replication of one point of a curve."""
+    curve_replications: int
+    points: int
+    """Points of a curve."""
+    search_jobs: int
+    """Jobs in each step of a search for the maximal utilization."""
+    search_replications: int
+    resolution: float
+    """A maximal utilization is found to +- this."""
+    seed: int = 1
+
+
+FULL = Scale("full", 40_000, 10, 20_000, 5, 10, 20_000, 6, 0.005)
+QUICK = Scale("quick", 8_000, 5, 2_500, 5, 6, 6_000, 4, 0.01)
+TINY = Scale("tiny", 300, 2, 200, 2, 2, 200, 2, 0.2)
+"""For tests: everything runs, nothing is shown."""

@@ -1,0 +1,178 @@
+"""What a run is measured by: sums over its finished jobs, kept in constant memory.
+
+The means are over the jobs that remain after the warm-up, in the order in which they finished.
+Weighted means are those of ER 2.2: AWRT and AWWT weigh every job with the processors that it asked
+for. (ER's sentence that the sum is "divided by the number of all jobs" contradicts its formulas.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metabroker.policy import Sequential
+
+from .engine import Finished
+from .statistics.saturation import growth
+from .statistics.series import Floats, Series
+from .statistics.warmup import cut
+
+Flags = NDArray[np.bool_]
+
+SHORT = 10.0
+"""Run times below this many seconds count as this long in the bounded slowdown."""
+
+_COLUMNS = (
+    "response", "wait", "others", "response_others", "wait_others",
+    "area", "net", "weight", "weighted_response", "weighted_wait", "slowdown", "split",
+    "split_area",
+)  # fmt: skip
+_MAXIMA = ("response_first", "response_others", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One replication, after its warm-up. Times in the workload's unit, areas in processors x time.
+
+    The *first* kind of jobs are those of one component (local; in a job mix: sequential), the
+    *others* those of several (global; gangs). A mean over no jobs is None.
+    """
+
+    jobs: int
+    counted: int
+    warmup: int
+    response: float
+    response_first: float | None
+    response_others: float | None
+    max_first: float
+    max_others: float
+    wait: float
+    wait_first: float | None
+    wait_others: float | None
+    gross: float
+    net: float
+    awrt: float
+    awwt: float
+    slowdown: float
+    split_jobs: int
+    split_share: float
+    makespan: float
+    growth: float
+
+
+class Measure:
+    """A sink of the engine. `processors` is the size of the system.
+
+    `extension` is the factor by which jobs of several components were extended, `overhead` what was
+    added to jobs that the policy split: their net area is without. `gangs`: the jobs are a job mix
+    (KH), whose other kind are the gangs. Only the first `most` jobs that
+    finish are measured (None: all).
+    """
+
+    def __init__(
+        self,
+        processors: int,
+        *,
+        extension: float = 1.0,
+        overhead: float = 0.0,
+        gangs: bool = False,
+        most: int | None = None,
+    ) -> None:
+        self._processors = processors
+        self._extension = extension
+        self._overhead = overhead
+        self._gangs = gangs
+        self._most = most
+        self.series = Series(_COLUMNS, _MAXIMA)
+
+    def __call__(self, done: list[Finished]) -> None:
+        """Count jobs that have finished."""
+        if self._most is not None:
+            done = done[: self._most - self.series.jobs]
+        if not done:
+            return
+        end = np.array([d[0] for d in done])
+        start = np.array([d[6] for d in done])
+        jobs = [d[3] for d in done]
+        submit = np.array([j.submit for j in jobs])
+        size = np.array([float(j.request.total) for j in jobs])
+        if self._gangs:
+            others = np.array([not isinstance(j.request, Sequential) for j in jobs])
+        else:
+            others = np.array([not j.request.single for j in jobs])
+        split = np.array([d[5] is not d[3].request.sizes for d in done], dtype=bool)
+        self._add(submit, start, end, size, others, split)
+
+    def _add(
+        self,
+        submit: Floats,
+        start: Floats,
+        end: Floats,
+        size: Floats,
+        others: Flags,
+        split: Flags,
+    ) -> None:
+        response, wait, run = end - submit, start - submit, end - start
+        area = size * run
+        net = area.copy()
+        if self._extension != 1:
+            net[others] /= self._extension
+        if self._overhead:
+            net[split] /= 1 + self._overhead
+        bounded = np.maximum(1.0, response / np.maximum(run, SHORT))
+        sums = np.column_stack(
+            [
+                response, wait, others, response * others, wait * others,
+                area, net, size, size * response, size * wait, bounded, split, area * split,
+            ]
+        )  # fmt: skip
+        tops = np.column_stack([response * ~others, response * others, end])
+        self.series.add(sums, tops)
+
+    def outcome(self, warmup: str | float = "auto") -> Outcome:
+        """What the run has shown. `warmup`: see `statistics.warmup.cut`.
+
+        Raises ValueError if no job has finished.
+        """
+        series = self.series
+        if not series.jobs:
+            raise ValueError("no job has finished: there is nothing to measure")
+        skipped = cut(series, warmup)
+        count = series.jobs - skipped * series.group
+
+        def total(column: str) -> float:
+            return series.total(column, skipped)
+
+        def mean(part: float, number: float) -> float | None:
+            return part / number if number else None
+
+        others, area = total("others"), total("area")
+        first = count - others
+        began = series.top_before("end", skipped)
+        span = series.top("end") - began
+        room = self._processors * span
+        weight = total("weight")
+        return Outcome(
+            jobs=series.jobs,
+            counted=count,
+            warmup=skipped * series.group,
+            response=total("response") / count,
+            response_first=mean(total("response") - total("response_others"), first),
+            response_others=mean(total("response_others"), others),
+            max_first=series.top("response_first", skipped),
+            max_others=series.top("response_others", skipped),
+            wait=total("wait") / count,
+            wait_first=mean(total("wait") - total("wait_others"), first),
+            wait_others=mean(total("wait_others"), others),
+            gross=area / room if room else 0.0,
+            net=total("net") / room if room else 0.0,
+            awrt=total("weighted_response") / weight,
+            awwt=total("weighted_wait") / weight,
+            slowdown=total("slowdown") / count,
+            split_jobs=round(total("split")),
+            split_share=total("split_area") / area if area else 0.0,
+            makespan=series.top("end"),
+            growth=growth(series.means("response")),
+        )

@@ -1,0 +1,56 @@
+"""Replications of runs, summed up: intervals of their means, and whether the system kept up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .measure import Outcome
+from .statistics.intervals import Interval, paired, t_interval
+from .statistics.saturation import saturated
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Independent replications of one run."""
+
+    outcomes: tuple[Outcome, ...]
+
+    def interval(self, what: Callable[[Outcome], float | None]) -> Interval | None:
+        """The interval of a figure; None if a replication has none (no job of that kind)."""
+        values = [what(outcome) for outcome in self.outcomes]
+        known = [value for value in values if value is not None]
+        return t_interval(known) if known and len(known) == len(values) else None
+
+    @property
+    def response(self) -> Interval:
+        """The mean response time of all jobs."""
+        return t_interval([outcome.response for outcome in self.outcomes])
+
+    @property
+    def saturated(self) -> bool:
+        """Could the system not keep up? Then its means tell only how long the run was."""
+        return saturated([outcome.growth for outcome in self.outcomes])
+
+    def mean(self, what: Callable[[Outcome], float | None]) -> float | None:
+        """The mean of a figure over the replications."""
+        found = self.interval(what)
+        return None if found is None else found.mean
+
+
+def difference(
+    first: Summary, second: Summary, what: Callable[[Outcome], float | None]
+) -> Interval | None:
+    """The paired interval of `first - second`: the same jobs in each replication.
+
+    None if a replication lacks the figure. Raises ValueError for different numbers of replications.
+    """
+    ours = [what(outcome) for outcome in first.outcomes]
+    theirs = [what(outcome) for outcome in second.outcomes]
+    if any(value is None for value in (*ours, *theirs)):
+        return None
+    return paired(_known(ours), _known(theirs))
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]

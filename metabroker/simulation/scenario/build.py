@@ -1,0 +1,214 @@
+"""The run that a scenario stands for."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from metabroker.policy import Limits, Options, Request
+from metabroker.simulation.system import Run, System, Workload
+from metabroker.simulation.workloads import distributions as laws
+from metabroker.simulation.workloads.batch import alternating
+from metabroker.simulation.workloads.job_mix import JobMix
+from metabroker.simulation.workloads.replay import Replay
+from metabroker.simulation.workloads.runtimes import Runtimes, admitted, work
+from metabroker.simulation.workloads.shapes import Composition, Shapes, Split
+from metabroker.simulation.workloads.synthetic import Synthetic, rate_for
+
+from .checks import problems
+from .defaults import filled
+from .files import Files
+from .fits import Room
+from .keys import Key
+from .model import RuntimesWorkload, Scenario, Service, SwfWorkload, SyntheticWorkload
+from .wrong import Wrong, blamed
+
+
+class _Made(NamedTuple):
+    """A workload, and how many jobs there are to play."""
+
+    workload: Workload
+    jobs: int
+
+
+def build(scenario: Scenario, files: Files | None = None) -> Run:
+    """The run of a scenario. Reads the files that it names, each once for the same `files`.
+
+    Raises Wrong for a scenario that cannot be played.
+    """
+    found = problems(scenario)
+    if found:
+        raise Wrong(found)
+    scenario = filled(scenario)
+    system = _system(scenario)
+    room = Room(system, scenario.clusters, _limits(scenario))
+    made = _workload(scenario, room, files or Files())
+    extension, synthetic = 1.0, scenario.workload.synthetic
+    if synthetic is not None:
+        extension = synthetic.extension_factor
+    return Run(
+        system,
+        made.workload,
+        made.jobs,
+        seed=scenario.seed,
+        warmup="none" if scenario.warmup is None else scenario.warmup,
+        extension=extension,
+        gangs=scenario.workload.job_mix is not None,
+    )
+
+
+def complete(scenario: Scenario, run: Run) -> Scenario:
+    """The scenario with all its defaults, now that its run is known."""
+    return filled(scenario).model_copy(update={"jobs": run.jobs})
+
+
+def _system(scenario: Scenario) -> System:
+    readings = scenario.options
+    return System(
+        tuple(scenario.clusters.values()),
+        scenario.policy,
+        placement=scenario.placement,
+        discipline=scenario.discipline,
+        overhead=scenario.overhead,
+        options=Options(ls_do=readings.ls_do, gp=readings.gp, lq=readings.lq, ties=readings.ties),
+        event_order=scenario.event_order,
+    )
+
+
+def _limits(scenario: Scenario) -> Limits:
+    """The limits that jobs are refused by. What is split by a limit may be beyond it (BE07 4.2:
+    with as many components as clusters there is none)."""
+    given, synthetic = scenario.limits, scenario.workload.synthetic
+    if synthetic is not None and synthetic.total_sizes is not None:
+        return Limits()
+    return Limits(given.component, given.components, given.total)
+
+
+def _workload(scenario: Scenario, room: Room, files: Files) -> _Made:
+    given = scenario.workload
+    jobs = math.inf if scenario.jobs is None else scenario.jobs
+    if given.synthetic is not None:
+        return _Made(_synthetic(scenario, given.synthetic, room, files), int(jobs))
+    if given.runtimes is not None:
+        return _Made(_runtimes(scenario, given.runtimes, room, files), int(jobs))
+    if given.job_mix is not None:
+        mix = given.job_mix
+        with blamed(("workload", "job_mix")):
+            (processors,) = scenario.clusters.values()
+            times = mix.mean_interarrival, mix.mean_service
+            return _Made(JobMix(mix.nmax, processors, *times), int(jobs))
+    if given.swf is not None:
+        replay = _replay(scenario, given.swf, files)
+        count = int(min(jobs, len(replay.extract)))
+        room.check_log(replay, count, ("workload", "swf", "file"))
+        return _Made(replay, count)
+    return _batch(scenario, room, jobs)
+
+
+def _synthetic(scenario: Scenario, given: SyntheticWorkload, room: Room, files: Files) -> Synthetic:
+    key: Key = ("workload", "synthetic")
+    shapes, blame = _shapes(scenario, given, files)
+    with blamed((*key, "service")):
+        service = _law(given.service)
+    with blamed((*key, "local_shares")):
+        queues = laws.shares(given.local_shares or ())
+    room.check(_largest(shapes), queues.probabilities, blame)
+    extension = given.extension_factor
+    with blamed((*key, "utilization" if given.arrival_rate is None else "arrival_rate")):
+        rate = given.arrival_rate
+        if rate is None:
+            processors = sum(scenario.clusters.values())
+            offered = given.utilization or 0.0
+            rate = rate_for(offered, shapes, service, processors, extension)
+        _reasonable(rate)
+        return Synthetic(shapes, service, queues, rate, extension)
+
+
+def _shapes(scenario: Scenario, given: SyntheticWorkload, files: Files) -> tuple[Shapes, Key]:
+    """What jobs ask for, and the key that says so."""
+    key: Key = ("workload", "synthetic")
+    if given.total_sizes is not None:
+        blame: Key = (*key, "total_sizes")
+        limits = scenario.limits
+        with blamed(blame, "take such sizes out of the table, or change `limits`"):
+            sizes = files.sizes(given.total_sizes)
+            by = Limits(limits.component, limits.components, limits.total)
+            return Split(sizes, by, tuple(scenario.clusters.values())), blame
+    assert given.component_sizes is not None, "filled in"
+    one = given.component_sizes
+    with blamed((*key, "component_sizes")):
+        law = laws.power_law(one.q, one.min, one.max)
+    with blamed((*key, "composition")):
+        return Composition(given.composition or (), law), (*key, "component_sizes", "max")
+
+
+def _largest(shapes: Shapes) -> list[Request]:
+    """Requests that all others fit where these do."""
+    if isinstance(shapes, Split):
+        return list(shapes.all)
+    assert isinstance(shapes, Composition)
+    largest = max(shapes.sizes.values)
+    return [Request((largest,) * n) for n, part in enumerate(shapes.percent, 1) if part]
+
+
+def _law(service: Service) -> laws.Law:
+    if service.distribution == "exponential":
+        return laws.Exponential(service.mean)
+    if service.distribution == "constant":
+        return laws.Constant(service.mean)
+    cv = service.cv or 0.0
+    if service.distribution == "hyperexponential":
+        return laws.Hyperexponential(service.mean, cv)
+    return laws.Lognormal(service.mean, cv, math.inf if service.cut is None else service.cut)
+
+
+def _reasonable(rate: float) -> None:
+    if not 0 < 1 / rate < math.inf or not rate < math.inf:
+        raise ValueError(f"makes an arrival rate of {rate:g}, which no clock can tell")
+
+
+def _runtimes(scenario: Scenario, given: RuntimesWorkload, room: Room, files: Files) -> Runtimes:
+    key: Key = ("workload", "runtimes")
+    clusters = tuple(scenario.clusters.values())
+    limits = Limits(scenario.limits.component, scenario.limits.components, scenario.limits.total)
+    with blamed((*key, "table"), "widen `limits` or the clusters, or add lines to the table"):
+        table = tuple(admitted(files.runtimes(given.table), limits, clusters))
+        if not table:
+            raise ValueError("no line of the table is admitted by the limits and the clusters")
+    with blamed((*key, "local_shares")):
+        queues = laws.shares(given.local_shares or ())
+    room.check([Request(m.sizes) for m in table], queues.probabilities, (*key, "table"))
+    with blamed((*key, "utilization" if given.arrival_rate is None else "arrival_rate")):
+        rate = given.arrival_rate
+        if rate is None:
+            rate = (given.utilization or 0.0) * sum(clusters) / work(table)
+        _reasonable(rate)
+        return Runtimes(table, queues, rate)
+
+
+def _replay(scenario: Scenario, given: SwfWorkload, files: Files) -> Replay:
+    key: Key = ("workload", "swf")
+    with blamed((*key, "file")):
+        trace = files.trace(given.file, given.strict)
+    with blamed((*key, "first" if given.first is not None else "last"), "correct first or last"):
+        return Replay(
+            trace,
+            len(scenario.clusters),
+            given.first,
+            given.last,
+            given.max_size,
+            given.sites,
+        )
+
+
+def _batch(scenario: Scenario, room: Room, jobs: float) -> _Made:
+    assert scenario.workload.batch is not None, "checked"
+    batch, names = scenario.workload.batch, list(scenario.clusters)
+    kinds = []
+    for index, kind in enumerate(batch.kinds):
+        where = None if kind.on is None else tuple(names.index(name) for name in kind.on)
+        request = Request(kind.components, where)
+        room.check([request], [1.0], ("workload", "batch", "kinds", index, "components"))
+        kinds.append((request, float(kind.time)))
+    count = int(min(jobs, batch.count))
+    return _Made(alternating(kinds, count), count)

@@ -1,0 +1,115 @@
+"""From a scenario file, and the values of `--set`, to runs: or to everything that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from metabroker.config.errors import ConfigError, ConfigErrors
+from metabroker.config.nodes import Document, NotYaml
+from metabroker.config.problems import Problem
+from metabroker.simulation.system import Run
+
+from .build import build, complete
+from .explain import problem
+from .files import Files
+from .model import Scenario
+from .overrides import Override, applied, combinations, parse
+from .wrong import Wrong
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scenario with all its defaults, and its run. `swept`: the values that a sweep gave it."""
+
+    scenario: Scenario
+    run: Run
+    swept: dict[str, Any]
+
+
+def load(path: str | Path, sets: Sequence[str] = ()) -> list[Plan]:
+    """The plans of the scenario in file `path` with `--set` options, several for a sweep.
+
+    Relative paths in the file start at its own folder. Raises `ConfigErrors` with all errors.
+    """
+    try:
+        text = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        advice = "name a readable scenario file"
+        raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
+    return parse_text(text, sets, file=str(path), folder=Path(path).absolute().parent)
+
+
+def parse_text(
+    text: bytes | str,
+    sets: Sequence[str] = (),
+    *,
+    file: str = "<text>",
+    folder: Path | None = None,
+) -> list[Plan]:
+    """The plans of the scenario in `text`; `file` names it in errors.
+
+    Raises `ConfigErrors` with all errors, in the order of lines.
+    """
+    overrides = [parse(option) for option in sets]
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    try:
+        document = Document(raw, file)
+    except NotYaml as error:
+        raise ConfigErrors([error.error]) from error
+    data = {} if document.data is None else document.data
+    if not isinstance(data, dict):
+        message, advice = "is not a mapping of keys", "write `clusters:`, `policy:`, `workload:`"
+        raise ConfigErrors([ConfigError(file, 1, "", message, advice)])
+    reader = _Reader(document, data, overrides, folder or Path.cwd())
+    plans = [reader.plan(values) for values in combinations(overrides)]
+    errors = document.duplicates + reader.errors
+    if errors:
+        raise ConfigErrors(sorted(dict.fromkeys(errors), key=lambda error: error.line))
+    return [plan for plan in plans if plan is not None]
+
+
+class _Reader:
+    """Makes the plans of one file, and collects what is wrong with them."""
+
+    def __init__(
+        self, document: Document, data: dict[str, Any], overrides: list[Override], folder: Path
+    ) -> None:
+        self.errors: list[ConfigError] = []
+        self._document = document
+        self._data = data
+        self._overrides = overrides
+        self._folder = folder
+        self._files = Files()
+
+    def plan(self, values: dict[str, Any]) -> Plan | None:
+        """The plan with these swept values; None, and errors, where it is wrong."""
+        data = applied(self._data, self._overrides, values)
+        try:
+            scenario = Scenario.model_validate(data, context={"folder": self._folder})
+            run = build(scenario, self._files)
+        except ValidationError as error:
+            self._complain([problem(item) for item in error.errors()])
+            return None
+        except Wrong as error:
+            self._complain(error.problems)
+            return None
+        return Plan(complete(scenario, run), run, values)
+
+    def _complain(self, problems: Sequence[Problem]) -> None:
+        self.errors += [self._placed(problem) for problem in problems]
+
+    def _placed(self, found: Problem) -> ConfigError:
+        """The problem with its line, or with the option that gave the value."""
+        key = ".".join(map(str, found.key))
+        for override in reversed(self._overrides):
+            given = tuple(map(str, override.key))
+            if tuple(map(str, found.key))[: len(given)] == given:
+                return ConfigError(f"--set {key}", 0, key, found.message, found.advice)
+        line = self._document.line(found.key)
+        return ConfigError(self._document.file, line, key, found.message, found.advice)

@@ -1,0 +1,254 @@
+"""The scenario of a simulation (contract C5) as frozen models: every key, its type and meaning.
+
+Sizes are in processors, percentages and weights are plain numbers, and times are in the unit of
+the workload: that of `service.mean` for drawn jobs, seconds for logs and measured run times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
+
+from metabroker.config import values
+from metabroker.config.errors import Refusal
+from metabroker.config.model import Policy as DaemonPolicy
+from metabroker.config.section import ClusterName, Count, Limits, Section, as_tuple, empty, folder
+
+Policy = Literal[
+    DaemonPolicy,
+    "EASY",
+    "CONSERVATIVE",
+    "AFCFS",
+    "AFCFS-BS",
+    "LG-SS",
+    "LG-SS-BS",
+    "JOB-SHARING",
+    "MULTI-SITE",
+]
+Placement = Literal["worst-fit", "worst-fit-reuse", "best-fit", "fewest-clusters"]
+Discipline = Literal["FCFS", "FPFS"]
+
+TABLES = ("ensflow", "poisson", "mix")
+"""The tables of run times that are there by name; all are stand-ins (see `workloads.runtimes`)."""
+
+
+def _path(value: object, info: ValidationInfo) -> Path:
+    return values.absolute_path(value, folder(info))
+
+
+def _optional_path(value: object, info: ValidationInfo) -> Path | None:
+    return None if value is None else _path(value, info)
+
+
+def _table(value: object, info: ValidationInfo) -> object:
+    return value if value in TABLES else str(_path(value, info))
+
+
+def warm_up(value: object) -> object:
+    """`auto`, `none`, or the fraction of the jobs that is cut. Raises Refusal."""
+    if value in ("auto", "none"):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1:
+        return float(value)
+    message = f"must be auto, none, or a fraction below 1, not {values.shown(value)}"
+    raise Refusal(message, "write auto, none, or for example 0.1")
+
+
+def _optional_warm_up(value: object) -> object:
+    return None if value is None else warm_up(value)
+
+
+_Text = PlainSerializer(str, return_type=str)
+_OptionalText = PlainSerializer(lambda value: None if value is None else str(value))
+
+File = Annotated[Path, BeforeValidator(_path), _Text]
+FileOrNone = Annotated[Path | None, BeforeValidator(_optional_path), _OptionalText]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Weights = Annotated[tuple[NotNegative, ...], BeforeValidator(as_tuple)]
+Sizes = Annotated[tuple[Count, ...], BeforeValidator(as_tuple)]
+WarmUp = Annotated[str | float | None, BeforeValidator(_optional_warm_up)]
+Names = Annotated[tuple[ClusterName, ...], BeforeValidator(as_tuple)]
+
+
+class ComponentSizes(Section):
+    """D(q) on [min, max] (BE03 2.4): powers of two are three times as likely."""
+
+    q: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False)] = 0.9
+    """each size is q times as likely as the one below it"""
+    min: Annotated[int, Field(ge=1, le=100_000)] = 1
+    """the smallest component"""
+    max: Annotated[int, Field(ge=1, le=100_000)] = 8
+    """the largest component"""
+
+
+class Service(Section):
+    """The law of service times."""
+
+    distribution: Literal["exponential", "lognormal", "hyperexponential", "constant"] = (
+        "exponential"
+    )
+    """lognormal and hyperexponential take `cv`, lognormal also `cut`"""
+    mean: Positive = 1.0
+    """the mean; of a lognormal with `cut`: of the law before it is cut"""
+    cv: Positive | None = None
+    """the coefficient of variation"""
+    cut: Positive | None = None
+    """longer times do not occur; null: any may"""
+
+
+class SyntheticWorkload(Section):
+    """Poisson arrivals, drawn sizes and service times (BE03, BE07)."""
+
+    utilization: Positive | None = None
+    """gross, offered; this or `arrival_rate`"""
+    arrival_rate: Positive | None = None
+    """jobs per unit of time"""
+    composition: Weights | None = None
+    """percent of jobs with 1, 2, ... components; null: 25 each for up to four clusters"""
+    component_sizes: Annotated[ComponentSizes, BeforeValidator(empty)] | None = None
+    """the size of each component; null: D(0.9) on [1, 8], unless there are `total_sizes`"""
+    total_sizes: FileOrNone = None
+    """table of total sizes (columns size, prob), split by `limits` into as few as possible"""
+    service: Annotated[Service, BeforeValidator(empty)] = Service()
+    """how long jobs run"""
+    local_shares: Weights | None = None
+    """weights of the local queues, one per cluster; null: equal"""
+    extension_factor: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.0
+    """jobs of several components run this many times as long"""
+
+
+class JobMixWorkload(Section):
+    """Sequential jobs and gangs (KH), on one cluster."""
+
+    nmax: Annotated[int, Field(ge=0, le=10**9)] = 8
+    """jobs of up to so many tasks are sequential"""
+    mean_interarrival: Positive = 0.280
+    """the mean time between two arrivals"""
+    mean_service: Positive = 1.0
+    """the mean time of one task"""
+
+
+class SwfWorkload(Section):
+    """A log in the Standard Workload Format, plain or gzip, replayed."""
+
+    file: File
+    """the log"""
+    first: Count | None = None
+    """the first job that is replayed, counted from 1; null: 1"""
+    last: Count | None = None
+    """the last one; null: the log's last"""
+    max_size: Count | None = None
+    """wider jobs are replaced by parts of at most this many processors; null: none is"""
+    sites: Literal["round-robin", "partition", "first"] = "round-robin"
+    """which cluster's local queue a job joins: in turn, by the log's partition, or the first's"""
+    strict: bool = False
+    """a line that is not right is an error; else it is left out and reported"""
+
+
+class Kind(Section):
+    """One kind of the jobs of a batch."""
+
+    components: Sizes
+    """the sizes of its components"""
+    on: Names | None = None
+    """an ordered request: the cluster of each component; null: unordered"""
+    time: NotNegative
+    """how long it runs"""
+
+
+class BatchWorkload(Section):
+    """Jobs that are all submitted at the same moment (DCS 4)."""
+
+    kinds: Annotated[tuple[Kind, ...], BeforeValidator(as_tuple)]
+    """the kinds of jobs, which take turns"""
+    count: Count = 40
+    """the number of jobs"""
+
+
+class RuntimesWorkload(Section):
+    """Poisson arrivals of jobs whose run times come from a table (BE07 5)."""
+
+    table: Annotated[str, BeforeValidator(_table)]
+    """ensflow, poisson or mix (stand-ins of ours: the paper's table is lost), or a CSV file with
+    the columns application, total, components, run_time"""
+    utilization: Positive | None = None
+    """gross, offered; this or `arrival_rate`"""
+    arrival_rate: Positive | None = None
+    """jobs per second"""
+    local_shares: Weights | None = None
+    """weights of the local queues, one per cluster; null: equal"""
+
+
+class Workload(Section):
+    """What jobs there are: exactly one of these."""
+
+    synthetic: Annotated[SyntheticWorkload | None, BeforeValidator(empty)] = None
+    """drawn jobs"""
+    job_mix: Annotated[JobMixWorkload | None, BeforeValidator(empty)] = None
+    """sequential jobs and gangs"""
+    swf: Annotated[SwfWorkload | None, BeforeValidator(empty)] = None
+    """a log"""
+    batch: Annotated[BatchWorkload | None, BeforeValidator(empty)] = None
+    """all at once"""
+    runtimes: Annotated[RuntimesWorkload | None, BeforeValidator(empty)] = None
+    """measured run times"""
+
+
+class Readings(Section):
+    """Where the papers leave a choice open: ours is the default (see `policy.Options`)."""
+
+    ls_do: Literal["all", "departures"] = "all"
+    """LS-DO: which disablings count for the order"""
+    gp: Literal["same-pass", "next-departure"] = "same-pass"
+    """GP: when local queues are enabled after the global one became empty"""
+    lq: Literal["start", "departure", "arrival"] = "start"
+    """LQ: when the rule is evaluated"""
+    ties: Literal["lowest", "random"] = "lowest"
+    """Worst Fit: which of two equally idle clusters is taken"""
+
+
+class Precision(Section):
+    """When there have been enough replications."""
+
+    relative: Annotated[float, Field(gt=0, lt=1)]
+    """the interval's half-width, as a part of the mean response time, that is small enough"""
+    most: Annotated[int, Field(ge=2, le=100_000)] = 100
+    """no more replications than this"""
+
+
+class Scenario(Section):
+    """The whole scenario. Only `clusters` and `workload` have no default."""
+
+    clusters: Annotated[Mapping[ClusterName, Count], Field(min_length=1)]
+    """processors of each cluster, by name"""
+    policy: Policy = "LP-GF"
+    """which job may start next, and which queue it waits in"""
+    discipline: Discipline | None = None
+    """order within one queue; null: FCFS (the policy FPFS: FPFS); EASY and all after it: none"""
+    placement: Placement | None = None
+    """how clusters are chosen; null: as in the policy's paper"""
+    workload: Workload
+    """what jobs there are"""
+    limits: Annotated[Limits, BeforeValidator(empty)] = Limits()
+    """the largest request; a larger one is split (`total_sizes`), left out (`runtimes`) or wrong"""
+    overhead: NotNegative = 0.0
+    """a job that MULTI-SITE splits runs (1 + overhead) times as long"""
+    options: Annotated[Readings, BeforeValidator(empty)] = Readings()
+    """readings of the papers"""
+    event_order: Literal["batch", "pyss"] = "batch"
+    """order of events at one instant"""
+    jobs: Count | None = None
+    """jobs per replication; null: 100000, or all of a log or batch"""
+    warmup: WarmUp = None
+    """what is cut from the beginning: auto (MSER-5), none, or a fraction; null: auto, or none for
+    a log or batch"""
+    replications: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """independent runs; null: 10. Where nothing is drawn there is one"""
+    precision: Precision | None = None
+    """go on, in rounds of `replications`, until the interval is small enough; null: one round"""
+    seed: Annotated[int, Field(ge=0, le=2**63)] = 1
+    """of all that is drawn"""

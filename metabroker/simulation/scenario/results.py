@@ -1,0 +1,198 @@
+"""What is told of a scenario that was played: the JSON object of contract C5.
+
+Nothing in it is nan: what is not known is null. A kind of jobs that did not occur has a mean of
+null; one replication alone has no interval, so its `ci95` is null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from metabroker.simulation.measure import Outcome
+from metabroker.simulation.rounds import Played, Stop
+from metabroker.simulation.workloads.job_mix import JobMix
+from metabroker.simulation.workloads.replay import Replay
+from metabroker.simulation.workloads.runtimes import Runtimes, work
+from metabroker.simulation.workloads.synthetic import Synthetic
+
+from .loader import Plan
+from .model import Workload
+
+Json = dict[str, Any]
+Figure = Callable[[Outcome], float | None]
+
+BACKLOG = 2.0
+"""A log's system has fallen behind if it has more than so many longest run times to catch up."""
+
+STAND_IN = "run times from a stand-in: the table of BE07 section 5 is lost"
+
+
+def stop_of(plan: Plan) -> Stop | None:
+    """When the scenario has had enough replications."""
+    precision = plan.scenario.precision
+    return None if precision is None else Stop(precision.relative, precision.most)
+
+
+def as_data(plan: Plan, played: Played) -> Json:
+    """The JSON object of a run. Times in the workload's unit, shares and utilizations up to 1."""
+    outcomes = played.summary.outcomes
+    result: Json = {
+        "scenario": scenario_data(plan),
+        "jobs": outcomes[0].jobs,
+        "replications": len(outcomes),
+        "warmup": round(sum(outcome.warmup for outcome in outcomes) / len(outcomes)),
+        "saturated": is_saturated(plan, played),
+        "response_time": _responses(plan, played),
+        "waiting_time": _figure(played, lambda o: o.wait),
+        "utilization": {
+            "gross": _mean(played, lambda o: o.gross),
+            "net": _mean(played, lambda o: o.net),
+        },
+        "jobs_per_second": _number(played.jobs_per_second),
+    }
+    if plan.swept:
+        result = {"set": plan.swept, **result}
+    if plan.scenario.workload.swf is not None:
+        result |= _of_a_log(plan, played)
+    if plan.scenario.workload.job_mix is not None:
+        result["classes"] = _classes(played)
+    if plan.scenario.workload.batch is not None:
+        result["makespan"] = _mean(played, lambda o: o.makespan)
+    if plan.scenario.precision is not None:
+        result["precision"] = _precision(plan, played)
+    notes = _notes(plan)
+    return result | ({"notes": notes} if notes else {})
+
+
+def scenario_data(plan: Plan) -> Json:
+    """The scenario with all its defaults, as a file could say it."""
+    data = plan.scenario.model_dump(mode="json")
+    for name in Workload.model_fields:
+        if data["workload"][name] is None:
+            del data["workload"][name]
+    return data
+
+
+def is_saturated(plan: Plan, played: Played) -> bool:
+    """Could the system not keep up?
+
+    Offered more work than there are processors, no system can. A batch is done some time. A log
+    has busy and quiet times, and is one run only: its response times must grow, and what is left
+    to do when its last job is submitted must take longer than a few of its longest jobs.
+    """
+    if offered(plan) >= 1:
+        return True
+    if plan.scenario.workload.batch is not None or not played.summary.saturated:
+        return False
+    replay = plan.run.workload
+    if not isinstance(replay, Replay):
+        return True
+    played_jobs = replay.extract[: plan.run.jobs]
+    span = played_jobs[-1].submit - played_jobs[0].submit
+    longest = max(entry.run for entry in played_jobs)
+    left = min(outcome.makespan for outcome in played.summary.outcomes) - span
+    return left > BACKLOG * longest
+
+
+def offered(plan: Plan) -> float:
+    """The gross utilization that is offered, where jobs are drawn for ever; else 0."""
+    workload, processors = plan.run.workload, sum(plan.run.system.processors)
+    if isinstance(workload, Synthetic):
+        return workload.utilization(processors)[0]
+    if isinstance(workload, Runtimes):
+        return workload.arrival_rate * work(workload.table) / processors
+    return workload.utilization if isinstance(workload, JobMix) else 0.0
+
+
+def _responses(plan: Plan, played: Played) -> Json:
+    total = _figure(played, lambda o: o.response)
+    if plan.scenario.workload.job_mix is not None:  # all its jobs have one component
+        return {"total": total, "local": total, "global": _figure(played, lambda _: None)}
+    return {
+        "total": total,
+        "local": _figure(played, lambda o: o.response_first),
+        "global": _figure(played, lambda o: o.response_others),
+    }
+
+
+def _of_a_log(plan: Plan, played: Played) -> Json:
+    assert isinstance(plan.run.workload, Replay)
+    skipped = plan.run.workload.trace.skipped.values()
+    return {
+        "mean_wait": _mean(played, lambda o: o.wait),
+        "mean_response": _mean(played, lambda o: o.response),
+        "bounded_slowdown": _mean(played, lambda o: o.slowdown),
+        "awrt": _mean(played, lambda o: o.awrt),
+        "awwt": _mean(played, lambda o: o.awwt),
+        "makespan": _mean(played, lambda o: o.makespan),
+        "multi_site": {
+            "jobs": played.summary.outcomes[0].split_jobs,
+            "area_share": _mean(played, lambda o: o.split_share),
+        },
+        "skipped": [
+            {"reason": s.why, "count": s.count, "first_line": s.first_line} for s in skipped
+        ],
+    }
+
+
+def _classes(played: Played) -> Json:
+    """The jobs of a job mix; `max_response` is the largest of all replications."""
+    outcomes = played.summary.outcomes
+    sequential, gang = (_mean(played, f) for f in (_first, _others))
+    longest_first = max(outcome.max_first for outcome in outcomes)
+    longest_gang = max(outcome.max_others for outcome in outcomes)
+    return {
+        "sequential": {
+            "mean_response": sequential,
+            "max_response": None if sequential is None else longest_first,
+        },
+        "gang": {
+            "mean_response": gang,
+            "max_response": None if gang is None else longest_gang,
+        },
+    }
+
+
+def _precision(plan: Plan, played: Played) -> Json:
+    assert plan.scenario.precision is not None
+    asked = plan.scenario.precision
+    return {
+        "asked": asked.relative,
+        "found": _number(played.summary.response.relative),
+        "reached": bool(played.reached),
+        "maximum_hit": not played.reached and len(played.summary.outcomes) >= asked.most,
+    }
+
+
+def _notes(plan: Plan) -> list[str]:
+    runtimes = plan.scenario.workload.runtimes
+    if runtimes is not None and runtimes.table in ("ensflow", "poisson", "mix"):
+        return [STAND_IN]
+    return []
+
+
+def _first(outcome: Outcome) -> float | None:
+    return outcome.response_first
+
+
+def _others(outcome: Outcome) -> float | None:
+    return outcome.response_others
+
+
+def _figure(played: Played, what: Figure) -> Json:
+    found = played.summary.interval(what)
+    if found is None:
+        return {"mean": None, "ci95": None}
+    return {"mean": _number(found.mean), "ci95": _number(found.half)}
+
+
+def _mean(played: Played, what: Figure) -> float | None:
+    found = played.summary.mean(what)
+    return None if found is None else _number(found)
+
+
+def _number(value: float) -> float | None:
+    """A number that JSON has."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,204 @@
+"""Many runs at once: on the processes of this machine, or on a Dask cluster.
+
+A task is a picklable function and its argument; its result does not depend on where it is played,
+so the results are the same bit for bit however they are spread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, TextIO, TypeVar
+from urllib.parse import urlsplit
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+
+class SpreadError(Exception):
+    """The runs cannot be spread: what is wrong, and what to do."""
+
+    def __init__(self, message: str, advice: str) -> None:
+        super().__init__(f"{message}; {advice}")
+        self.message = message
+        self.advice = advice
+
+
+class Spread(ABC):
+    """Where tasks are done. A context manager; `progress` is told after each result."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = progress or Progress(None)
+
+    def map(self, function: Callable[[A], R], arguments: Sequence[A]) -> list[R]:
+        """The results in the order of the arguments. Raises what the function raises."""
+        found = []
+        self.progress.expect(len(arguments))
+        for result in self._results(function, arguments):
+            found.append(result)
+            self.progress.done()
+        return found
+
+    @abstractmethod
+    def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]: ...
+
+    def close(self) -> None:
+        """Let go of the workers."""
+        self.progress.end()
+
+    def __enter__(self) -> Spread:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.close()
+
+
+class Here(Spread):
+    """In this process, one after another."""
+
+    def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]:
+        yield from map(function, arguments)
+
+
+class Processes(Spread):
+    """On `count` processes of this machine (None: one per processor that this one may use).
+
+    Ctrl-C is for the caller alone: the processes are then ended with what they are doing.
+    """
+
+    def __init__(self, count: int | None = None, progress: Progress | None = None) -> None:
+        super().__init__(progress)
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(count or usable_processors(), mp_context=context)
+        self._others = set(multiprocessing.active_children())
+
+    def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]:
+        with _deaf():
+            futures = [self._pool.submit(function, argument) for argument in arguments]
+        for future in futures:
+            yield future.result()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            for process in set(multiprocessing.active_children()) - self._others:
+                process.terminate()
+        self.close()
+
+    def close(self) -> None:
+        """Tasks that have not begun are not done any more."""
+        super().close()
+        self._pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C, from their first moment on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+class Dask(Spread):
+    """On the Dask cluster whose scheduler is at `address`; what a lost worker had is done again.
+
+    Raises SpreadError: dask.distributed is not installed, or nobody answers there.
+    """
+
+    def __init__(
+        self, address: str, progress: Progress | None = None, *, seconds: float = 20.0
+    ) -> None:
+        super().__init__(progress)
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise SpreadError(
+                "dask.distributed is not installed", "install it: pip install 'metabroker[dask]'"
+            ) from error
+        try:
+            # A client that finds nobody complains on stderr when it is thrown away.
+            socket.create_connection(_host_and_port(address), timeout=seconds).close()
+            self._client: Any = Client(address, timeout=seconds, set_as_default=False)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TimeoutError) as error:
+            raise SpreadError(
+                f"no Dask scheduler answers at {address}",
+                "start one with `dask scheduler`, and give its address as tcp://HOST:PORT",
+            ) from error
+
+    def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]:
+        # Impure: equal arguments of two calls are two tasks, as everywhere else.
+        futures = self._client.map(function, arguments, pure=False, retries=3)
+        for future in futures:
+            yield future.result()
+
+    def close(self) -> None:
+        """Leave the cluster to others."""
+        super().close()
+        self._client.close()
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    """Of tcp://HOST:PORT or tls://HOST:PORT. Raises ValueError for anything else."""
+    found = urlsplit(address)
+    if found.scheme not in ("tcp", "tls") or not found.hostname or not found.port:
+        raise ValueError(f"{address!r} is no tcp://HOST:PORT")
+    return found.hostname, found.port
+
+
+def usable_processors() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Progress:
+    """A bar with an estimate of what is left, on a terminal; nothing elsewhere."""
+
+    def __init__(self, stream: TextIO | None = None, label: str = "runs") -> None:
+        self._stream = stream if stream is not None and stream.isatty() else None
+        self._label = label
+        self._all = self._done = 0
+        self._began = time.monotonic()
+
+    def expect(self, count: int) -> None:
+        """So many more are to be done."""
+        self._all += count
+        self._draw()
+
+    def done(self) -> None:
+        """One of them is done."""
+        self._done += 1
+        self._draw()
+
+    def end(self) -> None:
+        """Make room for what comes next."""
+        if self._stream is not None and self._all:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _draw(self) -> None:
+        if self._stream is None or not self._all:
+            return
+        spent = time.monotonic() - self._began
+        left = f"{spent * (self._all - self._done) / self._done:.0f} s left" if self._done else ""
+        filled = 24 * self._done // self._all
+        bar = "#" * filled + "." * (24 - filled)
+        self._stream.write(f"\r[{bar}] {self._done}/{self._all} {self._label} {left}\x1b[K")
+        self._stream.flush()
+
+
+def on_terminal() -> Progress:
+    """Progress on stderr, if that is a terminal."""
+    return Progress(sys.stderr)

@@ -1,0 +1,79 @@
+"""Logs as workloads: which of their jobs, at which site, and wide ones cut into parts (ER 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from metabroker.policy import Request
+from metabroker.simulation.job import Job
+from metabroker.traces.swf import SwfJob, Trace
+
+SITES = ("round-robin", "partition", "first")
+"""How jobs get the site at which they are submitted: one after another (ER 3.1), by the log's
+partition, or all at the first."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The jobs `first` (from 1) to `last` of a log, for a system of so many `sites`.
+
+    A job wider than `max_size` is replaced by parts of at most that many processors, submitted
+    together and running as long (ER 3.1). Raises ValueError for an empty extract.
+    """
+
+    trace: Trace
+    sites: int = 1
+    first: int | None = None
+    last: int | None = None
+    max_size: int | None = None
+    assignment: str = "round-robin"
+
+    def __post_init__(self) -> None:
+        if self.assignment not in SITES:
+            raise ValueError(f"sites are given {', '.join(SITES)}, not {self.assignment!r}")
+        if self.max_size is not None and self.max_size < 1:
+            raise ValueError(f"max_size is at least 1, not {self.max_size}")
+        if not self.extract:
+            there = len(self.trace.jobs)
+            raise ValueError(f"jobs {self.first} to {self.last} of {there}: there are none")
+
+    @property
+    def extract(self) -> Sequence[SwfJob]:
+        """The jobs of the log that are replayed."""
+        start = 0 if self.first is None else max(0, self.first - 1)
+        return self.trace.jobs[start : self.last]
+
+    def jobs(self, seed: int = 0, replication: int = 0, count: int | None = None) -> Iterator[Job]:
+        """The jobs with their submission counted from the first one's. Nothing is drawn."""
+        known: dict[int, Request] = {}
+        extract = self.extract[:count]
+        begin = extract[0].submit if extract else 0.0
+        turn = 0
+        for entry in extract:
+            for size in self._parts(entry.size):
+                request = known.get(size)
+                if request is None:
+                    request = known[size] = Request((size,))
+                site = self._site(entry, turn)
+                turn += 1
+                yield Job(entry.submit - begin, request, site, entry.run, entry.estimate)
+
+    def entries(self, count: int | None = None) -> Iterator[SwfJob]:
+        """The job of the log that each of `jobs()` is, or is a part of."""
+        for entry in self.extract[:count]:
+            for _ in self._parts(entry.size):
+                yield entry
+
+    def _parts(self, size: int) -> list[int]:
+        most = self.max_size
+        if most is None or size <= most:
+            return [size]
+        return [most] * (size // most) + ([size % most] if size % most else [])
+
+    def _site(self, entry: SwfJob, turn: int) -> int:
+        if self.assignment == "round-robin":
+            return turn % self.sites
+        if self.assignment == "partition" and entry.partition > 0:
+            return (entry.partition - 1) % self.sites
+        return 0

@@ -1,0 +1,28 @@
+"""One seeded stream of random numbers per purpose and replication."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+
+CHUNK = 4096
+"""Jobs drawn at a time; it does not change what is drawn."""
+
+
+class Purpose(Enum):
+    """What a stream is for; the numbers are part of what a seed means."""
+
+    ARRIVALS = 0
+    SIZES = 1
+    QUEUES = 2
+    SERVICE = 3
+    POLICY = 4
+
+
+def stream(seed: int, replication: int, purpose: Purpose) -> np.random.Generator:
+    """The stream of a purpose, independent of all others. Raises ValueError for a seed below 0."""
+    if seed < 0 or replication < 0:
+        raise ValueError(f"seed {seed} and replication {replication} must not be negative")
+    sequence = np.random.SeedSequence(seed, spawn_key=(replication, purpose.value))
+    return np.random.Generator(np.random.PCG64(sequence))

@@ -1,0 +1,5 @@
+"""The durable store: jobs, components, history, and what is owed, in one SQL database."""
+
+from .store import Accepted, Batch, Store, StoreUnavailable
+
+__all__ = ["Accepted", "Batch", "Store", "StoreUnavailable"]

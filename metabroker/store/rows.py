@@ -1,0 +1,159 @@
+"""Between the core's objects and the tables' rows, in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from metabroker.broker.job import Component, Goal, Job
+from metabroker.broker.states import Cause, JobState, Phase, Step
+from metabroker.broker.tokens import Ref
+from metabroker.policy import Request
+
+Row = Mapping[str, Any]
+
+
+class Names:
+    """Cluster names by index and back; the global queue is the empty name."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self._index = {name: index for index, name in enumerate(names)}
+        self._requests: dict[tuple[Any, ...], Request] = {}
+
+    def name(self, cluster: int | None) -> str | None:
+        """The name of a cluster."""
+        return None if cluster is None else self.names[cluster]
+
+    def index(self, name: str | None) -> int | None:
+        """The cluster of that name."""
+        return None if name is None else self._index[name]
+
+    def queue(self, queue: int) -> str:
+        """The name of a queue."""
+        return self.names[queue] if queue < len(self.names) else ""
+
+    def queue_index(self, name: str) -> int:
+        """The queue of that name."""
+        return self._index[name] if name else len(self.names)
+
+    def request(self, sizes: Sequence[int], clusters: Sequence[str] | None) -> Request:
+        """A request of that shape, one object for all jobs of the same shape."""
+        where = None if clusters is None else tuple(self._index[name] for name in clusters)
+        shape = (tuple(sizes), where)
+        found = self._requests.get(shape)
+        if found is None:
+            found = self._requests[shape] = Request(*shape)
+        return found
+
+    def shared(self, request: Request) -> Request:
+        """The one object for requests of that shape."""
+        return self._requests.setdefault((request.sizes, request.clusters), request)
+
+
+def job_row(job: Job, names: Names) -> dict[str, Any]:
+    """A job's row."""
+    where = job.request.clusters
+    return {
+        "id": job.id,
+        "user": job.user,
+        "name": job.name,
+        "state": job.state.value,
+        "reason": job.reason,
+        "sizes": list(job.request.sizes),
+        "clusters": None if where is None else [names.names[c] for c in where],
+        "queue": names.queue(job.queue),
+        "local": names.name(job.local),
+        "home": names.name(job.home),
+        "time_limit": job.time_limit,
+        "submit_time": job.submit_time,
+        "seq": job.seq,
+        "queued_at": job.queued_at,
+        "attempt": job.attempt,
+        "submission_failures": job.submission_failures,
+        "completion_failures": job.completion_failures,
+        "start_time": job.start_time,
+        "end_time": job.end_time,
+        "exit_code": job.exit_code,
+        "deadline": job.deadline,
+        "goal": job.goal.value if job.goal is not None else None,
+        "by": job.by,
+    }
+
+
+def job_of(row: Row, names: Names) -> Job:
+    """The job of a row."""
+    return Job(
+        id=row["id"],
+        user=row["user"],
+        name=row["name"],
+        request=names.request(row["sizes"], row["clusters"]),
+        time_limit=row["time_limit"],
+        submit_time=row["submit_time"],
+        queue=names.queue_index(row["queue"]),
+        local=names.index(row["local"]),
+        home=names.index(row["home"]),
+        state=JobState(row["state"]),
+        reason=row["reason"],
+        seq=row["seq"],
+        queued_at=row["queued_at"],
+        attempt=row["attempt"],
+        submission_failures=row["submission_failures"],
+        completion_failures=row["completion_failures"],
+        start_time=row["start_time"],
+        end_time=row["end_time"],
+        exit_code=row["exit_code"],
+        deadline=row["deadline"],
+        goal=Goal(row["goal"]) if row["goal"] is not None else None,
+        by=row["by"],
+    )
+
+
+def component_row(component: Component, names: Names) -> dict[str, Any]:
+    """A component's row."""
+    return {
+        "job": component.ref.job,
+        "attempt": component.ref.attempt,
+        "component": component.ref.component,
+        "cluster": names.names[component.cluster],
+        "processors": component.processors,
+        "reserves": component.reserves,
+        "seq": component.seq,
+        "phase": component.phase.value,
+        "step": component.step.value,
+        "reservation": component.reservation,
+        "started": component.started,
+        "native_id": component.native_id,
+        "submit_time": component.submit_time,
+        "hosts": component.hosts,
+        "start_time": component.start_time,
+        "end_time": component.end_time,
+        "exit_code": component.exit_code,
+        "cause": component.cause.value if component.cause is not None else None,
+        "detail": component.detail,
+    }
+
+
+def component_of(row: Row, names: Names) -> Component:
+    """The component of a row."""
+    cluster = names.index(row["cluster"])
+    assert cluster is not None
+    return Component(
+        ref=Ref(row["job"], row["attempt"], row["component"]),
+        cluster=cluster,
+        processors=row["processors"],
+        reserves=row["reserves"],
+        seq=row["seq"],
+        phase=Phase(row["phase"]),
+        step=Step(row["step"]),
+        reservation=row["reservation"],
+        started=row["started"],
+        native_id=row["native_id"],
+        submit_time=row["submit_time"],
+        hosts=row["hosts"],
+        start_time=row["start_time"],
+        end_time=row["end_time"],
+        exit_code=row["exit_code"],
+        cause=Cause(row["cause"]) if row["cause"] is not None else None,
+        detail=row["detail"],
+    )

@@ -1,0 +1,410 @@
+"""The store: one writer (the core's thread), any number of readers."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    create_engine,
+    event,
+    func,
+    insert,
+    select,
+    tuple_,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from metabroker.broker.job import Component, Job
+from metabroker.broker.outbox import Ready
+from metabroker.broker.states import ENDED, IN_ATTEMPT, Phase, Step
+
+from . import tables
+from .rows import Names, component_of, component_row, job_of, job_row
+from .schema import bring_up_to_date
+
+_MEMORY = "policy memory"
+
+# Read at every step of an attempt: built once.
+_SCRIPT = select(tables.scripts.c.script, tables.scripts.c.spec, tables.scripts.c.secret).where(
+    tables.scripts.c.job == bindparam("job")
+)
+_MEETING_PLACE = select(tables.scripts.c.spec["chdir"].as_string(), tables.scripts.c.secret).where(
+    tables.scripts.c.job == bindparam("job")
+)
+_ATTEMPT = (
+    select(tables.components)
+    .where(
+        tables.components.c.job == bindparam("job"),
+        tables.components.c.attempt == bindparam("attempt"),
+    )
+    .order_by(tables.components.c.component)
+)
+
+
+class StoreUnavailable(Exception):
+    """The store cannot be read or written now: what is wrong, without secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A submission that became a job: what only its start needs, kept beside it."""
+
+    job: int
+    user: str
+    request_id: str | None
+    script: bytes
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """All that is written in one transaction. `memory`: what the policy must remember besides
+    the waiting jobs, or None if that has not changed."""
+
+    ready: Ready
+    accepted: Sequence[Accepted] = ()
+    clusters: Sequence[Mapping[str, Any]] = ()
+    memory: Any = None
+
+    def __bool__(self) -> bool:
+        return bool(self.ready or self.accepted or self.clusters or self.memory is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What the store holds of everything that has not ended, or is still owed something.
+
+    `components`: all of the present attempts, the ended ones too, since an attempt's outcome is
+    made of all of its components; of former attempts those that are not gone.
+    """
+
+    jobs: list[Job]
+    components: list[Component]
+    next_job: int
+    memory: Any  # what `Batch.memory` said last, or None
+
+
+@dataclass(slots=True)
+class _Upserts:
+    """Compiled once: an upsert for each table."""
+
+    statements: dict[str, Any] = field(default_factory=dict)
+
+
+class Store:
+    """One database, brought up to date when it is opened.
+
+    Raises:
+        StoreUnavailable: it cannot be opened, or was written by a newer metabroker.
+    """
+
+    def __init__(self, url: str, *, migrate: bool = True) -> None:
+        self._engine = _engine(url)
+        self._upserts = _Upserts()
+        with self._guard():
+            bring_up_to_date(self._engine, migrate=migrate)
+            self.instance = self._instance()
+        self._writer: Connection | None = None
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def commit(self, batch: Batch, names: Names) -> None:
+        """Write it all, or nothing; durable when this returns.
+
+        Raises:
+            StoreUnavailable: nothing was written (or: it cannot be told; writing the same batch
+                again is safe).
+        """
+        ready = batch.ready
+        with self._guard(), self._write() as connection:
+            if batch.accepted:
+                rows = [_script_row(accepted) for accepted in batch.accepted]
+                self._upsert(connection, tables.scripts, rows)
+            self._upsert(connection, tables.jobs, [job_row(j, names) for j in ready.jobs])
+            self._upsert(
+                connection, tables.components, [component_row(c, names) for c in ready.components]
+            )
+            if ready.journal:
+                connection.execute(
+                    insert(tables.events),
+                    [
+                        {
+                            "time": e.time,
+                            "job": e.job,
+                            "attempt": e.attempt,
+                            "what": e.what,
+                            "detail": e.detail,
+                        }
+                        for e in ready.journal
+                    ],
+                )
+            self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
+            if batch.memory is not None:
+                fact = {"name": _MEMORY, "value": json.dumps(batch.memory)}
+                self._upsert(connection, tables.facts, [fact])
+
+    def _upsert(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+        if rows:
+            connection.execute(self._statement(table), rows)
+
+    def _statement(self, table: Table) -> Any:
+        found = self._upserts.statements.get(table.name)
+        if found is None:
+            dialect = sqlite if self._engine.dialect.name == "sqlite" else postgresql
+            keys = [column.name for column in table.primary_key]
+            statement = dialect.insert(table)
+            if table is tables.scripts:
+                # A script is written once: its secret stays when a batch is written again.
+                found = statement.on_conflict_do_nothing(index_elements=keys)
+            else:
+                new = {c.name: statement.excluded[c.name] for c in table.c if c.name not in keys}
+                found = statement.on_conflict_do_update(index_elements=keys, set_=new)
+            self._upserts.statements[table.name] = found
+        return found
+
+    # --- recovering ---------------------------------------------------------------------------
+
+    def known_clusters(self) -> dict[str, int]:
+        """Processors of each cluster, as last seen."""
+        with self._guard(), self._engine.connect() as connection:
+            return {row.name: row.processors for row in connection.execute(select(tables.clusters))}
+
+    def referred_clusters(self) -> set[str]:
+        """The clusters that unfinished work refers to."""
+        c = tables.jobs.c
+        active = c.state.not_in([s.value for s in ENDED])
+        with self._guard(), self._engine.connect() as connection:
+            owed = select(tables.components.c.cluster).where(_not_gone()).distinct()
+            used = set(connection.execute(owed).scalars())
+            for column in (c.queue, c.local, c.home):
+                used.update(connection.execute(select(column).where(active).distinct()).scalars())
+            ordered = select(c.clusters).where(active, c.clusters.is_not(None))
+            for names in connection.execute(ordered).scalars():
+                used.update(names or ())
+        return {name for name in used if name}
+
+    def recover(self, names: Names) -> Recovered:
+        """Everything that has not ended or is still owed something, as it was last written."""
+        ended = [state.value for state in ENDED]
+        with self._guard(), self._engine.connect() as connection:
+            jobs = [
+                job_of(dict(row), names)
+                for row in connection.execute(
+                    select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
+                ).mappings()
+            ]
+            live = select(tables.components).where(_not_gone() | _of_present_attempt())
+            components = [component_of(dict(r), names) for r in connection.execute(live).mappings()]
+            last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
+            memory = self._fact(connection, _MEMORY)
+        return Recovered(jobs, components, last + 1, None if memory is None else json.loads(memory))
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def find_request(self, user: str, request_id: str) -> int | None:
+        """The job that this user's request has become, if it has."""
+        c = tables.scripts.c
+        query = select(c.job).where(c.user == user, c.request_id == request_id)
+        with self._guard(), self._engine.connect() as connection:
+            found: int | None = connection.execute(query).scalar()
+            return found
+
+    def script(self, job: int) -> tuple[bytes, dict[str, Any], str]:
+        """A job's script, its spec, and the secret of its components' folders.
+
+        Raises:
+            KeyError: no such job.
+        """
+        with self._guard(), self._engine.connect() as connection:
+            row = connection.execute(_SCRIPT, {"job": job}).first()
+        if row is None:
+            raise KeyError(job)
+        return row.script, row.spec, row.secret
+
+    def meeting_place(self, job: int) -> tuple[str, str]:
+        """The job's folder, and the secret of its components' folders.
+
+        Raises:
+            KeyError: no such job.
+        """
+        with self._guard(), self._engine.connect() as connection:
+            row = connection.execute(_MEETING_PLACE, {"job": job}).first()
+        if row is None:
+            raise KeyError(job)
+        return row[0], row[1]
+
+    def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
+        """The components' rows of one attempt, in order."""
+        asked = {"job": job, "attempt": attempt}
+        with self._guard(), self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(_ATTEMPT, asked).mappings()]
+
+    def job_rows(
+        self,
+        *,
+        ids: Sequence[int] | None = None,
+        ended: bool | None = None,
+        user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """Jobs' rows, each with its `components` of all attempts (rows too), in order of id.
+
+        With `limit`, the first of those waiting or running, or the latest of those ended.
+        """
+        c = tables.jobs.c
+        query: Select[Any] = select(tables.jobs)
+        if ids is not None:
+            query = query.where(c.id.in_(ids))
+        if ended is not None:
+            words = [state.value for state in ENDED]
+            query = query.where(c.state.in_(words) if ended else c.state.not_in(words))
+        if user is not None:
+            query = query.where(c.user == user)
+        if since is not None:
+            query = query.where(c.end_time >= since)
+        if until is not None:
+            query = query.where(c.end_time < until)
+        query = query.order_by(c.end_time.desc(), c.id.desc()) if ended else query.order_by(c.id)
+        if limit is not None:
+            query = query.limit(limit)
+        with self._guard(), self._engine.connect() as connection:
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+            if ended:
+                rows.reverse()
+            self._add_components(connection, rows)
+        return rows
+
+    def _add_components(self, connection: Connection, rows: list[dict[str, Any]]) -> None:
+        by_id = {row["id"]: row for row in rows}
+        for row in rows:
+            row["components"] = []
+        c = tables.components.c
+        attempted = [row["id"] for row in rows if row["attempt"]]
+        for some in _chunks(attempted, 500):
+            query = select(tables.components).where(c.job.in_(some))
+            ordered = query.order_by(c.job, c.attempt, c.component)
+            for part in connection.execute(ordered).mappings():
+                by_id[part["job"]]["components"].append(dict(part))
+
+    def history(self, job: int) -> list[dict[str, Any]]:
+        """A job's events, oldest first."""
+        c = tables.events.c
+        query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job).order_by(c.id)
+        with self._guard(), self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    # --- the database itself ------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._engine.dispose()
+
+    def _instance(self) -> str:
+        with self._engine.begin() as connection:
+            found = self._fact(connection, "instance")
+            if found is None:
+                found = secrets.token_hex(4)
+                connection.execute(insert(tables.facts), {"name": "instance", "value": found})
+        return found
+
+    @staticmethod
+    def _fact(connection: Connection, name: str) -> str | None:
+        query = select(tables.facts.c.value).where(tables.facts.c.name == name)
+        found: str | None = connection.execute(query).scalar()
+        return found
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        """A transaction on the writer's own connection; after an error, on a new one."""
+        if self._writer is None:
+            self._writer = self._engine.connect()
+        try:
+            with self._writer.begin():
+                yield self._writer
+        except BaseException:
+            broken, self._writer = self._writer, None
+            if broken is not None:
+                broken.invalidate()
+                broken.close()
+            raise
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            cause = getattr(error, "orig", None) or error
+            place = self._engine.url.render_as_string(hide_password=True)
+            raise StoreUnavailable(f"store {place}: {cause}") from error
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+    except (SQLAlchemyError, ValueError) as error:
+        # What is wrong is not told in their words: they may quote a password.
+        raise StoreUnavailable(
+            "store: its URL cannot be understood; write sqlite:////path/to/metabroker.db, or "
+            "postgresql://user:password@host/name"
+        ) from error
+    try:
+        engine = create_engine(parsed)
+    except (SQLAlchemyError, ImportError) as error:
+        raise StoreUnavailable(f"store: {error}") from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _not_gone() -> Any:
+    c = tables.components.c
+    return (c.phase != Phase.GONE.value) | (c.step != Step.NONE.value)
+
+
+def _of_present_attempt() -> Any:
+    c, j = tables.components.c, tables.jobs.c
+    under_way = j.state.in_([state.value for state in IN_ATTEMPT])
+    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(under_way))
+
+
+def _script_row(accepted: Accepted) -> dict[str, Any]:
+    return {
+        "job": accepted.job,
+        "user": accepted.user,
+        "request_id": accepted.request_id,
+        "secret": secrets.token_hex(12),
+        "script": accepted.script,
+        "spec": dict(accepted.spec),
+    }
+
+
+def _chunks(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+__all__ = ["Accepted", "Batch", "Recovered", "Row", "Store", "StoreUnavailable"]

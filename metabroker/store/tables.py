@@ -1,0 +1,121 @@
+"""The tables. Times in Unix seconds; clusters by name, since their order is the configuration's.
+
+A component's row tells what is owed to it (`step`), so a job's state and the effects that it
+still waits for are written in the same transaction. `scripts` is apart: what only a start needs.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+clusters = Table(
+    "clusters",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("processors", Integer, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("seen", Float, nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("user", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("sizes", JSON, nullable=False),
+    Column("clusters", JSON),  # of an ordered request, one name for each component
+    Column("queue", Text, nullable=False),  # a cluster's name, or "" for the global queue
+    Column("local", Text),
+    Column("home", Text),
+    Column("time_limit", Integer, nullable=False),
+    Column("submit_time", Float, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("queued_at", Float, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("submission_failures", Integer, nullable=False),
+    Column("completion_failures", Integer, nullable=False),
+    Column("start_time", Float),
+    Column("end_time", Float),
+    Column("exit_code", Integer),
+    Column("deadline", Float),
+    Column("goal", Text),
+    Column("by", Text, nullable=False),
+    Index("jobs_by_state", "state"),
+    Index("jobs_by_end", "end_time"),
+)
+
+components = Table(
+    "components",
+    metadata,
+    Column("job", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("component", Integer, nullable=False),
+    Column("cluster", Text, nullable=False),
+    Column("processors", Integer, nullable=False),
+    Column("reserves", Boolean, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("step", Text, nullable=False),
+    Column("reservation", Boolean, nullable=False),
+    Column("started", Boolean, nullable=False),
+    Column("native_id", Text),
+    Column("submit_time", Float),
+    Column("hosts", Text, nullable=False),
+    Column("start_time", Float),
+    Column("end_time", Float),
+    Column("exit_code", Integer),
+    Column("cause", Text),
+    Column("detail", Text, nullable=False),
+    PrimaryKeyConstraint("job", "attempt", "component"),
+    Index("components_by_phase", "phase"),
+    Index("components_by_seq", "seq"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("time", Float, nullable=False),
+    Column("job", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("detail", JSON, nullable=False),
+    Index("events_by_job", "job"),
+)
+
+scripts = Table(
+    "scripts",
+    metadata,
+    Column("job", Integer, primary_key=True, autoincrement=False),
+    Column("user", Text, nullable=False),
+    Column("request_id", Text),
+    Column("secret", Text, nullable=False),  # of the folders in which its components meet
+    Column("script", LargeBinary, nullable=False),
+    Column("spec", JSON, nullable=False),
+    UniqueConstraint("user", "request_id"),
+)

@@ -1,0 +1,153 @@
+"""Whether a submission can be taken at all, whatever clusters there are.
+
+Run by the command line, so that a mistake is told at once, and again by the daemon, which trusts
+nobody. Quotes, `$(...)` and semicolons in names and arguments are data, and are fine: nothing of
+a submission is ever read by a shell.
+"""
+
+from __future__ import annotations
+
+import re
+
+from metabroker.submission.environment import OURS
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.model import Processors, Submission
+from metabroker.submission.patterns import check_pattern
+from metabroker.submission.requests import LARGEST, MOST_COMPONENTS
+from metabroker.submission.text import (
+    check_cluster,
+    check_data,
+    check_line,
+    check_variable,
+    shown,
+)
+from metabroker.submission.times import check_seconds
+
+LARGEST_SCRIPT = 4 * 1024 * 1024  # bytes
+LONGEST_NAME = 255  # characters
+LONGEST_PATH = 4096
+LONGEST_WORD = 128 * 1024 - 1  # bytes of one argument or variable; the kernel's limit
+MOST_WORDS = 10_000
+LARGEST_WORDS = 1024 * 1024  # bytes of all arguments, or of all variables
+
+_INTERPRETER = re.compile(rb"#![ \t]*(/[^ \t\r\n]+)[^\r\n]*")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+
+
+def check(submission: Submission) -> None:
+    """Raises `SubmissionError` for the first thing that is wrong."""
+    check_script(submission.script, submission.script_name)
+    check_processors(submission.processors)
+    check_line("the script's name", submission.script_name, LONGEST_NAME)
+    if submission.name is not None:
+        check_line("the job's name", submission.name, LONGEST_NAME)
+    check_line("the directory", submission.chdir, LONGEST_PATH)
+    if not submission.chdir.startswith("/"):
+        what = f"the directory {shown(submission.chdir)} is not absolute"
+        raise SubmissionError(what, "begin it with /")
+    if submission.time_limit is not None:
+        check_seconds(submission.time_limit)
+    for what, pattern in (("-o", submission.output), ("-e", submission.error)):
+        if pattern is not None:
+            check_pattern(what, pattern)
+    _check_words("argument", submission.args)
+    _check_environment(submission.environment)
+    for cluster, words in submission.native.items():
+        check_cluster(cluster)
+        _check_words(f"native option of {cluster}", words)
+    request_id = submission.request_id
+    if request_id is not None and _REQUEST_ID.fullmatch(request_id) is None:
+        what = f"the request id {shown(request_id)} cannot be used"
+        raise SubmissionError(what, "use at most 128 letters, digits and _ . : -")
+
+
+def check_script(script: bytes, name: str) -> None:
+    """A script is text of at most 4 MB with an interpreter line."""
+    file = shown(name)
+    if len(script) > LARGEST_SCRIPT:
+        raise SubmissionError(
+            f"the script {file} has {len(script)} bytes",
+            f"use at most {LARGEST_SCRIPT}, and keep data in files of their own",
+        )
+    if not script.strip():
+        raise SubmissionError(f"the script {file} is empty", "begin it with #!/bin/sh")
+    if b"\0" in script:
+        raise SubmissionError(
+            f"the script {file} is binary",
+            "submit a text script that runs the program",
+        )
+    match = _INTERPRETER.match(script)
+    if match is None:
+        raise SubmissionError(
+            f"the script {file} has no interpreter line",
+            "begin it with #! and the path of its interpreter, for example #!/bin/sh",
+        )
+    if script[match.end() :].startswith(b"\r"):
+        raise SubmissionError(
+            f"the script {file} has the line ends of DOS",
+            "convert it, for example with dos2unix",
+        )
+
+
+def check_processors(request: Processors) -> None:
+    """Exactly one of the four forms, with positive counts."""
+    forms = {
+        "-n": request.single,
+        "--components": request.components,
+        "--on": request.on,
+        "--total": request.total,
+    }
+    given = [option for option, value in forms.items() if value is not None]
+    if len(given) != 1:
+        what = f"{' and '.join(given)} are given" if given else "nothing says how many processors"
+        raise SubmissionError(what, "give exactly one of -n, --components, --on, --total")
+    if request.cluster is not None:
+        if request.single is None:
+            what = f"--cluster goes with -n, not with {given[0]}"
+            raise SubmissionError(what, "name the clusters with --on, or leave --cluster out")
+        check_cluster(request.cluster)
+    counts = _counts(request)
+    if not counts or len(counts) > MOST_COMPONENTS:
+        what = f"{len(counts)} components cannot be had"
+        raise SubmissionError(what, f"ask for 1 to {MOST_COMPONENTS}")
+    for count in counts:
+        if not 0 < count <= LARGEST:
+            what = f"{count} processors cannot be had"
+            raise SubmissionError(what, f"ask for 1 to {LARGEST}")
+    for cluster, _ in request.on or ():
+        check_cluster(cluster)
+
+
+def _counts(request: Processors) -> list[int]:
+    counts = [count for count in (request.single, request.total) if count is not None]
+    counts.extend(request.components or ())
+    counts.extend(count for _, count in request.on or ())
+    return counts
+
+
+def _check_words(what: str, words: tuple[str, ...]) -> None:
+    if len(words) > MOST_WORDS:
+        raise SubmissionError(f"{len(words)} {what}s are too many", f"use at most {MOST_WORDS}")
+    for index, word in enumerate(words, start=1):
+        check_data(f"{what} {index}", word, LONGEST_WORD)
+    _check_sum(f"all {what}s", sum(len(word) for word in words))
+
+
+def _check_environment(environment: dict[str, str]) -> None:
+    if len(environment) > MOST_WORDS:
+        what = f"{len(environment)} exported variables are too many"
+        raise SubmissionError(what, f"use at most {MOST_WORDS}")
+    for name, text in environment.items():
+        check_variable(name)
+        if name in OURS:
+            what = f"the variable {name} is set by the broker"
+            raise SubmissionError(what, "leave it out of --export")
+        check_data(f"the variable {name}", text, LONGEST_WORD - len(name) - 1)
+    size = sum(len(name) + len(text) for name, text in environment.items())
+    _check_sum("all exported variables", size)
+
+
+def _check_sum(what: str, size: int) -> None:
+    if size > LARGEST_WORDS:
+        what = f"{what} together have {size} characters"
+        raise SubmissionError(what, f"use at most {LARGEST_WORDS}")

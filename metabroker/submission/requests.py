@@ -1,0 +1,69 @@
+"""The lists in which a user says how many processors, and where; and native options."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.text import check_cluster, shown
+
+LARGEST = 999_999_999  # processors in one component
+MOST_COMPONENTS = 1024
+
+
+def parse_count(text: str) -> int:
+    """A positive number of processors."""
+    word = text.strip()
+    if re.fullmatch(r"\+?[0-9]{1,9}", word) and int(word) > 0:
+        return int(word)
+    if re.fullmatch(r"[+-]?[0-9]+", word):
+        raise SubmissionError(
+            f"{shown(text)} processors cannot be had",
+            f"ask for 1 to {LARGEST}",
+        )
+    raise SubmissionError(f"{shown(text)} is not a number of processors", "write digits")
+
+
+def parse_components(text: str) -> tuple[int, ...]:
+    """The sizes of an unordered request: `16,16,8`."""
+    return tuple(parse_count(part) for part in _parts(text, "--components 16,16,8"))
+
+
+def parse_on(text: str) -> tuple[tuple[str, int], ...]:
+    """Clusters and sizes of an ordered request: `delft:16,leiden:8`."""
+    advice = "--on delft:16,leiden:8"
+    pairs = []
+    for part in _parts(text, advice):
+        name, colon, count = part.partition(":")
+        if not colon:
+            what = f"{shown(part)} does not say how many processors"
+            raise SubmissionError(what, f"write for example {advice}")
+        check_cluster(name.strip())
+        pairs.append((name.strip(), parse_count(count)))
+    return tuple(pairs)
+
+
+def parse_native(text: str) -> tuple[str, tuple[str, ...]]:
+    """A cluster and the words for its own submit command: `delft:--mem=4G -C fast`."""
+    name, colon, options = text.partition(":")
+    if not colon:
+        what = f"{shown(text)} does not say for which cluster"
+        raise SubmissionError(what, "write for example --native delft:'--mem=4G'")
+    check_cluster(name)
+    try:
+        return name, tuple(shlex.split(options))
+    except ValueError as error:
+        what = f"the native options {shown(options)} cannot be split into words"
+        raise SubmissionError(what, "close every quote") from error
+
+
+def _parts(text: str, example: str) -> list[str]:
+    parts = text.split(",")
+    if not all(part.strip() for part in parts):
+        what = f"{shown(text)} has an empty part"
+        raise SubmissionError(what, f"write for example {example}")
+    if len(parts) > MOST_COMPONENTS:
+        what = f"{len(parts)} components are too many"
+        raise SubmissionError(what, f"use at most {MOST_COMPONENTS}")
+    return parts

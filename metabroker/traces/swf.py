@@ -1,0 +1,183 @@
+"""The Standard Workload Format, version 2.2 (Feitelson, Tsafrir and Krakov, JPDC 74(10), 2014).
+
+Comments begin with `;`; those of the form `; Name: value` are the header. Every other line is a
+job: 18 numbers, -1 where unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from .errors import TraceError
+from .lines import lines
+
+FIELDS = 18
+UNKNOWN = -1
+
+
+class SwfJob(NamedTuple):
+    """One job; times in seconds, `submit` since the log's start, memory in kilobytes."""
+
+    number: int
+    submit: float
+    wait: float
+    run: float
+    used_processors: int
+    cpu: float
+    used_memory: float
+    processors: int
+    requested_time: float
+    requested_memory: float
+    status: int
+    user: int
+    group: int
+    executable: int
+    queue: int
+    partition: int
+    preceding: int
+    think: float
+
+    @property
+    def size(self) -> int:
+        """The processors that it asked for, else those that it had; -1 if neither is known."""
+        return self.processors if self.processors > 0 else self.used_processors
+
+    @property
+    def estimate(self) -> float:
+        """How long its user said it would run; its run time, if the user said nothing."""
+        return self.requested_time if self.requested_time > 0 else self.run
+
+
+@dataclass(slots=True)
+class Skipped:
+    """Lines that were left out for one reason: how many, and the first of them."""
+
+    why: str
+    first_line: int
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Trace:
+    """A log that was read. `header`: all values of each name, in their order."""
+
+    file: str
+    jobs: list[SwfJob] = field(default_factory=list)
+    header: dict[str, list[str]] = field(default_factory=dict)
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+    reordered: bool = False
+
+    def skip(self, why: str, line: int) -> None:
+        """Leave a line out."""
+        known = self.skipped.get(why)
+        if known is None:
+            self.skipped[why] = Skipped(why, line)
+        else:
+            known.count += 1
+
+    def number(self, name: str) -> int | None:
+        """A header's value as a number: `MaxProcs`, `MaxNodes`, ...; None if it says none."""
+        for value in self.header.get(name, ()):
+            word = value.split()[0] if value.split() else ""
+            if word.isascii() and word.isdigit():
+                return int(word)
+        return None
+
+    def report(self) -> list[str]:
+        """What was read and what was left out, as lines for people."""
+        told = [f"{self.file}: {len(self.jobs)} jobs read"]
+        told += [
+            f"{self.file}: {s.count} left out: {s.why} (first in line {s.first_line})"
+            for s in self.skipped.values()
+        ]
+        if self.reordered:
+            told.append(f"{self.file}: jobs were not in order of submission; they are now")
+        return told
+
+
+_WHOLE = frozenset({0, 4, 7, 10, 11, 12, 13, 14, 15, 16})
+_PARSERS: tuple[Callable[[str], int | float], ...] = tuple(
+    int if index in _WHOLE else float for index in range(FIELDS)
+)
+
+
+def read(path: str | Path, *, strict: bool = False) -> Trace:
+    """Read a log, plain or gzip.
+
+    Lenient: lines that are not right, and jobs that cannot be replayed (unknown size or run time,
+    submitted before the log's start), are left out and counted by reason; jobs are sorted by their
+    submission. `strict`: the first of them is an error, and so is a wrong order.
+    Raises TraceError: the file cannot be read; it has no job; or, `strict`, a line is not right.
+    """
+    trace = Trace(str(path))
+    last = 0.0
+    for number, text in lines(path):
+        stripped = text.strip()
+        if not stripped:
+            continue
+        if stripped.startswith(";"):
+            _header(trace, stripped)
+            continue
+        found = _job(stripped)
+        why = found if isinstance(found, str) else _unusable(found)
+        if not why and not isinstance(found, str):
+            if found.submit < last:
+                trace.reordered = True
+                why = "it is submitted before the job above it" if strict else ""
+            last = found.submit
+        if why and strict:
+            advice = "correct the line, or read the log without `strict`"
+            raise TraceError(trace.file, number, why, advice)
+        if why:
+            trace.skip(why, number)
+        elif not isinstance(found, str):
+            trace.jobs.append(found)
+    if not trace.jobs:
+        raise TraceError(trace.file, 0, "holds no job that can be replayed", _advice(trace))
+    if trace.reordered:
+        trace.jobs.sort(key=lambda job: job.submit)
+    return trace
+
+
+def _advice(trace: Trace) -> str:
+    worst = max(trace.skipped.values(), key=lambda s: s.count, default=None)
+    if worst is None:
+        return "is it a log in the Standard Workload Format?"
+    return f"{worst.count} lines: {worst.why} (first: line {worst.first_line})"
+
+
+def _header(trace: Trace, text: str) -> None:
+    name, colon, value = text.lstrip("; \t").partition(":")
+    if colon and name and " " not in name.strip():
+        trace.header.setdefault(name.strip(), []).append(value.strip())
+
+
+def _job(text: str) -> SwfJob | str:
+    words = text.split()
+    if len(words) != FIELDS:
+        return f"it has not the {FIELDS} fields of a job"
+    try:
+        return SwfJob(*[parse(word) for parse, word in zip(_PARSERS, words, strict=True)])  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        pass
+    try:  # whole numbers written as 4.0 are found in some logs
+        values = [float(word) for word in words]
+        return SwfJob(*[int(v) if i in _WHOLE else v for i, v in enumerate(values)])  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        return "a field is not a number"
+
+
+def _unusable(job: SwfJob) -> str:
+    """Why a job cannot be replayed; empty if it can."""
+    if not all(-1e15 < value < 1e15 for value in job):
+        return "a field is not a finite number"
+    if job.submit < 0:
+        return "its submit time is unknown or before the log's start"
+    if job.run < 0:
+        return "its run time is unknown"
+    if job.size < 1:
+        return "its number of processors is unknown"
+    return ""

@@ -1,0 +1,250 @@
+"""A small daemon in memory: the `Service` of the tests of the API and of the command line.
+
+Jobs wait until the test says otherwise; nothing is scheduled. It keeps to contract C2's objects.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+from typing import Any
+
+from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.submission.model import Caller, Submission
+
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT")
+
+
+class FakeService:
+    """Keeps jobs in a dictionary; one lock, no threads."""
+
+    def __init__(self, largest: int = 144) -> None:
+        self.largest = largest
+        self.callers: list[Caller] = []
+        self.submissions: dict[int, Submission] = {}
+        self._jobs: dict[int, Json] = {}
+        self._requests: dict[tuple[int, str], int] = {}
+        self._waiting: dict[int, list[Future[Json]]] = {}
+        self._lock = threading.RLock()
+
+    def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
+        with self._lock:
+            self.callers.append(caller)
+            key = (caller.uid, submission.request_id or "")
+            if submission.request_id and key in self._requests:
+                return _done(self.job(self._requests[key]))
+            asked = self._sizes(submission)
+            if max(asked) > self.largest:
+                return _failed(
+                    Failure.INVALID,
+                    f"no cluster has {max(asked)} processors",
+                    f"the largest has {self.largest}",
+                )
+            number = len(self._jobs) + 1
+            self._requests[key] = number
+            self.submissions[number] = submission
+            self._jobs[number] = self._new(number, caller, submission, asked)
+            return _done(self.job(number))
+
+    def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
+        parts = [
+            {"index": i, "cluster": "delft", "processors": n}
+            for i, n in enumerate(self._sizes(submission))
+        ]
+        return _done(
+            {
+                "dry_run": True,
+                "starts_now": True,
+                "queue": "global",
+                "position": 1,
+                "components": parts,
+                "earliest_start": None,
+                "reason": "processors are idle",
+            }
+        )
+
+    def cancel(self, caller: Caller, job: int) -> Future[Json]:
+        return self._change(caller, job, "CANCELLED")
+
+    def hold(self, caller: Caller, job: int) -> Future[Json]:
+        return self._change(caller, job, "HELD")
+
+    def release(self, caller: Caller, job: int) -> Future[Json]:
+        return self._change(caller, job, "QUEUED")
+
+    def job(self, job: int) -> Json:
+        with self._lock:
+            if job not in self._jobs:
+                raise ServiceError(
+                    Failure.NOT_FOUND, f"there is no job {job}", "`metabroker queue` lists the jobs"
+                )
+            return dict(self._jobs[job])
+
+    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
+        return self._select(False, user)[:limit]
+
+    def ended(
+        self,
+        *,
+        user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+    ) -> list[Json]:
+        jobs = [
+            job
+            for job in self._select(True, user)
+            if (since or 0) <= job["end_time"] <= (until or 1e12)
+        ]
+        return jobs if limit is None else jobs[-limit:]
+
+    def ended_future(self, job: int) -> Future[Json]:
+        with self._lock:
+            state = self.job(job)
+            if state["state"] in ENDED:
+                return _done(state)
+            future: Future[Json] = Future()
+            self._waiting.setdefault(job, []).append(future)
+            return future
+
+    def clusters(self) -> list[Json]:
+        return [
+            _cluster("delft", 144, 100, True, 2.5),
+            _cluster("leiden", 64, None, False, 300.0),
+        ]
+
+    def status(self) -> Json:
+        return {"version": "0.1.0", "instance": "abc123", "policy": "LP-GF", "uptime": 10.0}
+
+    def end(self, job: int, state: str = "COMPLETED", exit_code: int | None = 0) -> None:
+        """What the tests use: the job ends."""
+        with self._lock:
+            now = time.time()
+            for part in self._jobs[job]["components"]:
+                part.update(state=state, start_time=now - 60, end_time=now, exit_code=exit_code)
+            self._jobs[job].update(
+                state=state, start_time=now - 60, end_time=now, exit_code=exit_code, reason=""
+            )
+            for future in self._waiting.pop(job, []):
+                if future.set_running_or_notify_cancel():
+                    future.set_result(self.job(job))
+
+    def waiting(self, job: int) -> int:
+        """How many wait for the job who have not gone."""
+        with self._lock:
+            return sum(not future.cancelled() for future in self._waiting.get(job, []))
+
+    def _change(self, caller: Caller, job: int, state: str) -> Future[Json]:
+        with self._lock:
+            self.callers.append(caller)
+            try:
+                now = self.job(job)
+            except ServiceError as error:
+                return _raised(error)
+            if caller.uid and now["uid"] != caller.uid:
+                return _failed(Failure.FORBIDDEN, f"job {job} is {now['user']}'s", "ask its owner")
+            if now["state"] in ENDED:
+                return _failed(Failure.CONFLICT, f"job {job} has ended", "submit it again")
+            if state == "CANCELLED":
+                self.end(job, state, None)
+            else:
+                self._jobs[job]["state"] = state
+            return _done(self.job(job))
+
+    def _select(self, ended: bool, user: str | None) -> list[Json]:
+        with self._lock:
+            return [
+                dict(job)
+                for job in self._jobs.values()
+                if (job["state"] in ENDED) == ended and user in (None, job["user"])
+            ]
+
+    @staticmethod
+    def _sizes(submission: Submission) -> list[int]:
+        request = submission.processors
+        if request.components is not None:
+            return list(request.components)
+        if request.on is not None:
+            return [count for _, count in request.on]
+        return [request.single or request.total or 0]
+
+    @staticmethod
+    def _new(number: int, caller: Caller, submission: Submission, sizes: list[int]) -> Json:
+        parts: list[dict[str, Any]] = [
+            {
+                "index": index,
+                "cluster": None,
+                "processors": size,
+                "state": "QUEUED",
+                "native_id": None,
+                "reservation": None,
+                "hosts": [],
+                "detail": "",
+                "start_time": None,
+                "end_time": None,
+                "exit_code": None,
+            }
+            for index, size in enumerate(sizes)
+        ]
+        return {
+            "job": number,
+            "name": submission.name or submission.script_name,
+            "user": caller.user,
+            "uid": caller.uid,
+            "state": "HELD" if submission.hold else "QUEUED",
+            "reason": "waits for processors",
+            "queue": "global",
+            "position": number,
+            "earliest_start": None,
+            "processors": sum(sizes),
+            "time_limit": submission.time_limit or 3600,
+            "submit_time": time.time(),
+            "start_time": None,
+            "end_time": None,
+            "exit_code": None,
+            "attempts": 0,
+            "components": parts,
+            "submission_failures": 0,
+            "completion_failures": 0,
+            "left_behind": [],
+            "events": [
+                {"time": time.time(), "attempt": 0, "what": "submitted", "user": caller.user}
+            ],
+        }
+
+
+def _cluster(
+    name: str, processors: int, idle: int | None, reachable: bool, age: float | None
+) -> Json:
+    return {
+        "name": name,
+        "system": "simulated",
+        "version": "1",
+        "processors": processors,
+        "idle": idle,
+        "down": 0,
+        "claimed": 4,
+        "others": 0,
+        "waiting": 0,
+        "reachable": reachable,
+        "fresh": reachable,
+        "error": "" if reachable else "no answer",
+        "age_seconds": age,
+    }
+
+
+def _done(result: Json) -> Future[Json]:
+    future: Future[Json] = Future()
+    future.set_result(result)
+    return future
+
+
+def _failed(failure: Failure, message: str, advice: str) -> Future[Json]:
+    return _raised(ServiceError(failure, message, advice))
+
+
+def _raised(error: ServiceError) -> Future[Json]:
+    future: Future[Json] = Future()
+    future.set_exception(error)
+    return future

@@ -1,0 +1,99 @@
+"""Who asks, the kernel says."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from metabroker.api.client import Client
+from metabroker.api.identity import Names
+from tests.api.fake import FakeService
+from tests.api.raw import request
+from tests.api.test_routes import WIRE
+
+# Run as the other user: prints status and answer of one request.
+_AS_OTHER = """
+import json, os, socket, sys
+from http.client import HTTPConnection
+os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))
+connection = HTTPConnection("localhost")
+connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+connection.sock.connect(sys.argv[2])
+headers = {"X-Remote-User": "root", "X-Forwarded-User": "root"}
+connection.request(sys.argv[3], sys.argv[4], sys.stdin.buffer.read() or None, headers)
+response = connection.getresponse()
+print(json.dumps([response.status, json.loads(response.read())]))
+"""
+
+
+def as_other(uid: int, path: Path, method: str, url: str, body: object = None) -> tuple[int, dict]:  # type: ignore[type-arg]
+    """The reply that a process of user `uid` gets."""
+    done = subprocess.run(
+        [sys.executable, "-c", _AS_OTHER, str(uid), str(path), method, url],
+        input=b"" if body is None else json.dumps(body).encode(),
+        capture_output=True,
+        check=True,
+        timeout=30,
+    )
+    status, answer = json.loads(done.stdout)
+    return status, answer
+
+
+def test_the_caller_is_the_one_who_connected(client: Client, service: FakeService) -> None:
+    job = client.submit(WIRE)
+    uid = os.geteuid()
+    names = [entry.pw_name for entry in pwd.getpwall() if entry.pw_uid == uid]
+    assert job["user"] == (names[0] if names else str(uid))
+    assert service.callers[0].uid == os.geteuid()
+
+
+@pytest.mark.root
+def test_another_user_is_another_user(
+    other_uid: int, socket_path: Path, service: FakeService
+) -> None:
+    status, job = as_other(other_uid, socket_path, "POST", "/v1/jobs", WIRE)
+    assert status == 200
+    assert job["user"] == str(other_uid)  # an id without a name
+    assert service.callers[0].uid == other_uid
+
+
+@pytest.mark.root
+def test_a_user_cannot_change_anothers_job(
+    other_uid: int, socket_path: Path, client: Client, service: FakeService
+) -> None:
+    client.submit(WIRE)
+    for verb in ("cancel", "hold", "release"):
+        status, answer = as_other(other_uid, socket_path, "POST", f"/v1/jobs/1/{verb}", {})
+        assert status == 403, answer
+    status, _ = as_other(other_uid, socket_path, "GET", "/v1/jobs/1")
+    assert status == 200
+    assert client.get("jobs/1")["state"] == "QUEUED"
+
+
+@pytest.mark.root
+def test_identity_in_the_request_is_refused(other_uid: int, socket_path: Path) -> None:
+    for claim in ({"user": "root"}, {"uid": 0}, {"caller": {"uid": 0}}):
+        status, _ = as_other(other_uid, socket_path, "POST", "/v1/jobs", {**WIRE, **claim})
+        assert status == 400
+    status, job = as_other(other_uid, socket_path, "POST", "/v1/jobs?user=root&uid=0", WIRE)
+    assert (status, job["user"]) == (200, str(other_uid))
+
+
+def test_names_are_remembered_and_bounded() -> None:
+    names = Names()
+    assert names.caller(0).user == "root"
+    for uid in range(100_000, 111_000):
+        assert names.caller(uid).user == str(uid)
+    assert names.caller(0).user == "root"
+
+
+def test_the_socket_is_open_to_all_and_its_folder_is_not(socket_path: Path) -> None:
+    assert socket_path.stat().st_mode & 0o777 == 0o666
+    assert socket_path.parent.stat().st_mode & 0o022 == 0
+    assert request(socket_path, "GET", "/v1/status")[0] == 200

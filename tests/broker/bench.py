@@ -1,0 +1,218 @@
+"""A broker on the bench: events in, and all that it says put into words.
+
+What it says goes into a real store after each step, as in the daemon, so that a restart can be
+tried at any moment.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from metabroker.broker import tokens
+from metabroker.broker.core import Broker
+from metabroker.broker.effects import Effect
+from metabroker.broker.events import Event, Tick
+from metabroker.broker.job import Component, Job
+from metabroker.broker.outbox import Entry, Ready
+from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.broker.states import Phase, Step
+from metabroker.broker.tokens import Ref
+from metabroker.policy import Aging, make
+from metabroker.policy.scheduler import Memory
+from metabroker.store import Batch, Store
+from metabroker.store.rows import Names
+
+START = 1_000_000.0
+INSTANCE = "abcdef01"
+
+
+class Bench:
+    """One broker, its clock and its store. `changes`: every change of a job's state so far."""
+
+    def __init__(
+        self,
+        clusters: Mapping[str, int],
+        *,
+        policy: str = "GS",
+        placeholders: Sequence[str] = (),
+        submission_retries: int = 3,
+        completion_retries: int = 0,
+        aging: Aging | None = None,
+    ) -> None:
+        made = tuple(
+            ClusterSettings(name, reserves=name not in placeholders, processors=processors)
+            for name, processors in clusters.items()
+        )
+        self.settings = Settings(
+            INSTANCE,
+            made,
+            submission_retries=submission_retries,
+            completion_retries=completion_retries,
+        )
+        self.policy = policy
+        self.aging = aging
+        self.now = START
+        self.names = Names(list(clusters))
+        self.store = Store("sqlite://", migrate=False)
+        self.broker = self._new()
+        self.states: dict[int, str] = {}
+        self.changes: set[tuple[str, str]] = set()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    def _new(self) -> Broker:
+        clusters = len(self.settings.clusters)
+        scheduler = make(self.policy, clusters, aging=self.aging, rng=random.Random(1))
+        return Broker(self.settings, scheduler)
+
+    # --- what happens -------------------------------------------------------------------------
+
+    def handle(self, *events: Event) -> Ready:
+        """Events of one moment, one pass, and what came of them (it is in the store then)."""
+        for event in events:
+            self.broker.handle(event, self.now)
+            self._note_states()
+        return self.settle()
+
+    def settle(self) -> Ready:
+        """One pass, and what came of it."""
+        self.broker.schedule(self.now)
+        self._note_states()
+        ready = self.broker.take()
+        memory = {"clusters": self.names.names, "memory": self.broker.scheduler.memory()}
+        self.store.commit(Batch(ready, memory=memory), self.names)
+        self.check()
+        return ready
+
+    def _note_states(self) -> None:
+        for job in self.broker.outbox.jobs.values():
+            old, new = self.states.get(job.id), job.state.value
+            if old is not None and old != new:
+                self.changes.add((old, new))
+            self.states[job.id] = new
+
+    def ticks(self, seconds: float) -> list[tuple[float, Ready]]:
+        """Time passes; what each tick that was due led to."""
+        until = self.now + seconds
+        found = []
+        while (due := self.broker.next_time()) is not None and due <= until:
+            self.now = max(self.now, due)
+            found.append((self.now, self.handle(Tick())))
+        self.now = until
+        return found
+
+    def restored(self) -> Broker:
+        """A broker made from the store, as after a crash (it has not been scheduled yet)."""
+        recovered = self.store.recover(self.names)
+        broker = self._new()
+        broker.restore(recovered.jobs, recovered.components, self.now)
+        broker.next_job = max(broker.next_job, recovered.next_job)
+        broker.recall(Memory(*recovered.memory["memory"]))
+        return broker
+
+    def restart(self) -> Ready:
+        """Go on with a broker made from the store."""
+        self.broker = self.restored()
+        return self.settle()
+
+    # --- invariants, after every step ---------------------------------------------------------
+
+    def check(self) -> None:
+        """What must hold whatever has happened."""
+        broker = self.broker
+        for cluster, account in enumerate(broker.ledger.accounts):
+            live = broker.saga.live[cluster].values()
+            assert account.claimed == sum(c.processors for c in live)
+            assert all(c.phase is not Phase.GONE for c in live)
+        for job in broker.jobs.values():
+            assert not job.state.ended
+            assert (job.state.value == "QUEUED") == (job.id in broker.scheduler)
+            attempting = job.state.value not in ("QUEUED", "HELD")
+            assert bool(job.components) == attempting
+            for component in job.components:
+                assert component.ref[:2] == (job.id, job.attempt)
+                if component.phase is not Phase.GONE:
+                    assert broker.component(component.ref) is component
+        waiting = [0] * len(self.settings.clusters)
+        for job in broker.jobs.values():
+            if job.state.value == "QUEUED" and job.queue < len(waiting):
+                waiting[job.queue] += sum(job.request.sizes)
+        assert broker._waiting == waiting
+
+    # --- words --------------------------------------------------------------------------------
+
+    def token(self, ref: Ref) -> str:
+        """The token of a component."""
+        return tokens.make(INSTANCE, ref)
+
+    def name(self, cluster: int) -> str:
+        """A cluster's name."""
+        return self.names.names[cluster]
+
+    def describe(self, ready: Ready) -> list[str]:
+        """All that must be written and done, a line each."""
+        return [
+            *(self._entry(entry) for entry in ready.journal),
+            *(self._job(job) for job in ready.jobs),
+            *(self._component(component) for component in ready.components),
+            *(self._effect(effect) for effect in ready.effects),
+        ]
+
+    def _job(self, job: Job) -> str:
+        words = [f"job {job.id} {job.state.value}"]
+        if job.attempt:
+            words.append(f"attempt={job.attempt}")
+        for label in ("submission_failures", "completion_failures"):
+            if getattr(job, label):
+                words.append(f"{label.replace('_', '-')}={getattr(job, label)}")
+        if job.goal is not None:
+            words.append(f"goal={job.goal.value}")
+        if job.deadline is not None:
+            words.append(f"deadline={self.clock(job.deadline)}")
+        if job.exit_code is not None:
+            words.append(f"exit={job.exit_code}")
+        return " ".join(words) + (f": {job.reason}" if job.reason else "")
+
+    def _component(self, component: Component) -> str:
+        words = [str(component.ref), self.name(component.cluster), component.phase.value]
+        if component.step is not Step.NONE:
+            words.append(f"owed={component.step.value}")
+        if component.retry_at is not None:
+            words.append(f"retry={self.clock(component.retry_at)}")
+        if component.cause is not None:
+            words.append(f"cause={component.cause.value}")
+        if component.exit_code is not None:
+            words.append(f"exit={component.exit_code}")
+        return " ".join(words) + (f": {component.detail}" if component.detail else "")
+
+    def _effect(self, effect: Effect) -> str:
+        words = [f"-> {type(effect).__name__}"]
+        for field in fields(effect):
+            value: Any = getattr(effect, field.name)
+            if field.name == "ref":
+                words.append(str(value))
+            elif field.name == "cluster":
+                words.append(self.name(value))
+            elif isinstance(value, bool):
+                words.extend([field.name] if value else [])
+            else:
+                words.append(f"{field.name}={value}")
+        return " ".join(words)
+
+    def _entry(self, entry: Entry) -> str:
+        detail = "".join(f" {key}={value}" for key, value in entry.detail.items() if value != "")
+        return (
+            f"# {entry.job}.{entry.attempt} {entry.what}:{detail}"
+            if detail
+            else (f"# {entry.job}.{entry.attempt} {entry.what}")
+        )
+
+    @staticmethod
+    def clock(time: float) -> str:
+        """A time, in seconds since the beginning."""
+        return f"{round(time - START, 3):g}s"

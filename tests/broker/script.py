@@ -1,0 +1,272 @@
+"""The language of the golden files: one event a line, followed by all that came of it.
+
+    submit components=16,8 user=anna
+    ----
+    # 1.0 submitted: user=anna hold=False
+    ...
+
+Components are named job.attempt.component; `1.1.*` is all of them that are live.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+
+from metabroker.broker.events import (
+    Armed,
+    Arrived,
+    CancelJob,
+    Cleaned,
+    Discarded,
+    Ended,
+    Event,
+    GaveUp,
+    HoldJob,
+    Observed,
+    Opened,
+    Refused,
+    ReleaseJob,
+    Reserved,
+    Started,
+    SubmitJob,
+    Submitted,
+    Unreachable,
+    Unsure,
+)
+from metabroker.broker.job import NewJob
+from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.rejected import Rejected
+from metabroker.broker.states import Cause, JobState, Step
+from metabroker.broker.tokens import Ref
+from metabroker.policy import Request
+
+from .bench import START, Bench
+
+_NATIVE = {
+    "PENDING": NativeState.PENDING,
+    "RUNNING": NativeState.RUNNING,
+    "COMPLETED": NativeState.ENDED,
+    "FAILED": NativeState.ENDED,
+    "CANCELLED": NativeState.ENDED,
+    "TIMEOUT": NativeState.ENDED,
+    "NODE_FAIL": NativeState.ENDED,
+}
+_CAUSES = {
+    "FAILED": Cause.KILLED,
+    "CANCELLED": Cause.KILLED,
+    "TIMEOUT": Cause.OVERTIME,
+    "NODE_FAIL": Cause.NODE,
+}
+
+
+class Script:
+    """Plays a file's lines."""
+
+    def __init__(self) -> None:
+        self.bench: Bench | None = None
+
+    def close(self) -> None:
+        """Let go of the bench."""
+        if self.bench is not None:
+            self.bench.close()
+
+    def play(self, line: str) -> list[str]:
+        """One line, and what came of it in words."""
+        words = shlex.split(line)
+        command, args = words[0], [w for w in words[1:] if "=" not in w]
+        options = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+        if command == "begin":
+            return self._begin(options)
+        assert self.bench is not None, "a file starts with `begin`"
+        others: dict[str, Callable[[list[str], dict[str, str]], list[str]]] = {
+            "wait": self._wait,
+            "restart": self._restart,
+            "idle": self._idle,
+            "queues": self._queues,
+            "look": self._look,
+        }
+        if command in others:
+            return others[command](args, options)
+        return self._events(_Events(self.bench).of(command, args, options))
+
+    def _begin(self, options: dict[str, str]) -> list[str]:
+        clusters = dict(word.split(":") for word in options.pop("clusters").split(","))
+        retries = {k: int(v) for k, v in options.items() if k.endswith("_retries")}
+        self.bench = Bench(
+            {name: int(size) for name, size in clusters.items()},
+            policy=options.get("policy", "GS"),
+            placeholders=options.get("placeholders", "").split(","),
+            submission_retries=retries.get("submission_retries", 3),
+            completion_retries=retries.get("completion_retries", 0),
+        )
+        return []
+
+    @property
+    def _on(self) -> Bench:
+        assert self.bench is not None
+        return self.bench
+
+    def _events(self, events: list[Event]) -> list[str]:
+        try:
+            return self._on.describe(self._on.handle(*events))
+        except Rejected as rejected:
+            return [f"rejected: {rejected.message}; {rejected.advice}"]
+
+    # --- what is no event ---------------------------------------------------------------------
+
+    def _wait(self, args: list[str], _options: dict[str, str]) -> list[str]:
+        """Time passes, with a tick whenever one is due."""
+        lines = []
+        for time, ready in self._on.ticks(float(args[0])):
+            said = self._on.describe(ready)
+            lines += [f"at {self._on.clock(time)}", *(f"  {line}" for line in said)] if said else []
+        return lines
+
+    def _restart(self, _args: list[str], _options: dict[str, str]) -> list[str]:
+        """The daemon was killed, and starts from the store."""
+        return self._on.describe(self._on.restart())
+
+    def _idle(self, _args: list[str], _options: dict[str, str]) -> list[str]:
+        """What the broker could get now."""
+        bench = self._on
+        idle = bench.broker.ledger.available(bench.now)
+        return [f"{name} {n}" for name, n in zip(bench.names.names, idle, strict=True)]
+
+    def _queues(self, _args: list[str], _options: dict[str, str]) -> list[str]:
+        """Who waits where, from the head on."""
+        bench = self._on
+        lines: dict[int, list[str]] = {}
+        for job in sorted(bench.broker.jobs.values(), key=lambda job: job.seq):
+            if job.state is JobState.QUEUED:
+                lines.setdefault(job.queue, []).append(str(job.id))
+        return [
+            f"{bench.names.queue(queue) or 'global'}: {' '.join(keys)}"
+            for queue, keys in sorted(lines.items())
+        ]
+
+    def _look(self, args: list[str], options: dict[str, str]) -> list[str]:
+        """A look at clusters: `look delft busy=10 1.1.0=RUNNING reserved=1.1.0:16`."""
+        return self._events([_look(self._on, self._on.names.names.index(c), options) for c in args])
+
+
+def _look(bench: Bench, cluster: int, options: dict[str, str]) -> Observed:
+    processors = int(options.get("processors", bench.settings.clusters[cluster].processors))
+    ours: dict[str, int] = {}
+    jobs: dict[str, NativeJob] = {}
+    reservations: dict[str, NativeReservation] = {}
+    taken_at = bench.now - float(options.get("ago", 0))
+    for key, value in options.items():
+        if not key[0].isdigit():
+            continue
+        token = bench.token(_ref(key))
+        word, _, held = value.partition(":")
+        if word == "reserved":
+            reservations[token] = NativeReservation(int(held))
+        else:
+            state = _NATIVE.get(word, NativeState.UNKNOWN)
+            cause = _CAUSES.get(word)
+            code = 0 if word == "COMPLETED" else None
+            jobs[token] = NativeJob("7", taken_at, state, word, exit_code=code, cause=cause)
+        if held:
+            ours[token] = int(held)
+    return Observed(
+        cluster,
+        Snapshot(
+            taken_at=taken_at,
+            processors=processors,
+            usable=int(options.get("usable", processors)),
+            busy=int(options.get("others", 0)) + sum(ours.values()),
+            ours=ours,
+            jobs=jobs,
+            reservations=reservations,
+            settled="unsettled" not in options,
+        ),
+    )
+
+
+def _ref(text: str) -> Ref:
+    job, attempt, component = map(int, text.split("."))
+    return Ref(job, attempt, component)
+
+
+class _Events:
+    """From a line's words to the broker's events."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def of(self, command: str, args: list[str], options: dict[str, str]) -> list[Event]:
+        """The events of one line."""
+        if command == "submit":
+            return [SubmitJob(self._job(args, options))]
+        if command in ("cancel", "hold", "release"):
+            by = options.get("by", "anna")
+            kinds: dict[str, Callable[[int, str], Event]]
+            kinds = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
+            return [kinds[command](int(number), by) for number in args]
+        if command == "lost":
+            index = self._bench.names.names.index(args[0])
+            return [Unreachable(index, options.get("why", "connect failure"))]
+        refs = [ref for arg in args if "." in arg for ref in self._refs(arg)]
+        rest = [arg for arg in args if "." not in arg]
+        return [self._reply(command, ref, rest, options) for ref in refs]
+
+    def _refs(self, text: str) -> list[Ref]:
+        if not text.endswith(".*"):
+            return [_ref(text)]
+        job, attempt, _ = text.split(".")
+        found = [
+            r for c in self._bench.broker.saga.live for r in c if r[:2] == (int(job), int(attempt))
+        ]
+        owed = [r for r in self._bench.broker.saga._where if r[:2] == (int(job), int(attempt))]
+        return sorted({*found, *owed})
+
+    def _job(self, args: list[str], options: dict[str, str]) -> NewJob:
+        names = self._bench.names.names
+        where: tuple[int, ...] | None = None
+        local: int | None = None
+        if "on" in options:
+            parts = [part.split(":") for part in options["on"].split(",")]
+            where = tuple(names.index(name) for name, _ in parts)
+            sizes = tuple(int(size) for _, size in parts)
+            local = where[0] if len(where) == 1 else None
+        else:
+            sizes = tuple(map(int, (options.get("n") or options["components"]).split(",")))
+        home = names.index(options["home"]) if "home" in options else None
+        return NewJob(
+            user=options.get("user", "anna"),
+            name=options.get("name", "job"),
+            request=Request(sizes, where),
+            time_limit=int(options.get("limit", 600)),
+            local=local,
+            home=home,
+            hold="held" in args,
+        )
+
+    def _reply(self, command: str, ref: Ref, rest: list[str], options: dict[str, str]) -> Event:
+        now = self._bench.now
+        why = options.get("why", "")
+        hosts = f"n{ref.component}"
+        code = int(options["exit"]) if "exit" in options else None
+        cause = Cause(options["cause"]) if "cause" in options else None
+        if command == "cleaned":
+            since = START if "started" in rest else None
+            return Cleaned(ref, "started" in rest, since, now if since else None, code, cause)
+        if command == "refused":
+            return Refused(ref, Step(rest[0]), cause or Cause.BUSY, why or "nodes are busy")
+        if command == "unsure":
+            return Unsure(ref, Step(rest[0]), why or "timed out", "fenced" in rest)
+        if command == "ended":
+            return Ended(ref, now, code or 0, "signalled" in rest)
+        replies: dict[str, Event] = {
+            "reserved": Reserved(ref),
+            "submitted": Submitted(ref, str(100 + ref.component), now),
+            "armed": Armed(ref),
+            "opened": Opened(ref),
+            "discarded": Discarded(ref),
+            "arrived": Arrived(ref, hosts),
+            "started": Started(ref, now, hosts),
+            "gave-up": GaveUp(ref),
+        }
+        return replies[command]

@@ -1,0 +1,61 @@
+"""Tokens: only the broker's own things are ever taken for its own."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metabroker.broker import tokens
+from metabroker.broker.tokens import Ref
+
+INSTANCES = st.text("0123456789abcdef", min_size=6, max_size=16)
+REFS = st.builds(
+    Ref,
+    st.integers(1, 10**17),
+    st.integers(1, 10**8),
+    st.integers(0, 999_999),
+)
+
+
+@given(INSTANCES, REFS)
+def test_a_token_names_its_component(instance: str, ref: Ref) -> None:
+    assert tokens.parse(instance, tokens.make(instance, ref)) == ref
+
+
+@given(INSTANCES, REFS)
+def test_a_token_is_safe_as_a_name_in_any_cluster(instance: str, ref: Ref) -> None:
+    assert set(tokens.make(instance, ref)) <= set(string.ascii_letters + string.digits + "-")
+
+
+@given(INSTANCES, INSTANCES, REFS)
+def test_another_brokers_token_is_not_ours(mine: str, other: str, ref: Ref) -> None:
+    assert tokens.parse(mine, tokens.make(other, ref)) == (ref if mine == other else None)
+
+
+@given(st.text(max_size=40))
+def test_any_other_text_is_no_token(text: str) -> None:
+    ref = tokens.parse("abcdef01", text)
+    assert ref is None or tokens.make("abcdef01", ref) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "mb-abcdef01-1-1",
+        "mb-abcdef01-0-1-0",
+        "mb-abcdef01-01-1-0",
+        "mb-abcdef01-1-1-0 ",
+        "mb-abcdef01-1-1-0\n",
+        " mb-abcdef01-1-1-0",
+        "xmb-abcdef01-1-1-0",
+        "mb-abcdef01-1-1--1",
+        "mb-ABCDEF01-1-1-0",
+        "mb-abcdef01-1-1-0-0",
+    ],
+)
+def test_almost_a_token(text: str) -> None:
+    assert tokens.parse("abcdef01", text) is None

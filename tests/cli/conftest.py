@@ -1,0 +1,105 @@
+"""The command line as people run it: a process of its own, against a served fake."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from metabroker.api.server import ApiServer
+from tests.api.fake import FakeService
+
+SLOW = [HealthCheck.too_slow]  # a busy machine is no error
+settings.register_profile("unhurried", deadline=None, suppress_health_check=SLOW)
+settings.load_profile("unhurried")
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path, as sockets need it."""
+    path = Path(tempfile.mkdtemp(prefix="mb")).resolve()
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def service(folder: Path) -> Iterator[FakeService]:
+    """A daemon in memory, served at `folder`/mb.sock."""
+    fake = FakeService()
+    server = ApiServer(fake, folder / "mb.sock")
+    server.start()
+    yield fake
+    server.stop()
+
+
+@pytest.fixture
+def environ(folder: Path) -> dict[str, str]:
+    """An environment in which no daemon but the fake is found."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH") if name in os.environ}
+    home = {"HOME": str(folder), "XDG_RUNTIME_DIR": str(folder / "run"), "TZ": "UTC"}
+    return {**kept, **home, "METABROKER_SOCKET": str(folder / "mb.sock")}
+
+
+@pytest.fixture
+def run(folder: Path, environ: dict[str, str]) -> Run:
+    """Runs `metabroker ARGS` in `folder`; `stdin` is text, `env` is added."""
+
+    def run(
+        *args: str, stdin: str | bytes = "", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "metabroker", *args],
+            input=stdin if isinstance(stdin, bytes) else stdin.encode(),
+            capture_output=True,
+            cwd=folder,
+            env={**environ, **(env or {})},
+            timeout=150,
+        )
+        out, err = done.stdout.decode(), done.stderr.decode()
+        assert "Traceback" not in err
+        for line in err.splitlines():
+            assert line.startswith("metabroker: "), err
+            assert "; " in line, err
+        return subprocess.CompletedProcess(done.args, done.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
+def script(folder: Path) -> Path:
+    """A sound script, `job.sh` in `folder`."""
+    return write_script(folder / "job.sh", "echo hello\n")
+
+
+def end_once_waited_for(
+    service: FakeService, job: int, state: str, exit_code: int | None
+) -> Thread:
+    """Ends the job as soon as somebody waits for it (or nobody has for long); to be joined."""
+
+    def end() -> None:
+        give_up = time.monotonic() + 120.0
+        while time.monotonic() < give_up:
+            if service.waiting(job):
+                service.end(job, state, exit_code)
+                return
+            time.sleep(0.01)
+
+    thread = Thread(target=end)
+    thread.start()
+    return thread
+
+
+def write_script(path: Path, body: str, line: str = "#!/bin/sh\n") -> Path:
+    path.write_text(line + body)
+    return path

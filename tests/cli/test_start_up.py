@@ -1,0 +1,35 @@
+"""A command must be there before its user notices that it starts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SLOW = ("aiohttp", "asyncio", "pydantic", "sqlalchemy", "yaml", "alembic", "apscheduler", "logging")
+
+
+def imported(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_a_command_loads_nothing_slow() -> None:
+    modules = imported("import metabroker.cli.main, metabroker.cli.submit")
+    assert not modules & set(SLOW)
+    assert "metabroker.config" not in modules
+
+
+def test_a_command_loads_no_other_command() -> None:
+    modules = imported("import metabroker.cli.main, metabroker.cli.jobs")
+    assert "metabroker.cli.submit" not in modules
+    assert "metabroker.cli.history" not in modules
+
+
+def test_help_loads_no_command() -> None:
+    code = "from metabroker.cli.main import group\ngroup.main(['--help'], standalone_mode=False)"
+    assert "metabroker.cli.submit" not in imported(code)

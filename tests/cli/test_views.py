@@ -1,0 +1,87 @@
+"""What people read: jobs, clusters and plans in every state."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from metabroker.cli import views
+from metabroker.cli.table import duration, print_table
+
+PART = {
+    "index": 0, "cluster": "delft", "processors": 16, "state": "RUNNING", "native_id": "41",
+    "reservation": "mb-ab12cd-17-2-0", "hosts": ["n1", "n2"], "start_time": 1e9, "end_time": None,
+    "exit_code": None, "detail": "a note",
+}  # fmt: skip
+JOB: dict[str, Any] = {
+    "job": 17, "name": "big", "user": "alice", "state": "RUNNING", "reason": "", "queue": "global",
+    "processors": 24, "time_limit": 600, "submit_time": 1e9, "start_time": 1e9, "end_time": None,
+    "exit_code": None, "attempts": 2, "submission_failures": 1, "completion_failures": 0,
+    "components": [PART, {**PART, "index": 1, "cluster": "leiden", "processors": 8}],
+    "left_behind": [{"attempt": 1, "component": 0, "cluster": "lab", "name": "mb-ab12cd-17-1-0",
+                     "detail": "lab does not answer"}],
+    "events": [{"time": 1e9, "attempt": 1, "what": "placed", "clusters": ["delft", "lab"]}],
+}  # fmt: skip
+
+Out = pytest.CaptureFixture[str]
+
+
+def test_a_job_in_full(capsys: Out) -> None:
+    views.print_job(JOB)
+    out = capsys.readouterr().out
+    for part in (
+        "2, 1 failed before the start", "mb-ab12cd-17-2-0", "n1,n2", "LEFT IN",
+        "lab does not answer", "placed", "clusters delft,lab", "a note",
+    ):  # fmt: skip
+        assert part in out
+
+
+def test_a_time_to_come_is_told_as_such(capsys: Out) -> None:
+    views.print_job({**JOB, "state": "QUEUED", "earliest_start": time.time() + 3630.0})
+    assert "(in 1h00m)" in capsys.readouterr().out
+
+
+def test_clusters_in_every_health(capsys: Out) -> None:
+    cluster = {
+        "name": "delft", "system": "slurm", "version": None, "processors": 144, "idle": None,
+        "down": None, "claimed": 8, "others": None, "waiting": 2, "reachable": True, "fresh": False,
+        "age_seconds": None, "error": "",
+    }  # fmt: skip
+    gone = {**cluster, "name": "leiden", "reachable": False, "age_seconds": 4000.0,
+            "error": "silence"}  # fmt: skip
+    views.print_clusters([cluster, gone])
+    stale, unreachable = (line.split() for line in capsys.readouterr().out.splitlines()[1:])
+    assert stale == ["delft", "slurm", "-", "144", "?", "?", "8", "?", "2", "stale", "-", "-"]
+    assert unreachable[-3:] == ["unreachable", "1h06m", "silence"]
+
+
+def test_an_empty_table_has_its_heads(capsys: Out) -> None:
+    views.print_queue([])
+    assert capsys.readouterr().out.startswith("JOB")
+
+
+def test_a_table_fits_the_terminal_and_is_whole_elsewhere(
+    capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [("x" * 200, "y" * 100, 1)]
+    print_table(("A", "B", "N"), rows)
+    assert "x" * 200 in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    print_table(("A", "B", "N"), rows)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "-"), (-5, "0s"), (0.4, "0s"), (99, "99s"), (100, "1m"), (3599, "59m"),
+        (3600, "1h00m"), (86399, "23h59m"), (86400, "1d00h"), (10 * 86400 + 3700, "10d01h"),
+    ],
+)  # fmt: skip
+def test_spans_of_time(seconds: float | None, text: str) -> None:
+    assert duration(seconds) == text

@@ -1,0 +1,1 @@
+"""Tests of the cluster adapters, their gates and transports."""

@@ -1,0 +1,1 @@
+"""Tests of the gate: the broker's side, the component's side, and both at once."""

@@ -1,0 +1,309 @@
+"""The broker's moves at a gate: each one that is allowed, and each that is refused."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.gate import Gates, Position, gate_path
+from metabroker.clusters.port import Marks, Peer, Refusal, Remains
+from metabroker.clusters.transports.local import LocalFiles
+
+from .making import TOKEN, clean, gates, order, positions
+
+PEERS = (Peer("delft", 16, ("n1", "n2")), Peer("leiden", 8))
+
+
+def at(folder: Path, position: Position) -> str:
+    """A gate in that position."""
+    it = order(folder)
+    gates().prepare(it)
+    (Path(it.gate) / "wait").rename(Path(it.gate) / position.value)
+    return it.gate
+
+
+def arm(gate: str) -> None:
+    gates().arm(gate)
+
+
+def open_(gate: str) -> None:
+    gates().open(gate, PEERS)
+
+
+@pytest.mark.parametrize(
+    ("position", "after"),
+    [
+        (Position.WAIT, Position.ARMED),
+        (Position.ARMED, Position.ARMED),
+        (Position.GO, Position.GO),
+        (Position.RUN, Position.RUN),
+    ],
+)
+def test_arming(tmp_path: Path, position: Position, after: Position) -> None:
+    gate = at(tmp_path, position)
+    arm(gate)
+    assert positions(gate) == {after.value}
+
+
+@pytest.mark.parametrize(
+    ("position", "after"),
+    [
+        (Position.ARMED, Position.GO),
+        (Position.GO, Position.GO),
+        (Position.RUN, Position.RUN),
+    ],
+)
+def test_opening(tmp_path: Path, position: Position, after: Position) -> None:
+    gate = at(tmp_path, position)
+    open_(gate)
+    assert positions(gate) == {after.value}
+
+
+def test_one_that_gave_up_cannot_be_armed(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.ABORT)
+    with pytest.raises(Refusal) as caught:
+        arm(gate)
+    assert caught.value.cause is Cause.GAVE_UP
+    assert positions(gate) == {"abort"}
+
+
+@pytest.mark.parametrize("position", [Position.WAIT, Position.ABORT])
+def test_only_an_armed_one_can_be_opened(tmp_path: Path, position: Position) -> None:
+    gate = at(tmp_path, position)
+    with pytest.raises(Refusal) as caught:
+        open_(gate)
+    assert caught.value.cause is Cause.LOST
+    assert positions(gate) == {position.value}
+
+
+def test_a_gate_that_is_gone_is_shut(tmp_path: Path) -> None:
+    gone = gate_path(str(tmp_path), TOKEN, "secret")
+    for move in (arm, open_):
+        with pytest.raises(Refusal):
+            move(gone)
+    assert gates().shut(clean(gone)) is True
+    assert gates().shut(clean(None)) is True
+    assert gates().look([gone]) == {}
+    assert gates().remains(gone, Cause.NODE) == Remains(cause=Cause.NODE)
+    gates().remove(gone)
+
+
+@pytest.mark.parametrize("position", [Position.WAIT, Position.ARMED, Position.GO, Position.ABORT])
+def test_shutting(tmp_path: Path, position: Position) -> None:
+    gate = at(tmp_path, position)
+    assert gates().shut(clean(gate)) is True
+    assert positions(gate) == {"abort"}
+    assert gates().shut(clean(gate)) is True, "again"
+
+
+def test_shutting_too_late(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.RUN)
+    assert gates().shut(clean(gate)) is False
+    assert positions(gate) == {"run"}
+
+
+# --- making it --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("patience", "first"), [(60, "wait"), (0, "wait"), (None, "go")])
+def test_where_a_gate_begins(tmp_path: Path, patience: int | None, first: str) -> None:
+    it = order(tmp_path, patience=patience)
+    gates().prepare(it)
+    assert positions(it.gate) == {first}
+
+
+def test_only_its_own_account_can_enter_and_run_it(tmp_path: Path) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\n\xff\n")
+    gates().prepare(it)
+    gate = Path(it.gate)
+    assert oct(gate.stat().st_mode & 0o777) == oct(gate.parent.stat().st_mode & 0o777) == "0o700"
+    assert oct((gate / "script").stat().st_mode & 0o777) == "0o700"
+    assert (gate / "script").read_bytes() == b"#!/bin/sh\n\xff\n"
+    assert {path.name for path in gate.iterdir()} == {"script", "wait"}
+
+
+@pytest.mark.parametrize("position", list(Position))
+def test_made_again_it_stays_as_it_is(tmp_path: Path, position: Position) -> None:
+    gate = at(tmp_path, position)
+    gates().prepare(order(tmp_path, script=b"another"))
+    assert positions(gate) == {position.value}
+    assert (Path(gate) / "script").read_bytes() == b"#!/bin/sh\n"
+
+
+def test_half_made_it_is_finished(tmp_path: Path) -> None:
+    it = order(tmp_path)
+    Path(it.gate).mkdir(parents=True)
+    (Path(it.gate) / "script").write_text("half")
+    gates().prepare(it)
+    assert positions(it.gate) == {"wait"}
+    assert (Path(it.gate) / "script").read_bytes() == b"#!/bin/sh\n"
+
+
+def test_a_job_folder_that_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "nowhere", tmp_path / "file"):
+        with pytest.raises(Refusal, match=str(folder)) as caught:
+            gates().prepare(order(folder))
+        assert caught.value.cause is Cause.INVALID
+        assert "secret" not in caught.value.detail
+
+
+def test_removed_nothing_is_left_but_others_gates(tmp_path: Path) -> None:
+    it = order(tmp_path)
+    gates().prepare(it)
+    other = Path(it.gate).with_name("other")
+    other.mkdir()
+    gates().remove(it.gate)
+    assert [path.name for path in (tmp_path / ".metabroker").iterdir()] == ["other"]
+    gates().remove(str(other))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_in_the_place_of_a_gates_file_is_not_followed(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.RUN)
+    (tmp_path / "private").write_text("77 \n")
+    (Path(gate) / "ended").symlink_to(tmp_path / "private")
+    with pytest.raises(OSError, match="symbolic links"):
+        gates().look([gate])
+
+
+# --- the peers file ---------------------------------------------------------------------------
+
+
+def test_the_peers_file_is_there_before_the_gate_is_open(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.ARMED)
+    open_(gate)
+    assert json.loads((Path(gate) / "peers.json").read_text()) == {
+        "components": [
+            {"component": 0, "cluster": "delft", "processors": 16, "hosts": ["n1", "n2"]},
+            {"component": 1, "cluster": "leiden", "processors": 8, "hosts": []},
+        ]
+    }
+
+
+def test_it_is_not_written_where_the_gate_stays_shut(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.ABORT)
+    with pytest.raises(Refusal):
+        open_(gate)
+    assert not (Path(gate) / "peers.json").exists()
+
+
+# --- what components write down ---------------------------------------------------------------
+
+
+def marks(gate: str, **files: str) -> Marks:
+    for name, content in files.items():
+        (Path(gate) / name).write_text(content)
+        os.utime(Path(gate) / name, (1000.0, 1000.0))
+    return gates().look([gate])[gate]
+
+
+def test_nothing_yet(tmp_path: Path) -> None:
+    assert marks(at(tmp_path, Position.WAIT)) == Marks()
+
+
+def test_arrived(tmp_path: Path) -> None:
+    found = marks(at(tmp_path, Position.WAIT), arrived="n1 n2\n")
+    assert found == Marks(arrived=True, hosts=("n1", "n2"))
+
+
+def test_gave_up(tmp_path: Path) -> None:
+    found = marks(at(tmp_path, Position.ABORT), arrived="n1\n")
+    assert found == Marks(arrived=True, hosts=("n1",), gave_up=True)
+
+
+def test_started(tmp_path: Path) -> None:
+    found = marks(at(tmp_path, Position.RUN), arrived="n1\n", started="n1\n")
+    assert found == Marks(arrived=True, hosts=("n1",), started=1000.0)
+
+
+def test_between_the_two_steps_of_a_start(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.RUN)
+    os.utime(Path(gate) / "run", (900.0, 900.0))
+    assert marks(gate).started == 900.0
+    assert marks(gate, arrived="n1\n").started == 900.0
+
+
+def test_a_start_that_was_not_let_in_is_none(tmp_path: Path) -> None:
+    assert marks(at(tmp_path, Position.GO), started="n1\n").started is None
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "signalled"),
+    [
+        ("0 \n", 0, False),
+        ("255 \n", 255, False),
+        ("143 signalled\n", 143, True),
+        ("3\n", 3, False),
+        # Not whole yet, or damaged: looked at again later.
+        ("", None, False),
+        ("14", None, False),
+        ("143 signal", None, False),
+        ("x 1\n", None, False),
+        ("-1 \n", None, False),
+        ("\n", None, False),
+    ],
+)
+def test_ended(tmp_path: Path, content: str, code: int | None, signalled: bool) -> None:
+    found = marks(at(tmp_path, Position.RUN), started="n1\n", ended=content)
+    assert (found.exit_code, found.signalled) == (code, signalled)
+    assert found.ended == (None if code is None else 1000.0)
+
+
+def test_what_remains(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.RUN)
+    marks(gate, started="n1\n", ended="143 signalled\n")
+    assert gates().remains(gate, Cause.OVERTIME) == Remains(
+        True, 1000.0, 1000.0, 143, Cause.OVERTIME
+    )
+    assert gates().remains(None, None) == Remains()
+
+
+def test_an_exit_of_its_own_is_not_a_kill_whatever_its_cluster_calls_it(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.RUN)
+    marks(gate, started="n1\n", ended="7 \n")
+    assert gates().remains(gate, Cause.EXIT) == Remains(True, 1000.0, 1000.0, 7, None)
+    assert gates().remains(gate, Cause.KILLED).cause is Cause.KILLED
+    marks(gate, ended="143 signalled\n")
+    assert gates().remains(gate, Cause.EXIT).cause is Cause.KILLED
+    assert gates().remains(None, Cause.EXIT).cause is Cause.KILLED
+
+
+class FullDisk(LocalFiles):
+    """Nothing more can be written."""
+
+    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_an_armed_one_can_be_opened_on_a_full_disk(tmp_path: Path) -> None:
+    """What is done once a job is committed must not fail for one component of all."""
+    gate = at(tmp_path, Position.WAIT)
+    gates().introduce(gate, PEERS)
+    full = Gates(FullDisk())
+    full.arm(gate)
+    full.open(gate, PEERS)
+    assert positions(gate) == {"go"}
+    told = json.loads((Path(gate) / "peers.json").read_text())["components"]
+    assert [part["cluster"] for part in told] == ["delft", "leiden"]
+
+
+def test_a_full_disk_is_a_refusal_before_the_gate_is_armed(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.WAIT)
+    with pytest.raises(Refusal, match="No space left") as caught:
+        Gates(FullDisk()).introduce(gate, PEERS)
+    assert caught.value.cause is Cause.UNREACHABLE
+    assert gate not in caught.value.detail, "the gate's name is a secret"
+    assert positions(gate) == {"wait"}
+
+
+def test_a_gate_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.WAIT)
+    gates().remove(gate)
+    gates().introduce(gate, PEERS)
+    assert not Path(gate).exists()

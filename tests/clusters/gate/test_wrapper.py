@@ -1,0 +1,397 @@
+"""The component's side of the gate: the wrapper, run by real shells."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metabroker.clusters.port import CleanOrder, ComponentOrder
+
+from .making import TOKEN, gates, order, positions
+from .running import SECONDS, Running
+
+SLEEP = shutil.which("sleep")
+
+KNOWN = [["/bin/sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["ksh"]]
+# Each that is here, once: /bin/sh is mostly one of the others.
+SHELLS = list(
+    {
+        (os.path.realpath(path), *options): [name, *options]
+        for name, *options in reversed(KNOWN)
+        if (path := shutil.which(name)) is not None
+    }.values()
+)
+
+
+@pytest.fixture(params=SHELLS, ids=" ".join)
+def shell(request: pytest.FixtureRequest) -> list[str]:
+    found: list[str] = request.param
+    return found
+
+
+@pytest.fixture
+def started(shell: list[str]) -> Iterator[list[Running]]:
+    """Wrappers started in a test."""
+    found: list[Running] = []
+    yield found
+    for running in found:
+        running.kill()
+
+
+def single(it: ComponentOrder, shell: list[str], **env: str) -> tuple[int, bytes, bytes]:
+    """Run a single component to its end."""
+    it = replace(it, barrier_seconds=None, peers=it.peers[:1])
+    gates().prepare(it)
+    return Running(it, shell, env).end()
+
+
+# --- any script -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (b"#!/bin/sh\necho sh $1\n", b"sh one\n"),
+        (b"#! /bin/bash -e\nwords=(bash $1); echo ${words[@]}; false\necho no\n", b"bash one\n"),
+        (b"#!/usr/bin/env python3\nimport sys\nprint('py', sys.argv[1])\n", b"py one\n"),
+        (b"#!/bin/cat\nnot a program\n", b"#!/bin/cat\nnot a program\n"),
+        (b'#!/usr/bin/awk -f\nBEGIN { print "awk" }\n', b"awk\n"),
+        (b"#!/bin/sh\nprintf '\\377\\000'\n", b"\xff\x00"),
+    ],
+)
+def test_any_interpreter_line(tmp_path: Path, shell: list[str], script: bytes, said: bytes) -> None:
+    args = () if b"/bin/cat" in script else ("one",)
+    code, out, err = single(order(tmp_path, script=script, args=args), shell)
+    assert (code, err) == (1 if b"false" in script else 0, b"")
+    assert out == said
+
+
+SHOW = b"#!/bin/sh\nfor word do printf '<%s>' \"$word\"; done\n"
+HOSTILE = (
+    "", " ", "a b", "'", '"', "'\"'\"'", "$HOME", "$(touch ran)", "`touch ran`", "; touch ran;",
+    "a\nb", "\n", "\\", "\\n", "-n", "--", "*", "~", "${gate}", "# SETTINGS", "é\u2028", "a\tb",
+    "%s",
+)  # fmt: skip
+
+
+def test_arguments_are_passed_as_they_are(tmp_path: Path, shell: list[str]) -> None:
+    code, out, _err = single(order(tmp_path, script=SHOW, args=HOSTILE), shell)
+    assert code == 0
+    assert out.decode() == "".join(f"<{word}>" for word in HOSTILE)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_no_arguments(tmp_path: Path, shell: list[str]) -> None:
+    assert single(order(tmp_path, script=SHOW), shell) == (0, b"", b"")
+
+
+ENV = b"#!/usr/bin/env python3\nimport json, os\nprint(json.dumps(dict(os.environ)))\n"
+
+
+def test_names_and_environment_are_data(tmp_path: Path, shell: list[str]) -> None:
+    values = {f"V{n}": word for n, word in enumerate(HOSTILE)}
+    it = order(tmp_path, script=ENV, environment=values, name="$(touch ran)\n'\"; exit 9")
+    code, out, _err = single(it, shell)
+    assert code == 0
+    seen = json.loads(out)
+    assert {name: seen[name] for name in values} == values
+    assert seen["METABROKER_JOB_NAME"] == it.name
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_a_component_sees(tmp_path: Path, shell: list[str]) -> None:
+    it = order(tmp_path, script=ENV, environment={"METABROKER_JOB_ID": "forged", "A": "1"})
+    code, out, _err = single(it, shell, NATIVE="kept", SLURM_JOB_NODELIST="n7")
+    seen = json.loads(out)
+    peers = it.gate + "/peers.json"
+    assert {k: v for k, v in seen.items() if k.startswith("METABROKER")} == {
+        "METABROKER_JOB_ID": "17",
+        "METABROKER_JOB_NAME": "job",
+        "METABROKER_COMPONENT": "0",
+        "METABROKER_COMPONENTS": "1",
+        "METABROKER_CLUSTER": "delft",
+        "METABROKER_CLUSTERS": "delft",
+        "METABROKER_PROCESSORS": "16",
+        "METABROKER_PEERS_FILE": peers,
+    }
+    assert (seen["A"], seen["NATIVE"], code) == ("1", "kept", 0)
+    assert json.loads(Path(peers).read_text()) == {
+        "components": [{"component": 0, "cluster": "delft", "processors": 16, "hosts": ["n7"]}]
+    }
+
+
+def test_the_gates_path_may_hold_anything(tmp_path: Path, shell: list[str]) -> None:
+    folder = tmp_path / "a 'quoted' $(touch ran) \"folder\""
+    folder.mkdir()
+    assert single(order(folder, script=b"#!/bin/sh\nexit 3\n"), shell)[0] == 3
+    assert not (tmp_path / "ran").exists() and not (folder / "ran").exists()
+
+
+# --- how it ends ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 75, 76, 126, 127, 128, 137, 143, 255])
+def test_exit_codes(tmp_path: Path, shell: list[str], code: int) -> None:
+    it = order(tmp_path, script=f"#!/bin/sh\nexit {code}\n".encode())
+    assert single(it, shell)[0] == code
+    remains = gates().remains(it.gate, None)
+    assert (remains.started, remains.exit_code) == (True, code)
+    assert gates().look([it.gate])[it.gate].signalled is False
+
+
+def test_all_exit_codes(tmp_path: Path) -> None:
+    it = order(tmp_path, script=b'#!/bin/sh\nexit "$1"\n', patience=None)
+    for code in range(256):
+        it = replace(it, gate=f"{tmp_path}/.metabroker/{code}", args=(str(code),))
+        assert single(it, ["/bin/sh"])[0] == code
+        assert gates().remains(it.gate, None).exit_code == code
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_a_script_that_dies_of_a_signal(tmp_path: Path, shell: list[str], number: int) -> None:
+    it = order(tmp_path, script=f"#!/bin/sh\nkill -{int(number)} $$\n".encode())
+    assert single(it, shell)[0] == 128 + number
+    assert gates().remains(it.gate, None).exit_code == 128 + number
+
+
+def test_a_script_without_its_interpreter(tmp_path: Path, shell: list[str]) -> None:
+    it = order(tmp_path, script=b"#!/no/such/interpreter\n")
+    code, _out, err = single(it, shell)
+    assert code in (126, 127) and err
+    assert gates().remains(it.gate, None).exit_code == code
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_a_signal_for_all_while_it_runs_is_written_down(
+    tmp_path: Path, shell: list[str], started: list[Running], number: signal.Signals
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\n: > up; sleep 60\n", patience=None)
+    gates().prepare(it)
+    running = Running(it, shell, {})
+    started.append(running)
+    running.gate = tmp_path
+    running.until("up")
+    time.sleep(0.05)
+    os.killpg(running.process.pid, number)
+    code = running.end()[0]
+    found = gates().look([it.gate])[it.gate]
+    assert (code, found.exit_code, found.signalled) == (128 + number, 128 + number, True)
+
+
+def test_a_script_that_bears_with_the_signal_ends_as_it_likes(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    script = b"#!/bin/sh\ntrap 'exit 7' TERM\n: > up\nwhile :; do sleep 0.02; done\n"
+    it = order(tmp_path, script=script, patience=None)
+    gates().prepare(it)
+    running = Running(it, shell, {})
+    started.append(running)
+    running.gate = tmp_path
+    running.until("up")
+    os.killpg(running.process.pid, signal.SIGTERM)
+    assert running.end()[0] == 7
+    found = gates().look([it.gate])[it.gate]
+    assert (found.exit_code, found.signalled) == (7, True)
+
+
+# --- the barrier ------------------------------------------------------------------------------
+
+
+def waiting(it: ComponentOrder, shell: list[str], started: list[Running], **env: str) -> Running:
+    """A component that has come to the barrier."""
+    gates().prepare(it)
+    running = Running(it, shell, env)
+    started.append(running)
+    running.until("arrived")
+    return running
+
+
+def test_it_waits_until_the_gate_is_opened(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    it = order(tmp_path, script=b'#!/bin/sh\ncat "$METABROKER_PEERS_FILE"\n')
+    running = waiting(it, shell, started)
+    gates().arm(it.gate)
+    time.sleep(0.15)
+    assert running.process.poll() is None
+    assert positions(it.gate) == {"armed"}
+    gates().open(it.gate, it.peers)
+    code, out, err = running.end()
+    assert (code, err, positions(it.gate)) == (0, b"", {"run"})
+    assert [part["cluster"] for part in json.loads(out)["components"]] == ["delft", "leiden"]
+
+
+def test_it_answers_when_its_gate_is_armed_and_not_before(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\n")
+    running = waiting(it, shell, started)
+    before = gates().look([it.gate])[it.gate]
+    assert before.arrived and not gates().ready(it.gate)
+    gates().arm(it.gate)
+    running.until("ready")
+    assert gates().ready(it.gate)
+    assert gates().look([it.gate])[it.gate] == before, "it is still at the barrier, on its hosts"
+    gates().open(it.gate, it.peers)
+    assert running.end()[0] == 0 and gates().ready(it.gate)
+
+
+def test_one_that_was_killed_at_the_barrier_does_not_answer(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\n")
+    waiting(it, shell, started).kill()
+    gates().arm(it.gate)
+    assert gates().look([it.gate])[it.gate].arrived
+    assert not gates().ready(it.gate)
+
+
+def test_alone_it_gives_up_at_its_deadline(tmp_path: Path, shell: list[str]) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n", patience=0)
+    gates().prepare(it)
+    code, _out, err = Running(it, shell, {}).end()
+    assert code == 75 and b"gave up" in err
+    assert positions(it.gate) == {"abort"}
+    assert gates().look([it.gate])[it.gate].gave_up
+    assert not (tmp_path / "ran").exists()
+
+
+def test_armed_it_does_not_give_up(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    """Its patience is counted in naps: here it takes as many as it likes, once it is armed."""
+    it = order(tmp_path, script=b"#!/bin/sh\n", patience=1)
+    naps = tmp_path / "naps"
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "sleep").write_text(
+        f"#!/bin/sh\necho >> '{naps}'\nuntil [ -e '{tmp_path}/armed' ]; do {SLEEP} 0.01; done\n"
+    )
+    (tools / "sleep").chmod(0o755)
+    running = waiting(it, shell, started, PATH=f"{tools}:{os.environ['PATH']}")
+    gates().arm(it.gate)
+    (tmp_path / "armed").touch()
+    deadline = time.monotonic() + SECONDS
+    while len(naps.read_text() if naps.exists() else "") < 3 * 20:  # naps in a second
+        assert running.process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert positions(it.gate) == {"armed"}
+    gates().open(it.gate, it.peers)
+    assert running.end()[0] == 0
+
+
+@pytest.mark.parametrize("how", ["shut", "removed"])
+def test_undone_it_leaves_and_runs_nothing(
+    tmp_path: Path, shell: list[str], started: list[Running], how: str
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
+    running = waiting(it, shell, started)
+    if how == "shut":
+        assert gates().shut(CleanOrder(TOKEN, it.gate))
+    else:
+        gates().remove(it.gate)
+    assert running.end()[0] == 75
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("position", ["armed", "go", "run", "abort", None])
+def test_a_twin_that_comes_late_ends_at_once(
+    tmp_path: Path, shell: list[str], position: str | None
+) -> None:
+    """The first one has been here already: whatever became of it, the script is not started."""
+    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
+    gates().prepare(it)
+    if position is None:
+        gates().remove(it.gate)
+    else:
+        (Path(it.gate) / "wait").rename(Path(it.gate) / position)
+    assert Running(it, shell, {}).end()[0] == 75
+    assert not (tmp_path / "ran").exists()
+    if position is not None:
+        assert positions(it.gate) == {position}
+
+
+@pytest.mark.parametrize("position", ["run", "abort", None])
+def test_a_single_components_twin(tmp_path: Path, shell: list[str], position: str | None) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n", patience=None)
+    gates().prepare(it)
+    if position is None:
+        gates().remove(it.gate)
+    else:
+        (Path(it.gate) / "go").rename(Path(it.gate) / position)
+    code, out, err = Running(it, shell, {}).end()
+    assert (code, out, err) == (75, b"", b"")  # its output goes to the file of the one that runs
+    assert not (tmp_path / "ran").exists()
+
+
+def test_of_twins_at_the_barrier_exactly_one_runs_the_script(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\necho ran >> count\n")
+    gates().prepare(it)
+    started.extend(Running(it, shell, {}) for _ in range(4))
+    started[0].until("arrived")
+    time.sleep(0.1)
+    gates().arm(it.gate)
+    gates().open(it.gate, it.peers)
+    codes = sorted(running.end()[0] for running in started)
+    assert codes == [0, 75, 75, 75]
+    assert (tmp_path / "count").read_text() == "ran\n"
+
+
+def test_killed_at_the_barrier_the_gate_stays_shut(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
+    running = waiting(it, shell, started)
+    os.killpg(running.process.pid, signal.SIGTERM)
+    assert running.end()[0] == -signal.SIGTERM
+    assert positions(it.gate) == {"wait"}
+    assert not (tmp_path / "ran").exists()
+
+
+# --- hosts ------------------------------------------------------------------------------------
+
+
+def test_hosts_come_from_the_native_system(tmp_path: Path, shell: list[str]) -> None:
+    nodefile = tmp_path / "nodes"
+    nodefile.write_text("n2\nn1\nn2\n")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "scontrol").write_text('#!/bin/sh\n[ "$3" = "n[1-2]" ] && printf "n1\\nn2\\n"\n')
+    (tools / "scontrol").chmod(0o755)
+    path = f"{tools}:{os.environ['PATH']}"
+    for number, (env, hosts) in enumerate(
+        [
+            ({"SLURM_JOB_NODELIST": "n7"}, ("n7",)),
+            ({"SLURM_JOB_NODELIST": "n[1-2]", "PATH": path}, ("n1", "n2")),
+            ({"PBS_NODEFILE": str(nodefile)}, ("n1", "n2")),
+            ({}, (os.uname().nodename,)),
+        ]
+    ):
+        it = order(tmp_path, script=b"#!/bin/sh\n")
+        it = replace(it, gate=f"{it.gate}{number}")
+        assert single(it, shell, **env)[0] == 0
+        assert gates().look([it.gate])[it.gate].hosts == hosts
+
+
+def test_a_host_list_that_cannot_be_expanded_stays_as_it_is(
+    tmp_path: Path, shell: list[str]
+) -> None:
+    it = order(tmp_path, script=b"#!/bin/sh\n")
+    path = str(tmp_path / "tools")
+    os.mkdir(path)
+    for tool in ("mv", "sleep", "uname", "sort"):
+        os.symlink(shutil.which(tool) or "", f"{path}/{tool}")
+    full = [shutil.which(shell[0]) or "", *shell[1:]]
+    assert single(it, full, SLURM_JOB_NODELIST="n[1-2]", PATH=path)[0] == 0
+    assert gates().look([it.gate])[it.gate].hosts == ("n[1-2]",)

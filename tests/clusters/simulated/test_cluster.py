@@ -1,0 +1,314 @@
+"""A simulated cluster in real time: really running, played, and over a restart."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metabroker.broker.observation import NativeState, Snapshot
+from metabroker.broker.states import Cause
+from metabroker.clusters.gate import gate_path
+from metabroker.clusters.operation import Operation, R, carry_out
+from metabroker.clusters.port import (
+    CleanOrder,
+    ComponentOrder,
+    Doubt,
+    Marks,
+    Refusal,
+    Remains,
+    ReserveOrder,
+)
+from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions, processes
+from metabroker.clusters.transports.local import LocalTransport
+from tests.clusters.gate.making import order as plain_order
+
+LOCAL = LocalTransport({})
+ROOT = Path(__file__).parents[3]
+
+
+def do(operation: Operation[R]) -> R:
+    return carry_out(operation, LOCAL)
+
+
+def clean(cluster: SimulatedCluster, order: CleanOrder) -> Remains:
+    """Asked again, as the broker does, while it is not gone yet."""
+    for _ in range(20):
+        with contextlib.suppress(Doubt):
+            return do(cluster.clean(order))
+    return do(cluster.clean(order))
+
+
+def token(number: int) -> str:
+    return f"mb-abcdef01-{number}-1-0"
+
+
+def order(folder: Path, number: int = 1, **given: object) -> ComponentOrder:
+    it = replace(plain_order(folder, patience=None), processors=4, **given)  # type: ignore[arg-type]
+    return replace(it, token=token(number), gate=gate_path(str(folder), token(number), "s"))
+
+
+class Made:
+    """Clusters made in a test, and closed after it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.options = SimulatedOptions("lab", "abcdef01", 16, folder / "state" / "lab.simulated")
+        self.clusters: list[SimulatedCluster] = []
+
+    def __call__(self, **given: object) -> SimulatedCluster:
+        self.options = replace(self.options, **given)  # type: ignore[arg-type]
+        self.clusters.append(SimulatedCluster(self.options))
+        return self.clusters[-1]
+
+    def close(self) -> None:
+        for number in range(1, 6):
+            with_all = self.clusters[-1] if self.clusters else None
+            if with_all is not None:
+                clean(with_all, CleanOrder(token(number)))
+        for cluster in self.clusters:
+            cluster.close()
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Made]:
+    found = Made(tmp_path)
+    yield found
+    found.close()
+
+
+def look(cluster: SimulatedCluster) -> Snapshot:
+    return do(cluster.observe(5.0))
+
+
+def marks(cluster: SimulatedCluster, it: ComponentOrder) -> Marks:
+    return cluster.look([it.gate]).get(it.gate, Marks())
+
+
+def until(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("run", [True, False])
+def test_a_job_from_its_submission_to_its_end(tmp_path: Path, made: Made, run: bool) -> None:
+    cluster = made(run=run)
+    it = order(
+        tmp_path, script=b"#!/bin/sh\necho hello\n", environment={"METABROKER_RUN_TIME": "0"}
+    )
+    done = do(cluster.submit(it))
+    until(lambda: marks(cluster, it).exit_code is not None)
+    assert marks(cluster, it).exit_code == 0
+    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    seen = look(cluster).jobs[it.token]
+    assert (seen.native_id, seen.word, seen.cause) == (done.native_id, "COMPLETED", None)
+    if run:
+        assert (tmp_path / "out").read_text() == "hello\n"
+    left = clean(cluster, CleanOrder(it.token, it.gate))
+    assert (left.started, left.exit_code, left.cause) == (True, 0, None)
+    cluster.discard(it.gate)
+    assert not Path(it.gate).exists()
+
+
+def test_processors_are_counted(tmp_path: Path, made: Made) -> None:
+    cluster = made()
+    assert (look(cluster).processors, look(cluster).usable, look(cluster).busy) == (16, 16, 0)
+    do(cluster.reserve(ReserveOrder(token(1), 10, 60)))
+    seen = look(cluster)
+    assert (seen.busy, seen.ours, seen.reservations[token(1)].processors) == (
+        10, {token(1): 10}, 10,
+    )  # fmt: skip
+    with pytest.raises(Refusal) as caught:
+        do(cluster.reserve(ReserveOrder(token(2), 7, 60)))
+    assert caught.value.cause is Cause.BUSY
+    do(cluster.reserve(ReserveOrder(token(1), 10, 60)))
+    assert look(cluster).busy == 10, "the same again is the same"
+    clean(cluster, CleanOrder(token(1)))
+    assert look(cluster).busy == 0
+
+
+@pytest.mark.parametrize("run", [True, False])
+def test_cancelled_nothing_of_it_is_left(tmp_path: Path, made: Made, run: bool) -> None:
+    cluster = made(run=run)
+    it = order(tmp_path, script=b"#!/bin/sh\necho $$ > pid\nsleep 300\n")
+    do(cluster.submit(it))
+    until(lambda: marks(cluster, it).started is not None)
+    if run:
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+    left = clean(cluster, CleanOrder(it.token, it.gate))
+    assert left.started and left.cause is Cause.KILLED
+    assert look(cluster).busy == 0
+    if run:
+        pid = int((tmp_path / "pid").read_text())
+        until(lambda: not Path(f"/proc/{pid}").exists())
+
+
+def test_a_script_that_bears_with_sigterm_is_killed(tmp_path: Path, made: Made) -> None:
+    cluster = made()
+    script = b"#!/bin/sh\ntrap '' TERM\n: > up\nwhile :; do sleep 0.1; done\n"
+    it = order(tmp_path, script=script)
+    do(cluster.submit(it))
+    until(lambda: (tmp_path / "up").exists())
+    left = clean(cluster, CleanOrder(it.token, it.gate))
+    assert left.started and left.exit_code is None and left.cause is Cause.KILLED
+
+
+def test_a_job_over_its_time_limit(tmp_path: Path, made: Made) -> None:
+    cluster = made()
+    it = order(tmp_path, script=b"#!/bin/sh\nsleep 300\n", seconds=1)
+    do(cluster.submit(it))
+    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    assert look(cluster).jobs[it.token].cause is Cause.OVERTIME
+
+
+def test_submitted_again_it_is_adopted(tmp_path: Path, made: Made) -> None:
+    cluster = made()
+    it = order(tmp_path, script=b"#!/bin/sh\nsleep 300\n")
+    first = do(cluster.submit(it))
+    assert do(cluster.submit(replace(it, again=True))).native_id == first.native_id
+
+
+def test_an_output_that_cannot_be_written_is_a_failed_job(tmp_path: Path, made: Made) -> None:
+    cluster = made()
+    it = order(tmp_path, output="/no/such/folder/out")
+    do(cluster.submit(it))
+    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    assert look(cluster).jobs[it.token].word == "FAILED"
+    assert marks(cluster, it).started is None
+
+
+def test_a_gate_that_vanishes_does_not_disturb_other_jobs(tmp_path: Path, made: Made) -> None:
+    cluster = made(run=False)
+    first, second = (order(tmp_path, n, environment={"METABROKER_RUN_TIME": "1"}) for n in (1, 2))
+    do(cluster.submit(first))
+    until(lambda: marks(cluster, first).started is not None)
+    cluster.discard(first.gate)
+    do(cluster.submit(second))
+    for it in (first, second):
+        until(lambda it=it: look(cluster).jobs[it.token].state is NativeState.ENDED)  # type: ignore[misc]
+
+
+def test_options_of_its_own_it_has_none(made: Made) -> None:
+    assert made().check_native(("--mem=1G",)) == "lab is simulated and takes no options of its own"
+
+
+# --- restarts ---------------------------------------------------------------------------------
+
+
+def test_after_a_restart_it_is_as_it_was(tmp_path: Path, made: Made) -> None:
+    cluster = made()
+    it = order(
+        tmp_path, script=b"#!/bin/sh\n: > up\nuntil [ -e go ]; do sleep 0.02; done\nexit 3\n"
+    )
+    do(cluster.submit(it))
+    do(cluster.reserve(ReserveOrder(token(2), 6, 600)))
+    until(lambda: (tmp_path / "up").exists())
+    before = look(cluster)
+    cluster.close()
+    cluster = made()
+    assert look(cluster) == before
+    (tmp_path / "go").write_text("")
+    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    assert marks(cluster, it).exit_code == 3
+    assert look(cluster).busy == 6
+
+
+@pytest.mark.parametrize("run", [True, False])
+def test_what_waits_at_the_barrier_waits_on(tmp_path: Path, made: Made, run: bool) -> None:
+    cluster = made(run=run)
+    it = order(tmp_path, barrier_seconds=60, environment={"METABROKER_RUN_TIME": "0"})
+    do(cluster.submit(it))
+    until(lambda: marks(cluster, it).arrived)
+    cluster.close()
+    cluster = made()
+    cluster.arm(it.gate)
+    cluster.open(it.gate, it.peers)
+    until(lambda: marks(cluster, it).exit_code == 0)
+
+
+DAEMON = """
+import sys, time
+from pathlib import Path
+from metabroker.clusters.operation import carry_out
+from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions, processes
+from metabroker.clusters.transports.local import LocalTransport
+from tests.clusters.simulated.test_cluster import order
+folder = Path(sys.argv[1])
+cluster = SimulatedCluster(SimulatedOptions("lab", "abcdef01", 16, folder / "state/lab.simulated"))
+it = order(folder, script=(folder / "script").read_bytes())
+carry_out(cluster.submit(it), LocalTransport({}))
+time.sleep(300)
+"""
+
+
+def test_processes_of_a_daemon_that_was_killed_are_adopted(tmp_path: Path, made: Made) -> None:
+    script = b"#!/bin/sh\necho $$ >> pids\nuntil [ -e go ]; do sleep 0.02; done\nexit 5\n"
+    (tmp_path / "script").write_bytes(script)
+    daemon = subprocess.Popen([sys.executable, "-c", DAEMON, str(tmp_path)], cwd=ROOT)
+    try:
+        until(lambda: (tmp_path / "pids").exists())
+    finally:
+        daemon.send_signal(signal.SIGKILL)
+        daemon.wait()
+    cluster = made()
+    it = order(tmp_path)
+    until(lambda: look(cluster).jobs[it.token].state is NativeState.RUNNING)
+    (tmp_path / "go").write_text("")
+    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    assert (tmp_path / "pids").read_text().count("\n") == 1, "it was not started again"
+    assert clean(cluster, CleanOrder(it.token, it.gate)).exit_code == 5
+
+
+def test_a_child_of_the_shell_is_not_taken_for_the_process(tmp_path: Path) -> None:
+    script = tmp_path / "1.sh"
+    # Two shells with one command line; then only the child has it.
+    script.write_text("(: > up; sleep 300; :) &\nuntil [ -e on ]; do :; done\nexec sleep 300\n")
+    own = processes.start(script, cwd=str(tmp_path), output="/dev/null", error=None, env={})
+    try:
+        until((tmp_path / "up").exists)
+        assert processes.find(script) == own
+        (tmp_path / "on").touch()
+        command = Path(f"/proc/{own.pid}/cmdline")
+        until(lambda: command.read_bytes() == b"sleep\x00300\0")
+        assert processes.find(script) is None
+    finally:
+        own.signal(signal.SIGKILL)
+        until(lambda: not own.alive())
+        processes.reap()
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"next_id": 1, "jobs": [{}]}', "\0" * 9])
+def test_a_damaged_state_file_is_an_empty_cluster(tmp_path: Path, made: Made, content: str) -> None:
+    state = tmp_path / "state" / "lab.simulated"
+    state.parent.mkdir()
+    state.write_text(content)
+    cluster = made()
+    assert (look(cluster).processors, look(cluster).busy) == (16, 0)
+    do(cluster.reserve(ReserveOrder(token(1), 4, 60)))
+    cluster.close()
+    assert look(made()).busy == 4
+
+
+def test_what_cannot_be_ended_is_not_gone_yet(
+    tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from metabroker.clusters.simulated import cluster as module
+
+    monkeypatch.setattr(module, "_PATIENCE", 2)
+    monkeypatch.setattr(processes, "_GRACE", 600.0)
+    cluster = made()
+    it = order(tmp_path, script=b"#!/bin/sh\ntrap '' TERM\n: > up\nwhile :; do sleep 0.1; done\n")
+    do(cluster.submit(it))
+    until(lambda: (tmp_path / "up").exists())
+    with pytest.raises(Doubt) as caught:
+        do(cluster.clean(CleanOrder(it.token, it.gate)))
+    assert not caught.value.fenced
+    monkeypatch.undo()

@@ -1,0 +1,196 @@
+"""The model: never more processors in use than there are, reservations exact."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    precondition,
+    rule,
+)
+
+from metabroker.clusters.simulated.model import Denied, Job, Model, State, of_names
+
+SIZE = 32
+SIZES = st.integers(1, SIZE + 4)
+
+
+class Machine(RuleBasedStateMachine):
+    """Local users and a broker on one cluster, in any order."""
+
+    jobs = Bundle("jobs")
+    reservations = Bundle("reservations")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = Model(SIZE)
+        self.now = 1000.0
+        self.count = 0
+
+    @rule(target=jobs, processors=SIZES, limit=st.integers(1, 100))
+    def submit(self, processors: int, limit: int) -> Job | None:
+        try:
+            return self.model.submit("local", processors, limit, self.now)
+        except Denied as denied:
+            assert processors > SIZE and not denied.busy
+            return None
+
+    @rule(target=reservations, processors=SIZES, seconds=st.integers(1, 200))
+    def reserve(self, processors: int, seconds: int) -> str | None:
+        self.count += 1
+        name = f"r{self.count}"
+        idle = self.model.idle()
+        try:
+            made = self.model.reserve(name, processors, self.now, self.now + seconds)
+        except Denied as denied:
+            assert processors > idle and denied.busy
+            return None
+        assert made.processors == processors <= idle
+        assert self.model.idle() == idle - processors, "exactly as many are kept"
+        return name
+
+    @rule(target=jobs, name=reservations, processors=SIZES)
+    def submit_into(self, name: str | None, processors: int) -> Job | None:
+        if name is None:
+            return None
+        there = self.model.reservations.get(name)
+        try:
+            return self.model.submit(name, processors, 50, self.now, reservation=name)
+        except Denied:
+            assert there is None or processors > there.processors
+            return None
+
+    @rule(name=consumes(reservations))
+    def delete(self, name: str | None) -> None:
+        if name is None:
+            return
+        users = [j for j in self.model.jobs.values() if j.reservation == name]
+        try:
+            self.model.unreserve(name)
+        except Denied:
+            assert any(not job.state.ended for job in users)
+        else:
+            assert name not in self.model.reservations
+
+    @rule(job=jobs, state=st.sampled_from([s for s in State if s.ended]))
+    def end(self, job: Job | None, state: State) -> None:
+        if job is None:
+            return
+        before = (job.state, job.end_time)
+        self.model.end(job, state, self.now)
+        if before[0].ended:
+            assert (job.state, job.end_time) == before, "an end is final"
+
+    @rule(seconds=st.integers(0, 400))
+    def time_passes(self, seconds: int) -> None:
+        self.now += seconds
+        pending = [j for j in self.model.jobs.values() if j.state is State.PENDING]
+        started = self.model.advance(self.now)
+        assert [job for job in pending if job in started] == started, "in the order they came"
+        assert all(j.state is State.RUNNING and j.start_time == self.now for j in started)
+        for job in self.model.overdue(self.now):
+            assert job.start_time is not None and job.start_time + job.limit <= self.now
+
+    @precondition(lambda self: self.model.jobs or self.model.reservations)
+    @rule()
+    def restart(self) -> None:
+        data = json.loads(json.dumps(self.model.to_json()))
+        again = Model(SIZE)
+        again.from_json(data)
+        assert again == self.model
+
+    @invariant()
+    def never_more_than_there_are(self) -> None:
+        assert 0 <= self.model.held_by_jobs() <= SIZE
+        assert self.model.held_by_jobs() <= self.model.busy() <= SIZE
+        assert self.model.idle() == SIZE - self.model.busy()
+
+    @invariant()
+    def jobs_stay_within_their_reservations(self) -> None:
+        for name, reservation in self.model.reservations.items():
+            assert self.model.held_by_jobs(name) <= reservation.processors
+
+
+Machine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestModel = Machine.TestCase
+
+
+def test_first_come_first_served_outside_reservations() -> None:
+    model = Model(10)
+    first, wide, small = (model.submit("x", n, 100, 0.0) for n in (6, 8, 2))
+    assert model.advance(0.0) == [first]
+    assert (wide.state, small.state) == (State.PENDING, State.PENDING), "nobody overtakes"
+    model.end(first, State.COMPLETED, 5.0, 0)
+    assert model.advance(5.0) == [wide, small]
+
+
+def test_a_job_in_a_reservation_needs_not_wait_for_others() -> None:
+    model = Model(10)
+    model.submit("local", 8, 100, 0.0)
+    model.advance(0.0)
+    model.submit("local", 8, 100, 0.0)
+    model.reserve("r", 2, 0.0, 50.0)
+    mine = model.submit("mine", 2, 40, 0.0, reservation="r")
+    assert model.advance(1.0) == [mine]
+
+
+def test_a_reservation_begins_and_ends() -> None:
+    model = Model(10)
+    model.reserve("r", 4, 10.0, 20.0)
+    job = model.submit("mine", 4, 100, 0.0, reservation="r")
+    assert model.advance(9.0) == []
+    assert model.advance(10.0) == [job]
+    assert model.idle() == 6
+    model.advance(20.0)
+    assert "r" not in model.reservations
+    assert model.idle() == 6, "its job still runs"
+
+
+def test_a_name_is_unique_and_a_reservation_in_use_stays() -> None:
+    model = Model(10)
+    model.reserve("r", 4, 0.0, 20.0)
+    with pytest.raises(Denied, match="exists"):
+        model.reserve("r", 4, 0.0, 20.0)
+    job = model.submit("mine", 4, 100, 0.0, reservation="r")
+    with pytest.raises(Denied, match="in use"):
+        model.unreserve("r")
+    model.end(job, State.CANCELLED, 1.0)
+    model.unreserve("r")
+    model.unreserve("r")
+
+
+def test_ended_jobs_are_forgotten_in_time() -> None:
+    model = Model(10, remember=300.0)
+    job = model.submit("mb-x", 1, 10, 0.0)
+    model.advance(0.0)
+    model.end(job, State.COMPLETED, 100.0, 0)
+    model.advance(400.0)
+    assert model.named("mb-x") == [job] and of_names(model.jobs.values(), "mb-") == [job]
+    model.advance(400.1)
+    assert model.named("mb-x") == []
+    assert model.submit("x", 1, 10, 0.0).id == job.id + 1, "a number is not issued again"
+
+
+def test_down_processors_take_no_jobs() -> None:
+    model = Model(10, down=8)
+    assert model.idle() == 2
+    job = model.submit("x", 4, 10, 0.0)
+    assert model.advance(0.0) == []
+    model.down = 0
+    assert model.advance(1.0) == [job]
+
+
+def test_the_liveliest_of_a_name_comes_first() -> None:
+    model = Model(10)
+    dead, running, waits = (model.submit("t", 4, 10, 0.0) for _ in range(3))
+    model.end(dead, State.CANCELLED, 0.0)
+    model.advance(0.0)
+    waits.state = State.PENDING
+    assert [job.id for job in model.named("t")] == [waits.id, running.id, dead.id]

@@ -1,0 +1,1 @@
+"""Tests of the Slurm adapter, from what real releases printed."""

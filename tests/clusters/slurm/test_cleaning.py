@@ -1,0 +1,115 @@
+"""Cleaning: cancel, wait, delete, until nothing is left of the token; or "not yet"."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.port import Doubt
+from metabroker.clusters.slurm import operations
+from metabroker.clusters.slurm.operations import Account
+
+from . import recorded
+from .drive import TOKEN, Answer, Told, drive, failed, job, said
+
+WHO = Account("mbsvc")
+FIND = f"squeue -h -r -t all -u mbsvc -n {TOKEN} -o JOBS"
+CANCEL = f"scancel -u mbsvc -n {TOKEN}"
+DELETE = f"scontrol delete ReservationName={TOKEN}"
+IN_USE = failed(f"delete_reservation reservation={TOKEN}: Requested reservation is in use\n")
+UNKNOWN = failed(f"delete_reservation reservation={TOKEN}: Requested reservation is invalid\n")
+
+
+def clean(answers: list[Answer], *, reservation: bool = True) -> tuple[Cause | None, Told]:
+    told = Told()
+    cause = drive(operations.clean(WHO, TOKEN, reservation=reservation), answers, told)
+    return cause, told
+
+
+def test_nothing_is_there() -> None:
+    assert clean([said(), UNKNOWN])[1].lines == [FIND, DELETE]
+    assert clean([said()], reservation=False)[1].lines == [FIND]
+
+
+def test_a_running_job_and_its_reservation() -> None:
+    cause, told = clean(
+        [said(job("RUNNING")), said(), said(job("COMPLETING")), said(job("CANCELLED")), said()]
+    )
+    assert cause is Cause.KILLED
+    assert told.lines == [FIND, CANCEL, FIND, FIND, DELETE]
+    assert told.pauses == 1
+
+
+def test_it_is_cancelled_by_name_and_once() -> None:
+    _cause, told = clean(
+        [said(job("PENDING")), said(), *[said(job("PENDING"))] * 3, said(), said()]
+    )
+    assert told.lines.count(CANCEL) == 1
+
+
+def test_twins_are_all_waited_for() -> None:
+    both = job("CANCELLED", 1) + job("RUNNING", 2)
+    _cause, told = clean([said(both), said(), said(both), said(job("CANCELLED", 1)), said()])
+    assert told.lines == [FIND, CANCEL, FIND, FIND, DELETE]
+
+
+def test_a_reservation_still_in_use_is_deleted_later() -> None:
+    _cause, told = clean(
+        [said(job("CANCELLED")), IN_USE, said(job("CANCELLED")), IN_USE, said(), said()]
+    )
+    assert told.lines == [FIND, DELETE, FIND, DELETE, FIND, DELETE]
+    assert told.pauses == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "cause"),
+    [
+        ("COMPLETED", None),
+        ("TIMEOUT", Cause.OVERTIME),
+        ("NODE_FAIL", Cause.NODE),
+        ("FAILED", Cause.EXIT),
+    ],
+)
+def test_its_clusters_word_on_how_it_ended(state: str, cause: Cause | None) -> None:
+    assert clean([said(job(state)), said()])[0] is cause
+    # Forgotten in between: what was seen last counts.
+    assert clean([said(job(state)), IN_USE, said(), said()])[0] is cause
+
+
+def test_what_does_not_end_is_not_gone_yet() -> None:
+    with pytest.raises(Doubt, match=f"{TOKEN} is COMPLETING: not gone yet"):
+        clean([said(job("RUNNING")), said(), *[said(job("COMPLETING"))] * 29])
+    with pytest.raises(Doubt, match=f"{TOKEN}: not gone yet"):
+        clean([x for _ in range(30) for x in (said(), IN_USE)])
+
+
+@pytest.mark.parametrize("release", recorded.RELEASES)
+def test_recorded_answers_to_deleting(release: str) -> None:
+    cases = recorded.cases(release)
+    for gone in ("delete", "delete an unknown reservation"):
+        clean([said(), cases[gone].completed])
+    in_use = cases["delete in use by a pending job"].completed
+    running = cases["delete in use by a running job"].completed
+    clean([said(), in_use, said(), running, said(), said()])
+    for trouble in ("frozen", "down"):
+        with pytest.raises(Doubt):
+            clean([said(), cases[f"delete: controller {trouble}"].completed])
+    with pytest.raises(Doubt):
+        clean([said(), cases["delete as no operator"].completed])
+
+
+@pytest.mark.parametrize("release", recorded.RELEASES)
+def test_recorded_answers_to_cancelling(release: str) -> None:
+    cases = recorded.cases(release)
+    done = cases["scancel a running job"].completed
+    clean([said(job("RUNNING")), done, said(), said()])
+    for case in ("scancel: controller frozen", "scancel: controller down", "scancel another's job"):
+        with pytest.raises(Doubt):
+            clean([said(job("RUNNING")), cases[case].completed])
+
+
+def test_a_job_that_ended_just_before_it_was_cancelled_is_no_error() -> None:
+    late = failed("scancel: error: Kill job error on job id 7: Job/step already completing\n")
+    clean([said(job("RUNNING")), late, said(job("COMPLETED")), said()])
+    gone = failed("scancel: error: Kill job error on job id 7: Invalid job id specified\n")
+    clean([said(job("RUNNING")), gone, said(), said()])

@@ -1,0 +1,172 @@
+"""The Slurm cluster behind the port: looks, gates, and what goes wrong in the port's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.gate import Position, gate_path
+from metabroker.clusters.port import (
+    CleanOrder,
+    ComponentOrder,
+    Doubt,
+    Peer,
+    Refusal,
+    ReserveOrder,
+)
+from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
+from metabroker.clusters.transports.base import CommandLost, CommandMissing
+from metabroker.clusters.transports.local import LocalTransport
+
+from . import recorded
+from .drive import TOKEN, Answer, Told, drive, job, said
+
+OPTIONS = SlurmOptions("delft", "abcdef01", "root", partition="batch")
+NO_RESERVATIONS = said("No reservations in the system\n")
+
+
+def cluster(**given: str) -> SlurmCluster:
+    return SlurmCluster(replace(OPTIONS, **given), LocalTransport({}))  # type: ignore[arg-type]
+
+
+def looks(release: str, state: str, jobs: str) -> list[Answer]:
+    return [
+        said(recorded.squeue(release, jobs)),
+        said(recorded.sinfo(release, state)),
+        said(recorded.text(release, state, "reservation")),
+    ]
+
+
+def test_the_number_of_commands_of_a_look_does_not_grow_with_jobs() -> None:
+    it = cluster()
+    told = Told()
+    version = recorded.cases("24.11")["version"].completed
+    busy = looks("24.11", "reserved-and-running", "pending")
+    inside = said()
+    first = drive(it.observe(5.0), [*busy, inside, version], told)
+    assert (first.commands, first.version, first.taken_at) == (5, "24.11.5", 5.0)
+    second = drive(it.observe(6.0), [*busy, inside], Told())
+    assert second.commands == 4
+    quiet = [said(), said(recorded.sinfo("24.11", "idle")), NO_RESERVATIONS]
+    assert drive(it.observe(7.0), quiet, Told()).commands == 3
+    assert [line.split()[0] for line in told.lines] == [
+        "squeue", "sinfo", "scontrol", "squeue", "sinfo",
+    ]  # fmt: skip
+
+
+def test_all_that_is_parsed_is_asked_for_with_unix_times() -> None:
+    told = Told()
+    drive(
+        cluster().observe(5.0),
+        [*looks("24.11", "reserved-and-running", "ended"), said(), said()],
+        told,
+    )
+    assert all(("SLURM_TIME_FORMAT", "%s") in command.env for command in told.commands)
+    assert "-R two-nodes,cores-only,later,beside,several-users" in told.lines[3]
+
+
+def test_an_unknown_partition() -> None:
+    answers = [
+        said(),
+        said(recorded.sinfo("24.11", "idle")),
+        NO_RESERVATIONS,
+        said("slurm 24.11.5"),
+    ]
+    with pytest.raises(Refusal, match=r"no node is in the partition \(nowhere\)"):
+        drive(cluster(partition="nowhere").observe(5.0), answers, Told())
+
+
+@pytest.mark.parametrize("release", recorded.RELEASES)
+@pytest.mark.parametrize("trouble", ["controller down", "controller frozen", "no munged"])
+def test_a_look_that_fails(release: str, trouble: str) -> None:
+    answer = recorded.cases(release)[f"squeue: {trouble}"].completed
+    with pytest.raises((Refusal, Doubt)):
+        drive(cluster().observe(5.0), [answer], Told())
+
+
+def test_a_lost_a_missing_and_a_garbled_command() -> None:
+    it = cluster()
+    with pytest.raises(Doubt, match="no answer within 30 s"):
+        drive(it.observe(5.0), [CommandLost("squeue: no answer within 30 s")], Told())
+    with pytest.raises(Refusal, match="set `bin` or PATH") as caught:
+        drive(it.observe(5.0), [CommandMissing("squeue: not found")], Told())
+    assert caught.value.cause is Cause.UNREACHABLE
+    with pytest.raises(Doubt, match="squeue: 1 columns"):
+        drive(it.observe(5.0), [said("hello\n")], Told())
+    with pytest.raises(Doubt):
+        drive(it.reserve(ReserveOrder(TOKEN, 4, 60)), [CommandLost("scontrol: cut")], Told())
+
+
+def order(folder: Path) -> ComponentOrder:
+    return ComponentOrder(
+        token=TOKEN,
+        gate=gate_path(str(folder), TOKEN, "secret"),
+        processors=16,
+        seconds=600,
+        job=1,
+        name="job",
+        component=0,
+        peers=(Peer("delft", 16), Peer("leiden", 8)),
+        script=b"#!/bin/sh\nexit 0\n",
+        args=(),
+        environment={},
+        chdir=str(folder),
+        output=str(folder / "out"),
+        error=None,
+        barrier_seconds=60,
+    )
+
+
+def test_the_gate_is_there_before_the_job_is(tmp_path: Path) -> None:
+    it = cluster()
+    told = Told()
+    operation = it.submit(order(tmp_path))
+    command = operation.send(None)
+    told.commands.append(command)  # type: ignore[arg-type]
+    gate = Path(order(tmp_path).gate)
+    assert (gate / Position.WAIT.value).exists()
+    assert (gate / "script").read_bytes() == b"#!/bin/sh\nexit 0\n"
+    assert b"#!/bin/sh" in told.commands[0].stdin and str(gate).encode() in told.commands[0].stdin
+
+
+def test_a_folder_that_cannot_be_used_is_a_refusal_and_nothing_is_submitted(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(Refusal) as caught:
+        drive(cluster().submit(order(tmp_path / "gone")), [], Told())
+    assert caught.value.cause is Cause.INVALID
+    assert "secret" not in caught.value.detail
+
+
+def test_cleaning_shuts_the_gate_first_and_says_so_when_the_cluster_does_not_answer(
+    tmp_path: Path,
+) -> None:
+    it = cluster()
+    drive(it.submit(order(tmp_path)), [said("7\n")], Told())
+    wanted = CleanOrder(TOKEN, order(tmp_path).gate, reservation=False)
+    down = recorded.cases("24.11")["squeue: controller down"].completed
+    for answer in (down, CommandLost("squeue: no answer")):
+        with pytest.raises(Doubt) as caught:
+            drive(it.clean(wanted), [answer], Told())
+        assert caught.value.fenced
+    assert (Path(wanted.gate or "") / Position.ABORT.value).exists()
+
+
+def test_a_script_that_has_started_is_not_fenced(tmp_path: Path) -> None:
+    it = cluster()
+    drive(it.submit(replace(order(tmp_path), barrier_seconds=None)), [said("7\n")], Told())
+    gate = Path(order(tmp_path).gate)
+    (gate / "go").rename(gate / "run")
+    (gate / "started").write_text("n1\n")
+    wanted = CleanOrder(TOKEN, str(gate), reservation=False)
+    with pytest.raises(Doubt) as caught:
+        drive(it.clean(wanted), [CommandLost("squeue: no answer")], Told())
+    assert not caught.value.fenced
+    (gate / "ended").write_text("3 \n")
+    left = drive(it.clean(wanted), [said(job("FAILED"))], Told())
+    assert (left.started, left.exit_code, left.cause) == (True, 3, None)
+    it.discard(str(gate))
+    assert not gate.exists() and not gate.parent.exists()

@@ -1,0 +1,208 @@
+"""What the broker could get, worked out by hand for recorded situations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from metabroker.broker.observation import NativeState
+from metabroker.broker.states import Cause
+from metabroker.clusters.slurm import parsing
+from metabroker.clusters.slurm.parsing import NodeLine, Reservation, Use
+from metabroker.clusters.slurm.snapshot import Look, in_partition, snapshot
+
+from . import recorded
+from .recorded import RELEASES
+
+HOUR = 3600.0
+
+
+def look(release: str, state: str, **others: str) -> Look:
+    """One look at a recorded state. `others`: where a query was not recorded in this state."""
+    jobs, reservations = others.get("squeue"), others.get("reservation")
+    shown = parsing.reservations(recorded.text(release, reservations or state, "reservation"))
+    listed = parsing.jobs(recorded.squeue(release, jobs or state))
+    return Look(
+        taken_at=shown[0].start_time if shown else 0.0,
+        nodes=parsing.nodes(recorded.sinfo(release, state)),
+        jobs=listed,
+        reservations=shown,
+    )
+
+
+def idle(it: Look, prefix: str = "mb-abcdef01-") -> int:
+    seen = snapshot(it, None, prefix, HOUR)
+    return seen.usable - seen.busy
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_cores_reserved_by_others(release: str) -> None:
+    # 3 nodes of 48; reserved 10, 50 and 4 cores; nothing runs.
+    it = look(release, "reserved-cores", squeue="drained-and-down")
+    assert idle(replace(it, jobs=())) == 144 - 10 - 50 - 4
+
+
+@pytest.mark.parametrize(
+    ("release", "left"),
+    [
+        # 50 run in two-nodes; cores-only keeps 4, several-users 2, beside 39 cores of delft3.
+        ("24.11", 144 - 50 - 4 - 2 - 39),
+        ("26.05", 144 - 50 - 4 - 2 - 39),
+        # 22.05 says 71 cores for the 39: all of delft3 is taken for kept.
+        ("22.05", 144 - 50 - 4 - 2 - 48),
+    ],
+)
+def test_cores_reserved_and_a_job_inside_counts_once(release: str, left: int) -> None:
+    assert idle(look(release, "reserved-and-running")) == left
+
+
+# What two-nodes keeps free if nobody is known to run in it: 50, as far as its nodes have idle ones
+# (22.05: 23 and 23 idle, which cores are not told; later: 10 of its 38 and all of its 12).
+EMPTY = {"22.05": 46, "24.11": 10 + 12, "26.05": 10 + 12}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_job_of_another_account_is_found_in_its_reservation(release: str) -> None:
+    it = look(release, "reserved-and-running")
+    uses = [Use(job.id, job.state, job.processors, job.reservation) for job in it.jobs]
+    hidden = replace(it, jobs=(), inside=uses)
+    assert idle(hidden) == idle(it)
+    both = replace(it, inside=uses)
+    assert idle(both) == idle(it), "listed twice, it is the same job"
+    assert idle(replace(it, jobs=())) == idle(it) - EMPTY[release]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("state", ["reserved-nodes-fresh", "reserved-nodes"])
+def test_whole_nodes_count_as_reserved_also_while_they_are_called_idle(
+    release: str, state: str
+) -> None:
+    assert idle(look(release, state, squeue="reserved-nodes")) == 48
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_reservation_of_later_counts_when_our_jobs_could_meet_it(release: str) -> None:
+    it = look(release, "reserved-and-running")
+    later = next(r for r in it.reservations if r.name == "later")
+    assert later.start_time > it.taken_at + HOUR
+    soon = replace(it, taken_at=later.start_time - HOUR)
+    beside = [r for r in soon.reservations if r.name != "beside"]
+    assert idle(replace(soon, reservations=beside)) == 144 - 50 - 4 - 2 - 48
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_nodes_that_take_no_jobs_count_for_nothing(release: str) -> None:
+    it = look(release, "drained-and-down", reservation="idle")
+    seen = snapshot(it, None, "mb-", HOUR)
+    assert (seen.processors, seen.usable, seen.busy) == (144, 0, 0)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("state", ["silent", "silent-down"])
+def test_a_node_that_does_not_answer(release: str, state: str) -> None:
+    it = look(release, state, squeue="drained-and-down", reservation="idle")
+    assert idle(replace(it, jobs=())) == 96
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_partition_that_is_down(release: str) -> None:
+    it = look(release, "partition-down", squeue="drained-and-down", reservation="idle")
+    assert idle(replace(it, jobs=())) == 0
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_after_a_restart_absence_proves_nothing(release: str) -> None:
+    it = look(release, "restarted", squeue="drained-and-down", reservation="idle")
+    seen = snapshot(replace(it, jobs=()), None, "mb-", HOUR)
+    assert not seen.settled
+    assert seen.usable == 0
+    assert snapshot(look(release, "reserved-cores", squeue="running"), None, "mb-", HOUR).settled
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_our_own_reservation_and_job_are_told_apart(release: str) -> None:
+    it = look(release, "reserved-and-running")
+    token = "mb-abcdef01-1-1-0"
+    mine = replace(
+        it,
+        jobs=[
+            replace(j, name=token, reservation=token) if j.name == "mb.2.0" else j for j in it.jobs
+        ],
+        reservations=[
+            replace(r, name=token) if r.name == "two-nodes" else r for r in it.reservations
+        ],
+    )
+    seen = snapshot(mine, None, "mb-abcdef01-", HOUR)
+    assert seen.ours == {token: 50}
+    assert seen.usable - seen.busy == idle(it), "whoever holds them, they are held"
+    assert seen.reservations[token].processors == 50
+    assert seen.jobs[token].state is NativeState.RUNNING
+    # Before its job runs, the reservation alone holds them.
+    before = snapshot(replace(mine, jobs=()), None, "mb-abcdef01-", HOUR)
+    assert before.ours[token] == EMPTY[release]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_ended_jobs_of_ours(release: str) -> None:
+    it = look(release, "idle", squeue="ended", reservation="idle")
+    named = {job.name: f"mb-abcdef01-{n}-1-0" for n, job in enumerate(it.jobs, 1)}
+    seen = snapshot(
+        replace(it, jobs=[replace(j, name=named[j.name]) for j in it.jobs]),
+        None,
+        "mb-abcdef01-",
+        HOUR,
+    )
+    said = {
+        name: (seen.jobs[token].state, seen.jobs[token].exit_code, seen.jobs[token].cause)
+        for name, token in named.items()
+    }
+    ended = NativeState.ENDED
+    assert said["completed"] == (ended, 0, None)
+    assert said["failed"] == (ended, None, Cause.EXIT)
+    assert said["cancelled"] == (ended, None, Cause.KILLED)
+    assert said["timeout"] == (ended, None, Cause.OVERTIME)
+    assert said["deadline"] == (ended, None, Cause.OVERTIME)
+    assert said["node-fail"] == (ended, None, Cause.NODE)
+    assert said["waits-for-brief"] == (NativeState.PENDING, None, None)
+    assert seen.jobs[named["waits-for-brief"]].reason == "Reservation brief was deleted"
+    assert seen.jobs[named["completed"]].end_time is not None
+    assert seen.jobs[named["completed"]].hosts == "leiden1"
+
+
+def node(name: str, partition: str = "batch", **given: object) -> NodeLine:
+    plain = NodeLine(
+        name, "idle", 0, 48, 0, 48, partition, default=True, up=True, threads_per_core=1
+    )
+    return replace(plain, **given)  # type: ignore[arg-type]
+
+
+def test_the_partition_or_the_default_one() -> None:
+    nodes = [
+        node("n1"),
+        node("n1", "long", default=False),
+        node("n2", "long", default=False),
+    ]
+    assert [n.name for n in in_partition(nodes, None)] == ["n1"]
+    assert [n.name for n in in_partition(nodes, "long")] == ["n1", "n2"]
+    assert in_partition(nodes, "nowhere") == []
+
+
+def test_of_several_jobs_of_one_token_the_liveliest_is_shown() -> None:
+    line = parsing.jobs(recorded.squeue("22.05", "running"))[0]
+    token = "mb-abcdef01-1-1-0"
+    states = ["CANCELLED", "WEIRD", "PENDING", "RUNNING", "FAILED"]
+    jobs = [replace(line, id=str(n), name=token, state=s) for n, s in enumerate(states)]
+    for count, expected in ((1, "0"), (2, "1"), (3, "2"), (5, "3")):
+        it = Look(0.0, [node("n1")], jobs[:count], [])
+        assert snapshot(it, None, "mb-abcdef01-", HOUR).jobs[token].native_id == expected
+
+
+def test_two_threads_on_each_core() -> None:
+    reservation = Reservation(
+        name="r", start_time=0.0, end_time=HOUR, nodes="n1", node_count=1, core_count=4,
+        processors=8, state="ACTIVE", flags="", users="x", partition="", cores={"n1": 4},
+    )  # fmt: skip
+    it = Look(0.0, [node("n1", threads_per_core=2)], [], [reservation])
+    assert idle(it) == 48 - 8
+    assert idle(replace(it, reservations=[replace(reservation, cores={})])) == 48 - 8

@@ -1,0 +1,154 @@
+"""Submitting: one argument vector, never a shell; never twice without looking."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.port import ComponentOrder, Doubt, Peer, Refusal, Submission
+from metabroker.clusters.slurm import operations
+from metabroker.clusters.slurm.operations import Account
+
+from . import recorded
+from .drive import TOKEN, Answer, Told, drive, job, said
+
+WHO = Account("mbsvc", "batch", "physics", "normal")
+ORDER = ComponentOrder(
+    token=TOKEN,
+    gate="/home/anna/.metabroker/gate",
+    processors=16,
+    seconds=601,
+    job=1,
+    name="a name",
+    component=0,
+    peers=(Peer("delft", 16),),
+    script=b"#!/bin/sh\n",
+    args=(),
+    environment={},
+    chdir="/home/anna",
+    output="/home/anna/out",
+    error=None,
+)
+FIND = f"squeue -h -r -t all -u mbsvc -n {TOKEN} -o JOBS"
+
+
+def submit(
+    order: ComponentOrder, answers: list[Answer], who: Account = WHO
+) -> tuple[Submission, Told]:
+    told = Told()
+    return drive(operations.submit(who, order, b"#!/bin/sh\nwrapper"), answers, told), told
+
+
+def test_the_argument_vector() -> None:
+    done, told = submit(ORDER, [said("77\n")])
+    assert done == Submission("77")
+    (command,) = told.commands
+    assert command.argv == (
+        "sbatch", "--parsable", f"--job-name={TOKEN}", "--ntasks=16", "--time=11",
+        "--chdir=/home/anna", "--output=/home/anna/out", "--no-requeue", "--open-mode=append",
+        "--partition=batch", "--account=physics", "--qos=normal",
+    )  # fmt: skip
+    assert command.stdin == b"#!/bin/sh\nwrapper"
+
+
+def test_a_reservation_and_an_error_file() -> None:
+    order = replace(ORDER, reservation=True, error="/tmp/100%j")
+    _done, told = submit(order, [said("77;delft\n")])
+    assert f"--reservation={TOKEN}" in told.commands[0].argv
+    assert "--error=/tmp/100%%j" in told.commands[0].argv
+
+
+def test_users_own_options_come_first_so_that_ours_win() -> None:
+    order = replace(ORDER, native=("--mem=4G", "--partition=long", "-qhigh"))
+    _done, told = submit(order, [said("77\n")])
+    argv = told.commands[0].argv
+    assert argv[:5] == ("sbatch", "--mem=4G", "--partition=long", "-qhigh", "--parsable")
+    assert "--account=physics" in argv
+    assert not {"--partition=batch", "--qos=normal"} & set(argv)
+
+
+def test_done_again_it_looks_first_and_adopts_what_it_finds() -> None:
+    done, told = submit(replace(ORDER, again=True), [said(job("RUNNING", 42))])
+    assert done == Submission("42", 1795244532.0)
+    assert told.lines == [FIND]
+
+
+def test_of_several_the_liveliest_is_adopted() -> None:
+    lines = [
+        job("CANCELLED", 1, submitted=30),
+        job("PENDING", 2, submitted=20),
+        job("RUNNING", 3, submitted=10),
+        job("RUNNING", 4, submitted=5),
+        job("RUNNING", 5, name="another"),
+    ]
+    done, _told = submit(replace(ORDER, again=True), [said("".join(lines))])
+    assert done.native_id == "3"
+
+
+def test_done_again_and_nothing_found_it_submits() -> None:
+    done, told = submit(replace(ORDER, again=True), [said(""), said("78\n")])
+    assert done == Submission("78")
+    assert told.lines[0] == FIND and told.lines[1].startswith("sbatch ")
+
+
+def test_done_again_and_no_answer_to_the_look_it_does_not_submit() -> None:
+    frozen = recorded.cases("24.11")["squeue: controller frozen"].completed
+    with pytest.raises(Doubt):
+        submit(replace(ORDER, again=True), [frozen])
+    down = recorded.cases("24.11")["squeue: controller down"].completed
+    with pytest.raises(Refusal) as caught:
+        submit(replace(ORDER, again=True), [down])
+    assert caught.value.cause is Cause.UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    "printed", ["", "Submitted batch job 77\n", "77 88\n", "-1\n", "٣\n", "²\n"]
+)
+def test_an_answer_without_a_number_is_a_doubt(printed: str) -> None:
+    with pytest.raises(Doubt, match="no job number"):
+        submit(ORDER, [said(printed)])
+
+
+@pytest.mark.parametrize("release", recorded.RELEASES)
+def test_no_answer_is_a_doubt_and_a_refusal_is_sure(release: str) -> None:
+    cases = recorded.cases(release)
+    with pytest.raises(Doubt):
+        submit(ORDER, [cases["sbatch: controller frozen"].completed])
+    for case, cause in (
+        ("sbatch: controller down", Cause.UNREACHABLE),
+        ("unknown partition", Cause.INVALID),
+        ("another's reservation", Cause.DENIED),
+        ("bad time", Cause.INVALID),
+    ):
+        with pytest.raises(Refusal) as caught:
+            submit(ORDER, [cases[case].completed])
+        assert caught.value.cause is cause
+
+
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
+
+
+@given(TEXT, TEXT, TEXT, st.lists(TEXT, max_size=3), st.dictionaries(TEXT, TEXT, max_size=2))
+def test_no_text_of_a_user_is_more_than_one_word_or_read_by_a_shell(
+    name: str, chdir: str, output: str, args: list[str], environment: dict[str, str]
+) -> None:
+    order = replace(
+        ORDER,
+        name=name,
+        chdir=f"/{chdir}",
+        output=f"/{output}",
+        args=tuple(args),
+        environment=environment,
+    )
+    _done, told = submit(order, [said("77\n")])
+    (command,) = told.commands
+    assert len(command.argv) == 12
+    assert command.argv[5] == f"--chdir=/{chdir}"
+    assert command.argv[6] == f"--output=/{output.replace('%', '%%')}"
+    plain = submit(ORDER, [said("77\n")])[1].commands[0]
+    assert command.argv[:5] + command.argv[7:] == plain.argv[:5] + plain.argv[7:]
+    assert command.env == ()

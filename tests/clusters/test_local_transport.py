@@ -1,0 +1,222 @@
+"""Commands and files of this host."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Completed
+from metabroker.clusters.transports.local import LocalFiles, LocalTransport
+
+PYTHON = sys.executable
+
+
+def run(
+    *argv: str, transport: LocalTransport | None = None, stdin: bytes = b"", **given: object
+) -> Completed:
+    return (transport or LocalTransport({})).run(Command(argv, stdin=stdin, **given))  # type: ignore[arg-type]
+
+
+def eventually(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+# --- commands ---------------------------------------------------------------------------------
+
+
+def test_what_a_command_said() -> None:
+    done = run("sh", "-c", "echo out; echo err >&2; exit 3")
+    assert done == Completed(3, "out\n", "err\n")
+
+
+def test_what_is_no_utf_8_is_replaced() -> None:
+    assert run("printf", r"a\377b").stdout == "a\ufffdb"
+
+
+def test_words_are_words() -> None:
+    hostile = ("$(exit 9)", "a b", "'", "\n", "", "*")
+    done = run(PYTHON, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))", *hostile)
+    assert json.loads(done.stdout) == list(hostile)
+
+
+def test_stdin() -> None:
+    assert run("cat", stdin=b"\x00binary\n").stdout == "\x00binary\n"
+    assert run("cat").stdout == ""
+    much = b"x" * 3_000_000
+    assert len(run("cat", stdin=much).stdout) == len(much)
+    assert run("true", stdin=much).exit_status == 0, "it does not read its input"
+
+
+def test_the_folder() -> None:
+    assert run("pwd").stdout == "/\n"
+    assert run("pwd", cwd="/usr").stdout == "/usr\n"
+
+
+def test_a_scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_CPU_BIND", "SQUEUE_FORMAT", "SECRET", "LD_PRELOAD_X", "LANG", "TMPDIR"):
+        monkeypatch.setenv(name, "leaks")
+    transport = LocalTransport({"SLURM_CONF": "/etc/slurm/delft.conf", "HOME": "/other"})
+    done = run("env", transport=transport, env=(("SLURM_TIME_FORMAT", "%s"),))
+    seen = dict(line.split("=", 1) for line in done.stdout.splitlines())
+    assert seen.keys() - {"PWD", "SHLVL", "_"} == {
+        "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LC_ALL", "SLURM_CONF", "SLURM_TIME_FORMAT",
+    }  # fmt: skip
+    assert seen["SLURM_CONF"] == "/etc/slurm/delft.conf"
+    assert seen["HOME"] == "/other"
+    assert "leaks" not in done.stdout
+
+
+def test_the_path_of_the_configuration_is_searched(tmp_path: Path) -> None:
+    (tmp_path / "squeue").write_text("#!/bin/sh\necho mine\n")
+    (tmp_path / "squeue").chmod(0o755)
+    transport = LocalTransport({"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert run("squeue", transport=transport).stdout == "mine\n"
+
+
+@pytest.mark.parametrize("name", ["no-such-command", "/no/such/command", "/etc/passwd", "/etc"])
+def test_a_command_that_cannot_be_run(name: str) -> None:
+    with pytest.raises(CommandMissing, match=name):
+        run(name)
+
+
+def test_a_command_without_its_interpreter(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "broken").chmod(0o755)
+    with pytest.raises(CommandMissing, match="No such file"):
+        run(str(tmp_path / "broken"))
+
+
+def test_words_that_no_command_can_be_given() -> None:
+    with pytest.raises(CommandMissing, match="too long"):
+        run("true", "x" * 3_000_000)
+    with pytest.raises(CommandMissing, match="null"):
+        run("true", "a\0b")
+
+
+def test_one_that_was_killed_is_lost() -> None:
+    with pytest.raises(CommandLost, match="ended by signal 9"):
+        run("sh", "-c", "kill -9 $$")
+
+
+@pytest.mark.parametrize("script", [
+    "{ready}; sleep 300",
+    "sleep 300 & echo $! >> pids; sleep 300 & echo $! >> pids; {ready}; wait",
+    "trap '' TERM HUP INT; sleep 300 & echo $! >> pids; {ready}; wait; sleep 300",
+    # It is over, but a child holds its output open.
+    "sleep 300 & echo $! >> pids; {ready}; exit 0",
+])  # fmt: skip
+def test_one_that_hangs_is_lost_within_its_bound_and_its_children_are_gone(
+    tmp_path: Path, script: str
+) -> None:
+    script = "echo $$ >> pids; " + script.format(ready=": > ready")
+    for seconds in (0.4, 2, 10, 50):  # on a busy machine it may not even have begun so soon
+        with pytest.raises(CommandLost, match="no answer within"):
+            run("sh", "-c", script, cwd=str(tmp_path), seconds=seconds)
+        if (tmp_path / "ready").exists():
+            break
+    assert (tmp_path / "ready").exists()
+    pids = (tmp_path / "pids").read_text().split()
+    eventually(lambda: not any(alive(pid) for pid in pids))
+
+
+def alive(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_every_command_has_a_bound() -> None:
+    with pytest.raises(CommandLost, match=r"no answer within 0.2 s"):
+        run("sleep", "300", transport=LocalTransport({}, command_timeout=0.2))
+
+
+# --- files ------------------------------------------------------------------------------------
+
+files = LocalFiles()
+
+
+def test_a_folder_and_its_parent_for_one_account_only(tmp_path: Path) -> None:
+    path = tmp_path / "parent" / "folder"
+    files.make_folder(str(path))
+    files.make_folder(str(path))
+    assert [oct(p.stat().st_mode & 0o777) for p in (path, path.parent)] == ["0o700", "0o700"]
+    with pytest.raises(FileNotFoundError):
+        files.make_folder(str(tmp_path / "a" / "b" / "c"))
+
+
+def test_a_file_is_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    files.write(str(path), b"one")
+    files.write(str(path), b"two", executable=True)
+    assert path.read_bytes() == b"two"
+    assert oct(path.stat().st_mode & 0o777) == "0o700"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+    assert files.read(str(path)) == b"two"
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "full").write_text("")
+    with pytest.raises(OSError):
+        files.write(str(tmp_path / "folder"), b"x")
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(FileNotFoundError):
+        files.write(str(tmp_path / "gone" / "file"), b"x")
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for gone in (tmp_path / "gone", tmp_path / "file" / "inside"):
+        assert files.read(str(gone)) is None
+        assert files.list(str(gone)) is None
+        assert files.rename(str(gone), str(tmp_path / "other")) is False
+        files.remove_tree(str(gone / "a"))
+    assert (tmp_path / "file").exists()
+
+
+def test_listing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    os.utime(tmp_path / "file", (1000.5, 1000.5))
+    (tmp_path / "link").symlink_to("nowhere")
+    found = {entry.name: entry.modified for entry in files.list(str(tmp_path)) or ()}
+    assert found.keys() == {"file", "link"}
+    assert found["file"] == 1000.5
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "private").write_text("secret")
+    (tmp_path / "link").symlink_to(tmp_path / "private")
+    with pytest.raises(OSError, match="symbolic links"):
+        files.read(str(tmp_path / "link"))
+    files.write(str(tmp_path / "link"), b"new")
+    assert (tmp_path / "private").read_text() == "secret"
+
+
+def test_removing_does_not_leave_through_links(tmp_path: Path) -> None:
+    (tmp_path / "keep").mkdir()
+    (tmp_path / "keep" / "file").write_text("")
+    gate = tmp_path / "parent" / "gate"
+    files.make_folder(str(gate))
+    (gate / "link").symlink_to(tmp_path / "keep")
+    files.remove_tree(str(gate))
+    assert (tmp_path / "keep" / "file").exists()
+    assert not gate.parent.exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        files.write(str(tmp_path / "file"), b"")
+    with pytest.raises(PermissionError):
+        files.make_folder(str(tmp_path / "a" / "b"))

@@ -1,0 +1,175 @@
+"""What is wrong with a configuration is told with file, line, key and a way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from metabroker.config import ConfigError, ConfigErrors, load, parse
+
+LAB = "  lab: {system: simulated, processors: 32}\n"
+CLUSTERS = f"clusters:\n{LAB}"
+
+
+def errors(text: str | bytes) -> tuple[ConfigError, ...]:
+    with pytest.raises(ConfigErrors) as caught:
+        parse(text, file="mb.yaml")
+    return caught.value.errors
+
+
+# text; line, key, part of the message, part of the advice
+CASES: list[tuple[str, int, str, str, str]] = [
+    # YAML that is not YAML
+    ("clusters:\n  a: {system: slurm\n", 3, "", "wrong YAML", "correct"),
+    ("clusters:\n\ta: 1\n", 2, "", "wrong YAML", "spaces, not with tabs"),
+    ("a: b: c\n", 1, "", "wrong YAML", "quotes"),
+    ("store: 'x\n", 2, "", "wrong YAML", "correct"),
+    ("a: 1\n---\nb: 2\n", 2, "", "wrong YAML", "correct"),
+    ("a: *nowhere\n", 1, "", "undefined alias", "correct"),
+    ("policy: !!python/object:os.system x\n", 1, "", "wrong YAML", "correct"),
+    ("policy: GS\nseed: 2024-99-99\n", 2, "", "cannot be read", "correct"),
+    ("- a\n- b\n", 1, "", "is not a mapping", "clusters"),
+    ("just text", 1, "", "is not a mapping", "clusters"),
+    # missing, unknown, twice
+    ("", 1, "clusters", "is missing", "clusters"),
+    ("policy: GS\n", 1, "clusters", "is missing", "clusters"),
+    ("clusters: {}\n", 1, "clusters", "at least one", "add"),
+    ("clusters:\n", 1, "clusters", "mapping", "key: value"),
+    (f"polcy: GS\n{CLUSTERS}", 1, "polcy", "unknown key", "did you mean 'policy'?"),
+    (f"xyzzy: 1\n{CLUSTERS}", 1, "xyzzy", "unknown key", "known here: store, socket"),
+    (f"{CLUSTERS}timeouts: {{comand: 3s}}\n", 3, "timeouts.comand", "unknown key", "'command'"),
+    (f"seed: 1\n{CLUSTERS}seed: 2\n", 4, "seed", "given twice, first in line 1", "remove"),
+    (f"{CLUSTERS}{LAB}", 3, "clusters.lab", "given twice, first in line 2", "remove"),
+    ("clusters:\n  d: {sytem: slurm}\n", 2, "clusters.d.system", "is missing", "system: slurm"),
+    ("clusters:\n  d: {system: slurm, bim: x}\n", 2, "clusters.d.bim", "unknown key", "'bin'"),
+    # values
+    (f"policy: LP-GX\n{CLUSTERS}", 1, "policy", "must be GS, LS-OR", "'LP-GF'"),
+    (f"policy: lp-gf\n{CLUSTERS}", 1, "policy", "must be GS", "'LP-GF'"),
+    (f"policy: [GS]\n{CLUSTERS}", 1, "policy", "not a list", "for example"),
+    (f"discipline: LIFO\n{CLUSTERS}", 1, "discipline", "must be FCFS or FPFS", ""),
+    (f"policy: FCFS\ndiscipline: FPFS\n{CLUSTERS}", 2, "discipline", "discipline itself", "leave"),
+    (f"placement: best-fit\n{CLUSTERS}", 1, "placement", "worst-fit", "'worst-fit'"),
+    (f"metrics: localhost\n{CLUSTERS}", 1, "metrics", "not an HTTP address", "HOST:PORT"),
+    (f"metrics: 127.0.0.1:99999\n{CLUSTERS}", 1, "metrics", "not an HTTP address", "HOST:PORT"),
+    (f"store: mysql://x/y\n{CLUSTERS}", 1, "store", "'mysql' is not supported", "sqlite:"),
+    (f"store: 'sqlite://'\n{CLUSTERS}", 1, "store", "must be a file", "sqlite:"),
+    (f"store: nonsense\n{CLUSTERS}", 1, "store", "not a database URL", "sqlite:"),
+    (f"socket: /{'x' * 120}\n{CLUSTERS}", 1, "socket", "at most 107 bytes", "shorter"),
+    (f"socket: 5\n{CLUSTERS}", 1, "socket", "must be a path", "path"),
+    (f"poll_interval: 3 weeks\n{CLUSTERS}", 1, "poll_interval", "not a duration", "5s"),
+    (f"poll_interval: 0\n{CLUSTERS}", 1, "poll_interval", "more than 0", "5s"),
+    (f"poll_interval: -5s\n{CLUSTERS}", 1, "poll_interval", "not a duration", "5s"),
+    (f"poll_interval: .inf\n{CLUSTERS}", 1, "poll_interval", "more than 0", "5s"),
+    (f"poll_interval: true\n{CLUSTERS}", 1, "poll_interval", "not a duration", "5s"),
+    (f"default_time: 1.5s\n{CLUSTERS}", 1, "default_time", "whole seconds", "30m"),
+    (f"max_time: 4000d\n{CLUSTERS}", 1, "max_time", "10 years", "5s"),
+    (f"limits:\n  component: 0\n{CLUSTERS}", 2, "limits.component", "at least 1", "correct"),
+    (f"limits:\n  total: '64'\n{CLUSTERS}", 2, "limits.total", "whole number", "quotes"),
+    (f"limits: 64\n{CLUSTERS}", 1, "limits", "mapping", "key: value"),
+    (f"aging:\n{CLUSTERS}", 1, "aging", "mapping", "key: value"),
+    (f"aging: {{wait: soon}}\n{CLUSTERS}", 1, "aging.wait", "not a duration", "24h"),
+    (f"retries: {{submission: -1}}\n{CLUSTERS}", 1, "retries.submission", "at least 0", "correct"),
+    (f"retries: {{submission: yes}}\n{CLUSTERS}", 1, "retries.submission", "whole", "digits"),
+    (f"admins: root\n{CLUSTERS}", 1, "admins", "must be a list", "[a, b]"),
+    (f"admins: [root, 5]\n{CLUSTERS}", 1, "admins.1", "must be text", "quotes"),
+    (f"admins:\n- root\n- 'a b'\n{CLUSTERS}", 3, "admins.1", "not a user name", "login"),
+    (f"homes: {{alice: lba}}\n{CLUSTERS}", 1, "homes.alice", "no cluster 'lba'", "'lab'"),
+    (f"seed: x\n{CLUSTERS}", 1, "seed", "whole number", "digits"),
+]  # fmt: skip
+
+# one cluster; key below `clusters`, part of the message, part of the advice
+CLUSTER_CASES: list[tuple[str, str, str, str]] = [
+    ("d:", "d", "mapping", "key: value"),
+    ("d: {system: torque}", "d.system", "slurm or", ""),
+    ("d: {system: [slurm]}", "d.system", "slurm or", ""),
+    ("d: {system: openpbs}", "d.system", "not in this version yet", "slurm"),
+    ("d: {system: slurm, via: ssh}", "d.via", "not in this version", "local"),
+    ("d: {system: slurm, run_as: sudo}", "d.run_as", "not in this", "self"),
+    ("d: {system: slurm, host: h}", "d.host", "via: ssh", "local"),
+    ("d: {system: slurm, queue: q}", "d.queue", "OpenPBS", "partition"),
+    ("d: {system: slurm, run: no}", "d.run", "only a simulated", "remove"),
+    ("d: {system: slurm, env: {A B: x}}", "d.env", "'A B'", "letters"),
+    ("d: {system: slurm, env: {A: yes}}", "d.env", "text", "quotes"),
+    ("d: {system: slurm, partition: 'a b'}", "d.partition", "'a b'", "use"),
+    ("d: {system: slurm, claim: hope}", "d.claim", "reservation", ""),
+    ("l: {system: simulated}", "l.processors", "is missing", "how many"),
+    ("l: {system: simulated, processors: 4, env: {}}", "l.env", "simulated", "remove"),
+    ("l: {system: simulated, processors: 4, host: h}", "l.host", "ssh", "remove"),
+    ("l: {system: simulated, processors: 1, nodes: 2}", "l.nodes", "share", "at least"),
+    ("l: {system: simulated, processors: 4, run: 1}", "l.run", "true or false", "true"),
+    ("'a b': {system: slurm}", "a b", "cannot name a cluster", "letters"),
+    ("-x: {system: slurm}", "-x", "cannot name a cluster", "letters"),
+    (f"{'x' * 33}: {{system: slurm}}", f"{'x' * 33}", "cannot name", "32"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "key", "message", "advice"), CASES)
+def test_an_error_is_placed_and_explained(
+    text: str, line: int, key: str, message: str, advice: str
+) -> None:
+    found = errors(text)
+    matching = [error for error in found if error.key == key and message in error.message]
+    assert matching, f"not found in {[str(error) for error in found]}"
+    assert matching[0].line == line
+    assert advice in matching[0].advice
+    assert str(matching[0]).startswith(f"mb.yaml:{line}: ")
+
+
+@pytest.mark.parametrize(("cluster", "key", "message", "advice"), CLUSTER_CASES)
+def test_an_error_of_a_cluster_is_placed_and_explained(
+    cluster: str, key: str, message: str, advice: str
+) -> None:
+    text = f"clusters:\n  {cluster}\n"
+    test_an_error_is_placed_and_explained(text, 2, f"clusters.{key}", message, advice)
+
+
+def test_all_errors_are_told_at_once_in_the_order_of_lines() -> None:
+    text = (
+        "polcy: GS\n"
+        "poll_interval: never\n"
+        "seed: 1\n"
+        "seed: 2\n"
+        "clusters:\n"
+        "  lab: {system: simulated, partition: x}\n"
+        "  far: {system: slurm, via: openssh}\n"
+        "homes: {bob: lob}\n"
+    )
+    found = [(error.line, error.key) for error in errors(text)]
+    assert found == [
+        (1, "polcy"),
+        (2, "poll_interval"),
+        (4, "seed"),
+        (6, "clusters.lab.processors"),
+        (6, "clusters.lab.partition"),
+        (7, "clusters.far.via"),
+        (8, "homes.bob"),
+    ]
+
+
+def test_text_that_is_not_utf8_has_its_line() -> None:
+    (error,) = errors(b"policy: GS\nsocket: /caf\xe9\n")
+    assert (error.line, error.message) == (2, "is not UTF-8 text")
+
+
+def test_a_control_character_has_its_line() -> None:
+    (error,) = errors("policy: GS\nsocket: a\x07b\n")
+    assert error.line == 2
+    assert "0x07" in error.message
+
+
+def test_deep_nesting_is_an_error_and_no_crash() -> None:
+    (error,) = errors("a: " + "[" * 50_000)
+    assert "nested" in error.message or "wrong YAML" in error.message
+
+
+def test_a_configuration_has_a_largest_size() -> None:
+    (error,) = errors("#" * 1_000_001)
+    assert "larger" in error.message
+
+
+@pytest.mark.parametrize("name", ["missing.yaml", "."])
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigErrors) as caught:
+        load(tmp_path / name)
+    assert "cannot be read" in str(caught.value)

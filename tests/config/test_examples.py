@@ -1,0 +1,42 @@
+"""The example configurations are right, and the commented one tells the truth."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metabroker.config import Config, SimulatedCluster, SlurmCluster, load, parse, render
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+COMMENTED = CONFIGS / "metabroker.yaml"
+
+
+@pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.yaml")), ids=lambda file: file.name)
+def test_every_example_loads_and_renders_as_itself(file: Path) -> None:
+    config = load(file)
+    assert parse(render(config)) == config
+
+
+def test_the_commented_example_lists_every_key() -> None:
+    data = yaml.safe_load(COMMENTED.read_text())
+    assert set(data) == set(Config.model_fields)
+    for section in ("limits", "aging", "retries", "timeouts"):
+        model = type(getattr(load(COMMENTED), section))
+        assert set(data[section]) == set(model.model_fields)
+    assert set(data["clusters"]["delft"]) == set(SlurmCluster.model_fields)
+    assert set(data["clusters"]["lab"]) == set(SimulatedCluster.model_fields)
+
+
+def test_the_commented_example_gives_the_true_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    least = "clusters: {delft: {system: slurm}, lab: {system: simulated, processors: 32}}"
+    assert load(COMMENTED) == parse(least)
+
+
+def test_every_key_is_documented() -> None:
+    for model in (Config, SlurmCluster, SimulatedCluster):
+        for name, field in model.model_fields.items():
+            assert field.description, f"{model.__name__}.{name} has no description"

@@ -1,0 +1,63 @@
+"""Lives that take a minute by nature, begun before all other tests of this folder."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.harness import Site, recording
+from tests.daemon.kinds import Kind, Simulated, Slurm
+from tests.testbed import ClusterSpec, Testbed
+from tests.testbed.apt import SlurmUnavailable
+from tests.testbed.packages import install
+from tests.testbed.ports import require_network
+from tests.testbed.testbed import default_suite
+
+CLUSTERS = (ClusterSpec("delft", 1, 8), ClusterSpec("leiden", 1, 8))
+ENDLESS = recording("trap '' TERM; sleep 600; sleep 600")
+
+
+@dataclass(frozen=True)
+class Overtime:
+    """A daemon with two jobs that run longer than they may."""
+
+    site: Site
+    alone: int
+    together: int
+
+
+@pytest.fixture(scope="session", autouse=True)
+def overtime(request: pytest.FixtureRequest) -> Iterator[dict[str, Overtime]]:
+    """By kind of cluster; nothing where no test asks for it."""
+    asked = any("test_time_limits" in item.nodeid for item in request.session.items)
+    with ExitStack() as stack:
+        yield _begin(stack) if asked else {}
+
+
+def _begin(stack: ExitStack) -> dict[str, Overtime]:
+    kinds: list[Kind] = [Simulated(sizes={"delft": 8, "leiden": 8})]
+    try:
+        require_network()
+        testbed = stack.enter_context(Testbed(CLUSTERS, installation=install(default_suite())))
+        kinds.append(Slurm(testbed.clusters, sizes={"delft": 8, "leiden": 8}))
+    except SlurmUnavailable:
+        pass  # the test that asks for it says so
+    return {kind.name: _overtime(stack, kind) for kind in kinds}
+
+
+def _overtime(stack: ExitStack, kind: Kind) -> Overtime:
+    folder = Path(tempfile.mkdtemp(prefix="mb-"))
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    site = Site(folder, kind)
+    stack.callback(site.close)
+    site.start()
+    site.look_at_clusters()
+    alone = site.submit("-n 2 --cluster delft -t 0:00:03", ENDLESS)
+    together = site.submit("--on delft:2,leiden:2 -t 0:00:03", ENDLESS)
+    return Overtime(site, alone, together)

@@ -1,0 +1,39 @@
+"""A job over its time limit is ended and says so. (Slurm counts in minutes and looks every 30 s;
+so these lives have begun before the scenarios of this folder.)"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.conftest import Overtime
+from tests.daemon.fixtures import LONGEST
+
+pytestmark = pytest.mark.timeout(LONGEST)
+
+
+@pytest.fixture(params=["simulated", pytest.param("slurm", marks=pytest.mark.slurm)])
+def life(overtime: dict[str, Overtime], request: pytest.FixtureRequest) -> Overtime:
+    if request.param == "slurm":
+        request.getfixturevalue("installation")  # skips, and says why
+    return overtime[request.param]
+
+
+def test_a_co_allocated_job_is_ended_everywhere(life: Overtime) -> None:
+    found = life.site.wait_end(life.together, "TIMEOUT")
+    assert found["exit_code"] is None
+    assert found["attempts"] == 1
+    assert len(life.site.runs(life.together)) == 2
+
+
+def test_a_single_job_is_ended(life: Overtime) -> None:
+    found = life.site.wait_end(life.alone, "TIMEOUT", seconds=300)
+    assert found["exit_code"] is None
+    assert found["attempts"] == 1
+    assert [part["state"] for part in found["components"]] == ["TIMEOUT"]
+
+
+def test_nothing_is_left_of_them(life: Overtime) -> None:
+    for job in (life.alone, life.together):
+        life.site.wait_end(job, "TIMEOUT", seconds=300)
+    life.site.wait_clean()
+    assert life.site.stop() == 0

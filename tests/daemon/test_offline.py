@@ -1,0 +1,94 @@
+"""`serve --offline`: simulated twins, a store of their own; and what Prometheus sees."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from metabroker.api.client import Client, ClientError
+from metabroker.store import Store
+from metabroker.submission.model import Processors, Submission
+from metabroker.submission.wire import to_wire
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def offline(folder: Path, port: int) -> Iterator[Client]:
+    """An offline daemon over two Slurm clusters that cannot be reached from here."""
+    config = {
+        "store": f"sqlite:///{folder}/mb.db",
+        "socket": f"{folder}/mb.sock",
+        "metrics": f"127.0.0.1:{port}",
+        "poll_interval": "1s",
+        "clusters": {
+            "far": {"system": "slurm", "processors": 16, "bin": "/nowhere"},
+            "seen": {"system": "slurm", "bin": "/nowhere"},
+        },
+    }
+    (folder / "mb.yaml").write_text(json.dumps(config))
+    words = [sys.executable, "-m", "metabroker", "serve", "--offline", "--config"]
+    daemon = subprocess.Popen([*words, f"{folder}/mb.yaml"], stderr=subprocess.DEVNULL)
+    client = Client(folder / "mb.sock")
+    try:
+        deadline = time.monotonic() + 120
+        while True:
+            with contextlib.suppress(ClientError):
+                if all(c["fresh"] for c in client.get("clusters")["clusters"]):
+                    break
+            assert time.monotonic() < deadline, "the daemon does not answer"
+            time.sleep(0.05)
+        yield client
+    finally:
+        daemon.send_signal(signal.SIGTERM)
+        assert daemon.wait(120) == 0
+
+
+def test_twins_have_the_sizes_last_seen_and_leave_the_real_store_alone(tmp_path: Path) -> None:
+    Store(f"sqlite:///{tmp_path}/mb.db").close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "mb.db")) as real, real:
+        real.execute("insert into clusters values ('seen', 40, 'slurm', 0)")
+    with offline(tmp_path, _free_port()) as client:
+        sizes = {c["name"]: c["processors"] for c in client.get("clusters")["clusters"]}
+        assert sizes == {"far": 16, "seen": 40}
+        submission = Submission(
+            script=b"#!/bin/sh\nexit 9\n",
+            script_name="job",
+            processors=Processors(components=(16, 16)),
+            chdir=str(tmp_path),
+            environment={"METABROKER_RUN_TIME": "0"},
+        )
+        job = client.submit(to_wire(submission))["job"]
+        ended = client.wait(job, lambda _job: None)
+        # Played, not run: the script's own exit code is never seen.
+        assert (ended["state"], ended["exit_code"]) == ("COMPLETED", 0)
+    with contextlib.closing(sqlite3.connect(tmp_path / "mb.db")) as real:
+        assert real.execute("select count(*) from jobs").fetchone() == (0,)
+    assert not (tmp_path / ".metabroker").exists()
+
+
+def test_prometheus_sees_queues_and_clusters(tmp_path: Path) -> None:
+    port = _free_port()
+    with (
+        offline(tmp_path, port),
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer,
+    ):
+        text = answer.read().decode()
+    assert 'metabroker_cluster_up{cluster="far"} 1.0' in text
+    assert 'metabroker_cluster_processors{cluster="far",state="idle"} 16.0' in text
+    assert 'metabroker_queue_length{queue="global"} 0.0' in text
+    assert "metabroker_store_writable 1.0" in text

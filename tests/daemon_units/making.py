@@ -1,0 +1,184 @@
+"""Engines, services and submissions for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from metabroker.api.service import Json
+from metabroker.broker.core import Broker
+from metabroker.broker.events import Observed
+from metabroker.broker.observation import Snapshot
+from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
+from metabroker.daemon.clock import Clock
+from metabroker.daemon.desk import Desk
+from metabroker.daemon.engine import AskToSubmit, Engine
+from metabroker.daemon.loop import Loop
+from metabroker.daemon.orders import Orders, spec_of
+from metabroker.daemon.rules import Rules
+from metabroker.daemon.service import DaemonService
+from metabroker.policy import Limits, make, worst_fit
+from metabroker.store import Batch, Store, StoreUnavailable
+from metabroker.store.rows import Names
+from metabroker.submission.model import Caller, Processors, Submission
+
+SIZES = {"delft": 64, "leiden": 32}
+ANNA = Caller(1001, "anna")
+
+
+class Failing(Store):
+    """The real store, whose disk can be taken away: `down` for writing, `blind` for reading."""
+
+    def __init__(self, url: str = "sqlite://") -> None:
+        super().__init__(url, migrate=False)
+        self.down = ""
+        self.blind = ""
+        self.goes_blind = False  # after its next transaction
+
+    def commit(self, batch: Batch, names: Names) -> None:
+        """Write, unless it is down; `after`: it was written, but that was not heard."""
+        if self.down == "after":
+            super().commit(batch, names)
+        if self.down:
+            raise StoreUnavailable("disk full")
+        super().commit(batch, names)
+        self.blind = self.blind or ("yes" if self.goes_blind else "")
+
+    def find_request(self, user: str, request_id: str) -> int | None:
+        """Look it up, unless it is blind."""
+        if self.blind:
+            raise StoreUnavailable("cannot be read")
+        return super().find_request(user, request_id)
+
+    def job_rows(self, **asked: Any) -> list[dict[str, Any]]:
+        """Look them up, unless it is blind."""
+        if self.blind:
+            raise StoreUnavailable("cannot be read")
+        return super().job_rows(**asked)
+
+
+def settings(store: Store, sizes: Mapping[str, int] = SIZES) -> Settings:
+    """The core's settings over these clusters."""
+    made = tuple(ClusterSettings(name, processors=size) for name, size in sizes.items())
+    return Settings(store.instance, made)
+
+
+def engine(store: Store, sizes: Mapping[str, int] = SIZES, **given: Any) -> Engine:
+    """An engine over a store."""
+    made = settings(store, sizes)
+    broker = Broker(made, make("GS", len(made.clusters)))
+    return Engine(broker, store, Names(list(sizes)), Limits(), worst_fit, **given)
+
+
+def looked(cluster: int, at: float, processors: int = 64) -> Observed:
+    """A look at an idle cluster."""
+    return Observed(cluster, Snapshot(at, processors, processors, 0, version="v1"))
+
+
+def submission(folder: str = "/home/anna", **given: Any) -> Submission:
+    """A submission of 4 processors."""
+    plain: dict[str, Any] = {
+        "script": b"#!/bin/sh\necho hello\n",
+        "script_name": "script.sh",
+        "processors": Processors(single=4),
+        "chdir": folder,
+    }
+    return Submission(**(plain | given))
+
+
+class Answers:
+    """Whom the engine answers: what was said, in order."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, int | Exception]] = []
+
+    def to(self, name: str) -> Callable[[int | Exception], None]:
+        """An answer under a name."""
+        return lambda outcome: self.said.append((name, outcome))
+
+    def jobs(self) -> dict[str, int | Exception]:
+        """What each was told."""
+        return dict(self.said)
+
+
+def ask(answer: Callable[[int | Exception], None], user: str = "anna", **given: Any) -> AskToSubmit:
+    """A user submits."""
+    wanted = submission(**given)
+    return AskToSubmit(wanted, user, None, 600, spec_of(wanted), answer)
+
+
+class House:
+    """Service, loop and desks over two simulated clusters, without API and clock ticks."""
+
+    def __init__(self, folder: Path, **rules: Any) -> None:
+        self.folder = folder
+        self.store = Failing(f"sqlite:///{folder}/metabroker.db")
+        self.clock = Clock()
+        made = settings(self.store)
+        self.written: list[Any] = []
+        self.engine = engine(self.store, written=self._written)
+        self.desks: list[Desk] = []
+        for index, (name, size) in enumerate(SIZES.items()):
+            options = SimulatedOptions(name, self.store.instance, size, folder / name)
+            orders = Orders(self.store, made, name)
+            self.desks.append(
+                Desk(
+                    index,
+                    SimulatedCluster(options),
+                    orders,
+                    self._post,
+                    workers=2,
+                    clock=self.clock,
+                )
+            )
+        self.loop = Loop(self.engine, self.desks, self.clock)
+        self.rules = Rules(
+            **{
+                "policy": "GS",
+                "default_time": 600,
+                "max_time": 3600,
+                "admins": ("root-like",),
+                "submitters": ("anna", "bob"),
+                "homes": {},
+                "shared_everywhere": True,
+                **rules,
+            }
+        )
+        self.service = DaemonService(self.loop, self.store, self.desks, self.rules, self.clock)
+        self.loop.start()
+        self.look()
+
+    def _post(self, event: Any) -> None:
+        self.loop.post(event)
+
+    def _written(self, ready: Any) -> None:
+        if hasattr(self, "service"):
+            self.service.written(ready)
+
+    def look(self) -> None:
+        """Look at all clusters."""
+        for desk in self.desks:
+            desk.observe()
+        self.loop.ask(lambda: None)
+
+    def submit(self, **given: Any) -> Json:
+        """Anna submits, and is answered."""
+        return self.answer(self.service.submit(ANNA, submission(str(self.folder), **given)))
+
+    def answer(self, future: Future[Json]) -> Json:
+        """What was promised."""
+        return future.result(timeout=20)
+
+    def ended(self, job: int) -> Json:
+        """The job's object once it has ended."""
+        return self.answer(self.service.ended_future(job))
+
+    def close(self) -> None:
+        """Stop all of it."""
+        self.loop.stop()
+        for desk in self.desks:
+            desk.close()
+        self.store.close()

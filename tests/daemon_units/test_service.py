@@ -1,0 +1,194 @@
+"""What the API asks of the daemon, with real store, loop, desks and simulated clusters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metabroker.api.service import Failure, Service, ServiceError
+from metabroker.submission.model import Caller, Processors
+
+from .making import ANNA, House, submission
+
+BOB = Caller(1002, "bob")
+BOSS = Caller(1003, "root-like")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    made = House(tmp_path)
+    yield made
+    made.close()
+
+
+def until(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def refused(what: Callable[[], Any]) -> ServiceError:
+    with pytest.raises(ServiceError) as caught:
+        done = what()
+        if isinstance(done, Future):
+            done.result(timeout=20)
+    assert caught.value.message and caught.value.advice
+    return caught.value
+
+
+def test_it_is_the_service_that_the_api_asks_for(house: House) -> None:
+    it: Service = house.service
+    assert it.status()["store"] == "ok"
+
+
+def test_a_job_from_its_submission_to_its_history(house: House) -> None:
+    shown = house.submit(name="hello", args=("a",))
+    assert (shown["job"], shown["name"], shown["user"]) == (1, "hello", "anna")
+    ended = house.ended(1)
+    assert (ended["state"], ended["exit_code"]) == ("COMPLETED", 0)
+    assert (house.folder / "metabroker-1.out").read_text() == "hello\n"
+    full = house.service.job(1)
+    assert full["events"][0]["event"] == "submitted"
+    assert full["events"][-1]["event"] == "completed"
+    assert full["chdir"] == str(house.folder)
+    assert [j["job"] for j in house.service.ended()] == [1]
+    assert house.service.active() == []
+    assert house.ended(1)["state"] == "COMPLETED", "at once, if it has ended before"
+
+
+def test_a_co_allocated_job(house: House) -> None:
+    script = b'#!/bin/sh\ncat "$METABROKER_PEERS_FILE"\n'
+    house.submit(script=script, processors=Processors(components=(4, 4)))
+    ended = house.ended(1)
+    assert ended["state"] == "COMPLETED"
+    assert {c["cluster"] for c in ended["components"]} == {"delft", "leiden"}
+    first, second = (house.folder / f"metabroker-1.{n}.out" for n in (0, 1))
+    assert first.read_text() == second.read_text() and "leiden" in first.read_text()
+    until(lambda: house.service.status()["owed_effects"] == 0)
+    assert not (house.folder / ".metabroker").exists()
+
+
+def test_a_dry_run_queues_nothing(house: House) -> None:
+    fits = submission(str(house.folder), processors=Processors(components=(40, 20)))
+    shown = house.answer(house.service.dry_run(ANNA, fits))
+    assert shown["dry_run"] and shown["starts_now"] and shown["position"] == 0
+    assert [c["cluster"] for c in shown["components"]] == ["delft", "leiden"]
+    house.submit(processors=Processors(single=60), script=b"#!/bin/sh\nsleep 300\n")
+    later = house.answer(house.service.dry_run(ANNA, fits))
+    assert not later["starts_now"] and later["earliest_start"] is None
+    assert "40+20" in later["reason"]
+    assert [j["job"] for j in house.service.active()] == [1]
+    never = submission(str(house.folder), processors=Processors(single=65))
+    assert "can never run" in refused(lambda: house.service.dry_run(ANNA, never)).message
+    house.answer(house.service.cancel(ANNA, 1))
+    house.ended(1)
+
+
+def test_hold_release_and_cancel(house: House) -> None:
+    house.submit(hold=True)
+    assert house.service.job(1)["state"] == "HELD"
+    house.loop.ask(lambda: None)
+    full = house.submit(processors=Processors(single=64), script=b"#!/bin/sh\nsleep 300\n")
+    waits = house.submit(processors=Processors(single=64))
+    assert waits["state"] == "QUEUED"
+    shown = house.service.job(waits["job"])
+    assert shown["position"] == 0 and "asks for 64" in shown["reason"]
+    assert house.answer(house.service.hold(ANNA, waits["job"]))["state"] == "HELD"
+    assert house.answer(house.service.release(ANNA, waits["job"]))["state"] == "QUEUED"
+    for job in (1, full["job"], waits["job"]):
+        house.answer(house.service.cancel(ANNA, job))
+        assert house.ended(job)["state"] == "CANCELLED"
+
+
+def test_who_may_change_what(house: House) -> None:
+    house.submit(hold=True)
+    for change in (house.service.cancel, house.service.hold, house.service.release):
+        error = refused(lambda change=change: change(BOB, 1))  # type: ignore[misc]
+        assert (error.failure, error.message) == (Failure.FORBIDDEN, "job 1 belongs to anna")
+    assert house.answer(house.service.cancel(BOSS, 1))["state"] == "CANCELLED"
+    error = refused(lambda: house.service.cancel(ANNA, 1))
+    assert (error.failure, error.message) == (Failure.CONFLICT, "job 1 has ended (CANCELLED)")
+    assert refused(lambda: house.service.cancel(ANNA, 99)).failure is Failure.NOT_FOUND
+    assert refused(lambda: house.service.job(99)).failure is Failure.NOT_FOUND
+    assert refused(lambda: house.service.ended_future(99)).failure is Failure.NOT_FOUND
+    stranger = Caller(1009, "eve")
+    wanted = submission(str(house.folder))
+    assert refused(lambda: house.service.submit(stranger, wanted)).failure is Failure.FORBIDDEN
+
+
+def test_native_options(house: House) -> None:
+    def native(**options: tuple[str, ...]) -> ServiceError:
+        wanted = submission(str(house.folder), native=options)
+        return refused(lambda: house.service.submit(ANNA, wanted))
+
+    error = native(deflt=("--mem=1G",))
+    assert error.failure is Failure.INVALID
+    assert error.message == "--native deflt: there is no cluster of that name"
+    assert error.advice == "choose one of: delft, leiden"
+    error = native(delft=("--mem=1G",))
+    assert error.failure is Failure.INVALID
+    assert error.message == "--native delft: delft is simulated and takes no options of its own"
+    assert house.service.active() == []
+
+
+def test_the_same_request_twice_is_one_job(house: House) -> None:
+    wanted = submission(str(house.folder), request_id="r", hold=True)
+    both = [house.service.submit(ANNA, wanted) for _ in range(2)]
+    assert [house.answer(future)["job"] for future in both] == [1, 1]
+    house.answer(house.service.cancel(ANNA, 1))
+    again = house.answer(house.service.submit(ANNA, wanted))
+    assert (again["job"], again["state"]) == (1, "CANCELLED")
+
+
+def test_clusters(house: House) -> None:
+    house.look()
+    delft, leiden = house.service.clusters()
+    assert (delft["name"], delft["processors"], delft["idle"]) == ("delft", 64, 64)
+    assert leiden["reachable"] and leiden["fresh"] and leiden["age_seconds"] >= 0
+
+
+def test_somebody_who_does_not_wait_any_more_is_no_trouble(house: House) -> None:
+    house.submit(script=b"#!/bin/sh\nuntil [ -e go ]; do sleep 0.02; done\n")
+    gone, here = house.service.ended_future(1), house.service.ended_future(1)
+    assert gone.cancel()
+    (house.folder / "go").write_text("")
+    assert house.answer(here)["state"] == "COMPLETED"
+    assert not house.service._waiters
+
+
+def test_while_the_store_cannot_be_written_users_are_told_and_nothing_is_lost(
+    house: House,
+) -> None:
+    house.store.down = "before"
+    first = house.service.submit(ANNA, submission(str(house.folder), hold=True))
+    until(lambda: house.loop.trouble is not None)
+    error = refused(lambda: house.service.submit(ANNA, submission(str(house.folder))))
+    assert (error.failure, error.message) == (Failure.UNAVAILABLE, "disk full")
+    assert "disk full" in house.service.status()["store"]
+    # The core has taken the first one over: it is done later, so nobody is told that it is not.
+    undecided = refused(lambda: first)
+    assert (undecided.failure, undecided.message) == (Failure.UNDECIDED, "disk full")
+    assert "may be done" in undecided.advice
+    house.store.down = ""
+    until(lambda: house.loop.trouble is None)
+    assert house.service.job(1)["state"] == "HELD"
+    assert house.service.status()["store"] == "ok"
+    house.answer(house.service.cancel(ANNA, 1))
+
+
+def test_a_store_that_cannot_be_read_does_not_end_the_core(house: House) -> None:
+    house.submit(hold=True)
+    waits = house.service.ended_future(1)
+    house.store.goes_blind = True
+    for future in (house.service.cancel(ANNA, 1), waits):
+        assert refused(lambda future=future: future).failure is Failure.UNAVAILABLE  # type: ignore[misc]
+    assert refused(lambda: house.service.job(1)).failure is Failure.UNAVAILABLE
+    house.store.goes_blind, house.store.blind = False, ""
+    assert house.loop.alive and house.loop.died is None
+    assert house.service.job(1)["state"] == "CANCELLED"

@@ -1,0 +1,1 @@
+"""Tests of the policies: worked examples, a slow reference, exact identities."""

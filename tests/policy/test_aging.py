@@ -1,0 +1,273 @@
+"""Aging: a job overtaken N times, or waiting T seconds, is not overtaken again (aging.py)."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metabroker.policy import POLICIES, Aging, Memory, Request, make
+from metabroker.policy.overtaking import Overtaking
+from metabroker.policy.queue import Entry
+from tests.policy.hand import Hand
+from tests.policy.lockstep import Lockstep
+from tests.policy.test_against_reference import CLUSTERS, SIZE, drive, quiet
+
+
+def test_only_a_job_that_joined_later_overtakes() -> None:
+    hand = Hand("FPFS", [4], aging=Aging(overtaken=1))
+    hand.submit("wide", 9)
+    hand.submit("wider", 10)
+    hand.free(0, 5)
+    assert hand.run() == ["wide"]  # the younger one is passed by, but not overtaken
+    assert hand.scheduler.why(hand.key("wider"), hand.idle, 0.0).overtaken == 0
+
+
+def test_after_n_overtakings_nothing_overtakes_fpfs_dcs_2_4() -> None:
+    hand = Hand("FPFS", [4], aging=Aging(overtaken=2))
+    hand.submit("wide", 9)
+    assert hand.submit("a", 1) == ["a"]
+    assert hand.submit("b", 1) == ["b"]
+    assert hand.submit("c", 1) == []
+    why = hand.scheduler.why(hand.key("wide"), hand.idle, 0.0)
+    assert (why.overtaken, why.protected) == (2, True)
+    hand.free(0, 7)
+    assert hand.run() == ["wide"]
+    assert hand.submit("d", 1) == []
+    hand.free(0, 1)
+    assert hand.run() == ["c"]
+
+
+def test_with_a_bound_of_zero_nothing_is_ever_overtaken() -> None:
+    hand = Hand("FPFS", [4], aging=Aging(overtaken=0))
+    hand.submit("wide", 9)
+    assert hand.submit("a", 1) == []
+
+
+def test_after_t_seconds_nothing_overtakes() -> None:
+    hand = Hand("FPFS", [4], aging=Aging(wait=10.0))
+    hand.submit("wide", 9)
+    hand.now = 9.9
+    assert hand.submit("a", 1) == ["a"]
+    hand.now = 10.0
+    assert hand.submit("b", 1) == []
+
+
+def test_a_start_in_other_clusters_does_not_overtake() -> None:
+    hand = Hand("LS-OR", [1, 9], aging=Aging(overtaken=0))
+    hand.submit("here", 2, local=0)
+    assert hand.submit("there", 2, local=1) == ["there"]
+    hand.arrive("ordered", 3, on=(1,))
+    assert hand.run() == ["ordered"]
+
+
+def test_the_clusters_of_a_protected_job_count_as_full_for_later_ones() -> None:
+    hand = Hand("LS-OR", [8, 3, 2], aging=Aging(overtaken=0))
+    hand.submit("here", 9, local=0)
+    assert hand.submit("elsewhere", 2, 2, local=1) == ["elsewhere"]
+    assert hand.placements["elsewhere"] == (1, 2)
+    assert hand.submit("wider", 1, 1, local=1) == []
+
+
+def test_an_unordered_job_competes_everywhere() -> None:
+    hand = Hand("LS-OR", [8, 3], aging=Aging(overtaken=0))
+    hand.submit("wide", 4, 4, local=0)
+    assert hand.submit("single", 1, local=1) == []
+
+
+def test_a_job_older_than_the_protected_one_may_start() -> None:
+    hand = Hand("EQ-LF", [1, 1], aging=Aging(overtaken=0))
+    hand.submit("old", 2, local=0)
+    hand.submit("wide", 5, 5)
+    hand.free(0, 1)
+    assert hand.run() == ["old"]
+
+
+def test_it_is_visited_first_where_the_rule_has_its_queue_disabled_lp() -> None:
+    hand = Hand("LP-LF", [0, 0], aging=Aging(overtaken=1))
+    hand.submit("wide", 3, 3)
+    for number in range(3):
+        for local in (0, 1):
+            hand.arrive(f"l{local}.{number}", 1, local=local)
+    hand.run()
+    hand.free(0, 1)
+    assert hand.run() == ["l0.0"]  # has overtaken wide
+    hand.idle[:] = [2, 2]
+    hand.scheduler.depart()
+    assert hand.run() == []
+    hand.idle[:] = [3, 4]
+    hand.scheduler.depart()
+    assert hand.run() == ["wide", "l1.0"]
+
+
+def test_it_is_visited_first_where_the_rule_has_its_queue_disabled_gp() -> None:
+    hand = Hand("GP", [2, 2], aging=Aging(wait=5.0))
+    hand.submit("local", 3, local=0)
+    hand.now = 1.0
+    hand.submit("wide", 3, 3)
+    hand.now = 5.0
+    hand.free(0, 1)
+    assert hand.run() == ["local"]
+    assert hand.scheduler.waiting()[2] == 1
+
+
+def test_the_jobs_in_front_of_it_in_its_queue_come_first() -> None:
+    hand = Hand("LS-OR", [0, 0, 0], aging=Aging(overtaken=1))
+    hand.submit("front", 3, local=1)
+    hand.submit("wide", 2, 2, local=1)
+    hand.submit("a", 1, local=2)
+    hand.submit("b", 1, local=2)
+    hand.free(2, 1)
+    assert hand.run() == ["a"]
+    hand.idle[:] = [9, 9, 9]
+    hand.scheduler.depart()
+    assert hand.run() == ["front", "wide", "b"]
+
+
+def test_its_queue_is_visited_up_to_the_protected_job_only() -> None:
+    hand = Hand("LS-OR", [0, 0], aging=Aging(overtaken=1))
+    hand.submit("wide", 2, 2, local=1)
+    hand.submit("first0", 1, local=0)
+    hand.free(0, 1)
+    assert hand.run() == ["first0"]
+    hand.submit("behind", 1, 1, local=1)
+    hand.submit("second0", 1, local=0)
+    hand.idle[:] = [9, 9]
+    hand.scheduler.depart()
+    assert hand.run() == ["wide", "second0", "behind"]
+
+
+def test_an_emptied_queue_of_a_protected_job_counts_as_disabled_first_ls_do() -> None:
+    hand = Hand("LS-DO", [0, 0], aging=Aging(overtaken=0))
+    hand.submit("b", 1, 1, local=1)
+    hand.submit("a", 9, local=0)
+    hand.idle[:] = [1, 1]
+    hand.scheduler.depart()
+    assert hand.run() == ["b"]
+    assert hand.scheduler.memory().order == (1, 0)
+
+
+def test_a_job_that_cannot_run_anywhere_is_not_protected() -> None:
+    hand = Hand("LS-OR", [0, 4], aging=Aging(overtaken=0))
+    hand.arrive("wide", 3, 3, local=0)
+    hand.arrive("single", 1, local=1)
+    assert hand.run(capacity=(0, 4)) == ["single"]
+    hand.submit("again", 1, local=1)
+    assert hand.scheduler.why(hand.key("wide"), hand.idle, 0.0).protected is False
+    hand.idle[0] = 4
+    hand.scheduler.depart()
+    assert hand.run(capacity=(4, 4)) == []  # wide is protected again, and does not fit
+    assert hand.submit("third", 1, local=1) == []
+
+
+def test_a_cancelled_protected_job_lets_the_others_go() -> None:
+    hand = Hand("LS-OR", [4, 4], aging=Aging(overtaken=0))
+    hand.submit("wide", 5, 5, local=0)
+    hand.submit("single", 1, local=1)
+    hand.scheduler.remove(hand.key("wide"))
+    assert hand.run() == ["single"]
+
+
+def test_after_a_cancelled_protected_job_the_next_one_is_the_guard() -> None:
+    hand = Hand("FPFS", [0], aging=Aging(overtaken=1))
+    for name, size in {"wide": 9, "wider": 10, "a": 1, "b": 1}.items():
+        hand.submit(name, size)
+    hand.free(0, 1)
+    assert hand.run() == ["a"]
+    hand.free(0, 1)
+    hand.scheduler.remove(hand.key("wide"))
+    assert hand.run() == []
+    assert hand.scheduler.why(hand.key("b"), hand.idle, 0.0).blocker == hand.key("wider")
+
+
+def test_why_names_the_protected_job() -> None:
+    hand = Hand("LS-OR", [4, 4, 4], aging=Aging(overtaken=0))
+    hand.submit("here", 5, local=2)
+    hand.submit("wide", 5, 5, local=0)
+    hand.submit("single", 1, local=1)
+    why = hand.scheduler.why(hand.key("single"), hand.idle, 0.0)
+    assert why.reason.name == "OVERTAKING"
+    assert why.blocker == hand.key("wide")
+
+
+@pytest.mark.parametrize("aging", [{"overtaken": -1}, {"wait": -0.5}, {"wait": float("nan")}])
+def test_a_negative_bound_makes_no_sense(aging: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="a job cannot"):
+        Aging(**aging)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name not in {"FCFS", "FPFS"}])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_no_job_is_overtaken_more_than_n_times_and_all_get_to_run(
+    policy: str, data: st.DataObject
+) -> None:
+    bound = data.draw(st.integers(0, 3))
+    discipline = data.draw(st.sampled_from(["FCFS", "FPFS"]))
+    pair = Lockstep(policy, [SIZE] * CLUSTERS, discipline, "worst-fit", Aging(bound), seed=3)
+    drive(pair, data.draw(st.lists(quiet, min_size=10, max_size=40)), up=False)
+    assert pair.slow.most_overtaken <= bound
+    while pair.running:
+        pair.now += 1.0
+        pair.end(0)
+        pair.run(with_capacity=False)
+    assert pair.slow.most_overtaken <= bound
+    assert sorted(pair.started) == sorted(pair.requests)
+
+
+def test_counts_survive_a_restart() -> None:
+    hand = Hand("FPFS", [4], aging=Aging(overtaken=2))
+    hand.submit("wide", 9)
+    hand.submit("a", 1)
+    hand.submit("b", 1)
+    memory = hand.scheduler.memory()
+    assert memory == Memory(next_seq=3, overtakers=((1, (1, 2)),))
+    after = make("FPFS", 1, aging=Aging(overtaken=2))
+    after.arrive(0, Request((9,)), 1, 0.0, seq=0)
+    after.arrive(9, Request((1,)), 1, 0.0, seq=9)
+    after.recall(Memory(12, [(1, [1, 2]), (2, [5])]))
+    after.depart()
+    assert after.run([4], 1.0) == []
+    assert after.memory().next_seq == 12
+
+
+def test_a_restart_without_aging_forgets_the_counts() -> None:
+    after = make("FPFS", 1)
+    after.recall(Memory(12, [(1, [1, 2])]))
+    assert after.memory() == Memory(12)
+
+
+def test_a_job_that_comes_back_with_its_seq_is_as_old_as_it_was() -> None:
+    scheduler = make("FPFS", 1, aging=Aging(overtaken=1))
+    for key in (90, 80, 70):
+        scheduler.arrive(key, Request((9,)), 1, 0.0)
+    assert scheduler.remove(80)
+    scheduler.arrive(60, Request((1,)), 1, 0.0)
+    assert scheduler.run([1], 0.0) == [(60, (0,))]
+    scheduler.remove(90)
+    scheduler.arrive(80, Request((9,)), 1, 0.0, seq=1)
+    idle = [4]
+    assert list(scheduler.keys(1)) == [80, 70]
+    why = scheduler.why(80, idle, 0.0)
+    assert (why.overtaken, why.protected) == (1, True)
+    scheduler.arrive(50, Request((1,)), 1, 0.0)
+    assert scheduler.why(50, idle, 0.0).blocker == 80
+    assert scheduler.why(50, idle, 0.0).overtaken == 0
+    assert scheduler.run(idle, 0.0) == []
+
+
+def test_jobs_that_come_and_go_behind_one_that_stays_are_forgotten() -> None:
+    rng = Random(1)
+    waiting: dict[int, Entry] = {}
+    watch = Overtaking(Aging(overtaken=5), 2, waiting, ())
+    for seq in range(2000):
+        entry = (seq, seq, Request((1,)), -1, 2, 0.0)
+        waiting[seq] = entry
+        watch.joined(entry)
+        if seq:
+            del waiting[seq]
+            watch.started(entry, (rng.randrange(2),))
+    (rivals,) = watch._rivals.values()
+    assert len(rivals.waiting) < 30
+    assert rivals.overtakers == [1995, 1996, 1997, 1998, 1999]
+    assert watch.overtaken(waiting[0]) == 5

@@ -1,0 +1,69 @@
+"""GS, and the single queue of DCS: BE03 2.5, BE07 2.3, DCS 2.4 and 3.2."""
+
+from metabroker.policy import Aging, Request, make
+from tests.policy.hand import Hand
+
+
+def test_all_jobs_join_the_global_queue() -> None:
+    scheduler = make("GS", 4)
+    assert scheduler.queues == (4,)
+    assert scheduler.queue_of(Request((1,)), 2) == 4
+    assert scheduler.queue_of(Request((1, 1)), 2) == 4
+
+
+def test_a_single_component_goes_to_the_most_idle_cluster() -> None:
+    hand = Hand("GS", [3, 9, 5])
+    assert hand.submit("a", 4, local=0) == ["a"]
+    assert hand.placements["a"] == (1,)
+    assert hand.idle == [3, 5, 5]
+
+
+def test_a_job_that_comes_to_a_non_empty_queue_does_nothing() -> None:
+    hand = Hand("GS", [4, 4])
+    assert hand.submit("wide", 5) == []
+    assert hand.submit("small", 1) == []
+
+
+def test_the_head_blocks_the_queue_until_it_fits_fcfs() -> None:
+    hand = Hand("GS", [4, 4])
+    for name, sizes in {"wide": (5,), "b": (4, 4), "c": (1,)}.items():
+        hand.submit(name, *sizes)
+    hand.free(0, 1)
+    assert hand.run() == ["wide"]
+    assert hand.run() == []
+    hand.end("wide")
+    assert hand.run() == ["b", "c"]
+
+
+def test_jobs_that_come_together_to_an_empty_queue_are_all_tried_in_order() -> None:
+    hand = Hand("GS", [4, 4])
+    for name, size in {"a": 4, "b": 3, "c": 2, "d": 1}.items():
+        hand.arrive(name, size)
+    assert hand.run() == ["a", "b"]
+    hand.free(0, 1)
+    assert hand.run() == []
+
+
+def test_dcs_places_with_reuse_of_clusters_by_default_dcs_2_4() -> None:
+    assert Hand("FCFS", [9]).submit("a", 4, 4) == ["a"]
+    assert Hand("GS", [9]).submit("a", 4, 4) == []
+    assert Hand("FCFS", [9], placement="worst-fit").submit("a", 4, 4) == []
+    assert Hand("GS", [9], placement="worst-fit-reuse").submit("a", 4, 4) == ["a"]
+
+
+def test_an_ordered_request_waits_for_its_own_clusters_dcs_2_3() -> None:
+    hand = Hand("FCFS", [9, 3])
+    hand.arrive("there", 4, on=(1,))
+    assert hand.run() == []
+    hand.free(1, 1)
+    assert hand.run() == ["there"]
+    assert hand.placements["there"] == (1,)
+
+
+def test_aging_changes_nothing_in_one_fcfs_queue_because_nobody_is_overtaken() -> None:
+    hand = Hand("GS", [1], aging=Aging(overtaken=0, wait=0))
+    hand.submit("wide", 2)
+    hand.submit("small", 1)
+    assert not hand.scheduler.why(hand.key("wide"), hand.idle, 9.0).protected
+    hand.free(0, 2)
+    assert hand.run() == ["wide", "small"]

@@ -1,0 +1,61 @@
+"""The policies of the simulator alone, by name."""
+
+import pytest
+
+from metabroker.policy import ALL_PLACEMENTS, PLACEMENTS, PLANNERS, POLICIES, make, make_planner
+from metabroker.policy.easy import Easy
+from metabroker.policy.easy_pool import EasyPool
+from metabroker.policy.job_sharing import JobSharing
+
+
+def test_the_names() -> None:
+    assert (
+        *("EASY", "CONSERVATIVE", "AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS"),
+        *("JOB-SHARING", "MULTI-SITE"),
+    ) == PLANNERS
+    assert not set(PLANNERS) & set(POLICIES)
+    assert list(ALL_PLACEMENTS) == [*PLACEMENTS, "best-fit", "fewest-clusters"]
+
+
+@pytest.mark.parametrize("policy", PLANNERS)
+def test_every_name_makes_a_planner_with_nobody_waiting(policy: str) -> None:
+    planner = make_planner(policy, [8])
+    assert planner.processors == (8,)
+    assert not len(planner) and planner
+    assert planner.run(0.0) == []
+
+
+def test_a_daemon_has_no_planners() -> None:
+    with pytest.raises(ValueError, match="no policy is called 'EASY'"):
+        make("EASY", 1)
+
+
+def test_unknown_names_are_refused_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match="'AFCFS-SB'; the nearest is AFCFS-BS"):
+        make_planner("AFCFS-SB", [8])
+    with pytest.raises(ValueError, match="'bestfit'; the nearest is best-fit"):
+        make_planner("EASY", [8], placement="bestfit")
+
+
+def test_easy_has_a_lean_form_on_one_cluster() -> None:
+    assert type(make_planner("EASY", [8])) is EasyPool
+    assert type(make_planner("EASY", [8, 8])) is Easy
+    assert type(make_planner("JOB-SHARING", [8])) is JobSharing
+
+
+@pytest.mark.parametrize("policy", ["AFCFS", "LG-SS-BS", "MULTI-SITE"])
+def test_some_have_only_their_own_placement(policy: str) -> None:
+    with pytest.raises(ValueError, match=f"{policy} has the placement"):
+        make_planner(policy, [8], placement="worst-fit-reuse")
+
+
+def test_the_overhead_is_not_negative() -> None:
+    assert make_planner("MULTI-SITE", [8, 8], overhead=0.25).overhead == 0.25
+    with pytest.raises(ValueError, match=r"at least 0, not -1"):
+        make_planner("EASY", [8, 8], overhead=-1)
+
+
+@pytest.mark.parametrize("placement", ALL_PLACEMENTS)
+def test_the_others_take_every_placement_of_the_simulator(placement: str) -> None:
+    assert make("GS", 3, placement=placement)
+    assert make_planner("CONSERVATIVE", [4, 4], placement=placement)

@@ -1,0 +1,1 @@
+"""Tests of the simulator: reference figures, exact identities, queueing theory, worked examples."""

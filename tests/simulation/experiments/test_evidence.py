@@ -1,0 +1,154 @@
+"""How claims are decided, on made-up outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from metabroker.simulation.experiments.evidence import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Below,
+    Close,
+    Compared,
+    Comparison,
+    Quantity,
+    Statement,
+    conclusion,
+    verdict,
+)
+from metabroker.simulation.experiments.laboratory import Laboratory
+from metabroker.simulation.experiments.scale import TINY, Scale
+from metabroker.simulation.measure import Outcome
+from metabroker.simulation.system import Run, System
+from metabroker.simulation.workloads.batch import Batch
+
+SCALE = replace(TINY, replications=4)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A task whose replications have these outcomes."""
+
+    values: tuple[float, ...]
+
+    def play(self, replication: int) -> float:
+        return self.values[replication]
+
+
+def quantity(*values: float) -> Quantity:
+    return Quantity("it", (Numbers(values),), float)
+
+
+@dataclass(frozen=True)
+class Made(Run):
+    """A run whose outcome is made up: it has grown so much."""
+
+    response: float = 1.0
+    grown: float = 0.0
+
+    def play(self, replication: int = 0, also: object = None) -> Outcome:
+        time = self.response + 0.001 * replication
+        return Outcome(
+            jobs=1, counted=1, warmup=0, response=time, response_first=time, response_others=None,
+            max_first=0, max_others=0, wait=0, wait_first=0, wait_others=None, gross=0, net=0,
+            awrt=0, awwt=0, slowdown=1, split_jobs=0, split_share=0, makespan=1, growth=self.grown,
+        )  # fmt: skip
+
+
+def mean(response: float, grown: float = 0.0, *, total: bool = True) -> Quantity:
+    run = Made(System((1,), "GS"), Batch(()), 1, response=response, grown=grown)
+    return Quantity("it", (run,), lambda outcome: outcome.response, total)
+
+
+LOW, HIGH = quantity(1.0, 2.0, 3.0, 4.0), quantity(1.1, 2.2, 3.1, 4.2)
+NOISY = quantity(2.0, 1.0, 4.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "sign"),
+    [
+        # Only the differences count: the values themselves vary far more.
+        (Below(LOW, HIGH), "yes"),
+        (Below(HIGH, LOW), "no"),
+        (Below(LOW, NOISY), "open"),
+        (Below(LOW, HIGH, 0.5), "no"),
+        (Close(LOW, HIGH, 0.5), "yes"),
+        (Close(LOW, quantity(2.0, 4.0, 6.0, 8.1), 0.1), "no"),
+        (Close(LOW, NOISY, 0.1), "open"),
+        (Below(mean(1.0), mean(2.0, grown=2.0)), "yes"),
+        (Below(mean(1.0, grown=2.0), mean(2.0)), "no"),
+        (Below(mean(1.0, grown=2.0), mean(2.0, grown=2.0)), "nothing"),
+        (Below(mean(1.0), mean(2.0, grown=2.0, total=False)), "nothing"),
+        (Close(mean(1.0), mean(1.0, grown=2.0), 0.1), "no"),
+        (Close(mean(1.0, grown=2.0), mean(1.0, grown=2.0), 0.1), "nothing"),
+        (Below(LOW, Quantity("none", LOW.tasks, lambda _: None)), "nothing"),
+        (Close(LOW, Quantity("none", LOW.tasks, lambda _: None), 0.1), "nothing"),
+    ],
+)
+def test_a_comparison(comparison: Comparison, sign: str) -> None:
+    assert comparison.judge(Laboratory(), 4).sign == sign
+
+
+def test_a_comparison_tells_its_numbers() -> None:
+    text = Below(LOW, HIGH).judge(Laboratory(), 4).text
+    assert text == "it < it: 2.5 and 2.65, difference -0.15 [-0.242, -0.0581], n=4"
+
+
+@pytest.mark.parametrize(
+    ("signs", "expected"),
+    [
+        (["yes", "open", "nothing"], HOLDS),
+        (["no", "open"], FAILS),
+        (["yes", "no"], UNDECIDED),
+        (["open", "nothing"], UNDECIDED),
+        ([], UNDECIDED),
+    ],
+)
+def test_a_statement_is_looked_at_in_several_places(signs: list[str], expected: str) -> None:
+    assert verdict(signs) == expected
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "most", "expected"),
+    [
+        ([HOLDS, HOLDS], False, HOLDS),
+        ([HOLDS, UNDECIDED], False, UNDECIDED),
+        ([HOLDS, FAILS, UNDECIDED], False, FAILS),
+        ([], False, UNDECIDED),
+        ([HOLDS, HOLDS, FAILS], True, HOLDS),
+        ([HOLDS, FAILS], True, FAILS),
+        ([HOLDS, UNDECIDED], True, UNDECIDED),
+    ],
+)
+def test_a_claim_of_several_statements(verdicts: list[str], most: bool, expected: str) -> None:
+    assert conclusion(verdicts, most) == expected
+
+
+def claim(*comparisons: Comparison, reading: str = "", doubt: str = "") -> Compared:
+    def statements(_: Scale) -> list[Statement]:
+        return [Statement("case", (("at 0.8", comparison),)) for comparison in comparisons]
+
+    return Compared(statements, reading, doubt)
+
+
+def test_a_claim_that_holds() -> None:
+    result, evidence = claim(Below(LOW, HIGH), reading="so").decide(Laboratory(), SCALE)
+    assert result == HOLDS and evidence[0].startswith("yes: case at 0.8: it < it: ")
+    assert evidence[1:] == ["read as: so"]
+
+
+def test_one_that_does_not_says_why() -> None:
+    result, evidence = claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(Laboratory(), SCALE)
+    assert result == FAILS and evidence[-1].startswith("likely reason: ")
+    result, evidence = claim(Below(LOW, NOISY), doubt="noise").decide(Laboratory(), SCALE)
+    assert result == UNDECIDED and evidence[-1] == "likely reason: noise"
+
+
+def test_a_trial_is_played_once() -> None:
+    laboratory = Laboratory()
+    for _ in range(2):
+        claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(laboratory, SCALE)
+    assert laboratory.played == 8

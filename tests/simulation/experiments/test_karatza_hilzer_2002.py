@@ -1,0 +1,60 @@
+"""Karatza and Hilzer 2002: short and long runs of a job mix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metabroker.simulation.experiments import karatza_hilzer_2002, registry
+from metabroker.simulation.experiments.claims import claims, decide
+from metabroker.simulation.experiments.laboratory import Laboratory
+from metabroker.simulation.experiments.output import write
+from metabroker.simulation.experiments.scale import TINY
+
+SCALE = replace(TINY, jobs=100)
+
+
+@pytest.fixture(scope="module")
+def laboratory() -> Laboratory:
+    """One for all tests, so that they share their runs."""
+    return Laboratory()
+
+
+@pytest.mark.parametrize("number", range(2, 9))
+def test_it_runs(number: int, laboratory: Laboratory) -> None:
+    result = registry.find(f"kh-fig{number}").result(laboratory, SCALE)
+    assert set(karatza_hilzer_2002.READINGS) <= set(result.panels)
+    assert {value.x for value in result.values} == {8.0, 4.0, 2.0}
+    assert any("swaps" in note for note in result.notes)
+
+
+def test_it_writes(laboratory: Laboratory, tmp_path: Path) -> None:
+    result = registry.find("kh-fig7").result(laboratory, SCALE)
+    assert len(write(result, tmp_path)) == 3
+
+
+def test_every_claim_is_decided(laboratory: Laboratory) -> None:
+    decided = {found.claim.id: found for found in decide(laboratory, SCALE, ["KH-"])}
+    assert list(decided) == [claim.id for claim in claims() if claim.id.startswith("KH-")]
+    for name, (_, (result, evidence)) in decided.items():
+        assert name in registry.checks()
+        assert result == "holds" or evidence[-1].startswith("likely reason: ")
+        if name != "KH-30":
+            assert evidence[0].startswith("beside it, short run until all")
+
+
+def test_the_text_swaps_two_shares() -> None:
+    result, evidence = karatza_hilzer_2002.checks()["KH-30"].decide(Laboratory(), SCALE)
+    assert result == "fails"
+    assert [line.partition(":")[0] for line in evidence[:3]] == ["no", "yes", "no"]
+
+
+def test_a_short_run_counts_the_first_departures() -> None:
+    run = karatza_hilzer_2002.short_run("AFCFS-BS", 4, SCALE)
+    outcome = run.play(0)
+    assert (outcome.jobs, outcome.warmup) == (100, 0)
+    drained = karatza_hilzer_2002.drained_run("AFCFS-BS", 4, SCALE).play(0)
+    assert drained.jobs == 100
+    assert karatza_hilzer_2002.short_run("AFCFS", 4, replace(TINY, jobs=40_000)).run.most == 2500

@@ -1,0 +1,116 @@
+"""The simulator speaks for the daemon: the whole broker starts every job at the very same time.
+
+Protocol level (`protocol`: the broker's core, saga and ledger, clusters without latency) and policy
+level (`metabroker.simulation`), for every policy and kind of request that both know.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from metabroker.policy import POLICIES, Limits, Options, Request, make, split_total
+from metabroker.simulation.engine import Finished, simulate
+from metabroker.simulation.job import Job
+
+from .protocol import Protocol
+
+SIZES = (32, 24, 16, 16)
+
+
+def single(rng: random.Random) -> Request:
+    return Request((rng.randint(1, min(SIZES)),))
+
+
+def unordered(rng: random.Random) -> Request:
+    return Request(tuple(rng.choice((1, 2, 3, 4, 8, 12, 16)) for _ in range(rng.randint(2, 4))))
+
+
+def ordered(rng: random.Random) -> Request:
+    chosen = rng.sample(range(len(SIZES)), rng.randint(1, len(SIZES)))
+    return Request(tuple(rng.randint(1, SIZES[c]) for c in chosen), tuple(chosen))
+
+
+def flexible(rng: random.Random) -> Request:
+    limits = Limits(component=rng.choice((None, 16, 24)))
+    sizes = split_total(rng.randint(1, 60), SIZES, limits)
+    assert isinstance(sizes, tuple)
+    return Request(sizes)
+
+
+def mixed(rng: random.Random) -> Request:
+    return rng.choice(KINDS[:-1])(rng)
+
+
+KINDS: list[Callable[[random.Random], Request]] = [single, unordered, ordered, flexible, mixed]
+
+
+def workload(
+    seed: int, kind: Callable[[random.Random], Request], *, ties: bool, jobs: int = 150
+) -> list[Job]:
+    """Random jobs; with `ties`, all times are whole numbers: much happens at one instant."""
+    rng = random.Random(seed)
+    now, found = 0.0, []
+    longer = 4 if kind is single else 1  # so that jobs have to wait
+    for _ in range(jobs):
+        now += rng.choice((0, 0, 1, 1, 2)) if ties else rng.expovariate(1.0)
+        time = longer * (rng.randint(1, 9) if ties else rng.expovariate(0.25))
+        request = kind(rng)
+        local = rng.randrange(len(SIZES))
+        if request.single and request.clusters is None:
+            local = rng.choice([c for c, size in enumerate(SIZES) if size >= request.total])
+        found.append(Job(now, request, local, time, time))
+    return found
+
+
+def policy_level(policy: str, jobs: list[Job], **options: object) -> list[float]:
+    starts: dict[int, float] = {}
+
+    def sink(done: list[Finished]) -> None:
+        for _end, _serial, key, _job, _clusters, _sizes, start in done:
+            starts[key] = start
+
+    simulate(make(policy, len(SIZES), rng=random.Random(9), **options), jobs, SIZES, sink)  # type: ignore[arg-type]
+    return [starts[key] for key in range(len(jobs))]
+
+
+def protocol_level(policy: str, jobs: list[Job], seed: int, **options: object) -> list[float]:
+    rng = random.Random(seed)
+    scheduler = make(policy, len(SIZES), rng=random.Random(9), **options)  # type: ignore[arg-type]
+    return Protocol(scheduler, SIZES, [rng.random() < 0.5 for _ in SIZES]).run(jobs)
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["any-times", "whole-times"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_job_starts_at_the_same_time(
+    policy: str, kind: Callable[[random.Random], Request], ties: bool
+) -> None:
+    for seed in range(2):
+        jobs = workload(seed, kind, ties=ties)
+        expected = policy_level(policy, jobs)
+        assert protocol_level(policy, jobs, seed) == expected, f"seed {seed}"
+        assert any(start > job.submit for start, job in zip(expected, jobs, strict=True))
+
+
+OPTIONS = [
+    ("LS-DO", {"options": Options(ls_do="departures")}),
+    ("GP", {"options": Options(gp="next-departure")}),
+    ("LQ", {"options": Options(lq="departure")}),
+    ("LQ", {"options": Options(lq="arrival")}),
+    ("LP-GF", {"discipline": "FPFS"}),
+    ("LS-DO", {"discipline": "FPFS"}),
+    ("GS", {"placement": "worst-fit-reuse"}),
+]
+
+
+@pytest.mark.parametrize(("policy", "options"), OPTIONS, ids=str)
+def test_other_readings_agree_too(policy: str, options: dict[str, object]) -> None:
+    for seed in range(2):
+        for ties in (False, True):
+            jobs = workload(seed, mixed, ties=ties)
+            assert protocol_level(policy, jobs, seed, **options) == policy_level(
+                policy, jobs, **options
+            )

@@ -1,0 +1,92 @@
+"""Runs give the same results wherever they are done, also when a worker is lost."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from metabroker.simulation.measure import Outcome
+from metabroker.simulation.spread import Dask, Here, Processes, Progress, SpreadError
+from metabroker.simulation.system import Run, System
+from metabroker.simulation.workloads import distributions as laws
+from metabroker.simulation.workloads.shapes import Composition
+from metabroker.simulation.workloads.synthetic import Synthetic, rate_for
+
+distributed = pytest.importorskip("distributed", reason="needs dask.distributed")
+
+
+def play(task: tuple[Run, int]) -> Outcome:
+    run, replication = task
+    return run.play(replication)
+
+
+def tasks() -> list[tuple[Run, int]]:
+    shapes = Composition((25, 25, 25, 25), laws.power_law(0.9, 1, 8))
+    service = laws.Exponential(1.0)
+    rate = rate_for(0.7, shapes, service, 128)
+    workload = Synthetic(shapes, service, laws.shares([1, 1, 1, 1]), rate)
+    runs = [Run(System((32,) * 4, policy), workload, 2000) for policy in ("GS", "LS-RD", "EASY")]
+    return [(run, replication) for run in runs for replication in range(2)]
+
+
+def once_killed(task: tuple[str, int]) -> int:
+    """Kills its worker the first time that it is done."""
+    folder, number = task
+    mark = Path(folder) / str(number)
+    if number == 2 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def fails(_: int) -> int:
+    raise ValueError("this job is too large")
+
+
+@pytest.fixture(scope="module")
+def dask_address() -> object:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_the_same_results_bit_for_bit_everywhere(dask_address: str) -> None:
+    here = Here().map(play, tasks())
+    with Processes(2) as processes:
+        assert processes.map(play, tasks()) == here
+    with Dask(dask_address) as dask:
+        assert dask.map(play, tasks()) == here
+
+
+def test_what_a_lost_worker_had_is_done_again(dask_address: str, tmp_path: Path) -> None:
+    with Dask(dask_address) as dask:
+        given = [(str(tmp_path), number) for number in range(6)]
+        assert dask.map(once_killed, given) == [0, 1, 4, 9, 16, 25]
+    assert (tmp_path / "2").exists()
+
+
+def test_an_error_in_a_run_is_the_callers() -> None:
+    with Processes(1) as processes, pytest.raises(ValueError, match="too large"):
+        processes.map(fails, [1, 2])
+
+
+def test_nobody_answers() -> None:
+    with pytest.raises(SpreadError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        Dask("tcp://127.0.0.1:9", seconds=0.5)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_for_terminals_only() -> None:
+    shown, silent = Terminal(), io.StringIO()
+    for stream in (shown, silent):
+        Here(Progress(stream)).map(abs, [-1, -2])
+    assert "2/2 runs" in shown.getvalue() and silent.getvalue() == ""

@@ -1,0 +1,149 @@
+"""What a transaction promises: all of it or nothing, durable when it returns, safe to repeat."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metabroker.store import Store, StoreUnavailable
+
+from .making import NAMES, accepted, batch, component, entry, job
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "metabroker.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    made = Store(f"sqlite:///{path}")
+    yield made
+    made.close()
+
+
+def content(path: Path) -> dict[str, list[Any]]:
+    """All that is in the database, as another program sees it."""
+    with sqlite3.connect(path) as other:
+        tables = ("jobs", "components", "events", "scripts", "clusters", "facts")
+        return {name: other.execute(f"select * from {name}").fetchall() for name in tables}
+
+
+def whole(number: int = 1) -> dict[str, Any]:
+    return {
+        "components": [component(number), component(number, 1)],
+        "journal": [entry(number), entry(number, "placed", clusters=["delft"])],
+        "accepted": [accepted(number, f"r{number}")],
+        "clusters": [{"name": "delft", "processors": 64, "version": "1", "seen": 5.0}],
+        "memory": {"next_seq": number},
+    }
+
+
+def test_another_program_sees_all_of_it_when_commit_returns(store: Store, path: Path) -> None:
+    store.commit(batch(job(1), **whole()), NAMES)
+    seen = content(path)
+    assert {name: len(rows) for name, rows in seen.items()} == {
+        "jobs": 1, "components": 2, "events": 2, "scripts": 1, "clusters": 1, "facts": 2,
+    }  # fmt: skip
+
+
+def test_every_commit_reaches_the_disk(store: Store) -> None:
+    with store._engine.connect() as reader:
+        assert reader.exec_driver_sql("pragma journal_mode").scalar() == "wal"
+        assert reader.exec_driver_sql("pragma synchronous").scalar() == 2  # FULL
+    with store._write() as writer:
+        assert writer.exec_driver_sql("pragma synchronous").scalar() == 2
+
+
+@pytest.mark.parametrize("broken", ["jobs", "components", "events", "scripts", "clusters", "facts"])
+def test_what_cannot_be_written_whole_is_not_written(store: Store, path: Path, broken: str) -> None:
+    store.commit(batch(job(1), **whole()), NAMES)
+    before = content(path)
+    with sqlite3.connect(path) as other:
+        for event in ("insert", "update"):
+            other.execute(
+                f"create trigger no_{event} before {event} on {broken} "
+                "begin select raise(abort, 'disk is bad'); end"
+            )
+    with pytest.raises(StoreUnavailable, match="disk is bad"):
+        store.commit(batch(job(1, name="changed"), job(2), **whole(2)), NAMES)
+    assert content(path) == before
+    with sqlite3.connect(path) as other:
+        for event in ("insert", "update"):
+            other.execute(f"drop trigger no_{event}")
+    store.commit(batch(job(1, name="changed"), job(2), **whole(2)), NAMES)
+    assert len(content(path)["jobs"]) == 2, "it can be written again"
+
+
+def test_the_same_batch_twice_is_the_batch_once_but_for_its_history(
+    store: Store, path: Path
+) -> None:
+    it = batch(job(1), **whole())
+    store.commit(it, NAMES)
+    once = content(path)
+    store.commit(it, NAMES)
+    twice = content(path)
+    assert {n: r for n, r in twice.items() if n not in ("events", "scripts")} == {
+        n: r for n, r in once.items() if n not in ("events", "scripts")
+    }
+    assert len(twice["scripts"]) == 1
+    assert store.script(1)[:2] == (
+        b"#!/bin/sh\n\xff\0",
+        {"chdir": "/home/anna", "args": ["a b", "'\n"]},
+    )
+
+
+def test_the_secret_of_a_job_stays_the_same_when_its_batch_is_written_again(store: Store) -> None:
+    it = batch(job(1), accepted=[accepted(1)])
+    store.commit(it, NAMES)
+    secret = store.meeting_place(1)[1]
+    store.commit(it, NAMES)
+    assert store.meeting_place(1)[1] == secret
+
+
+def test_rows_are_replaced_not_added(store: Store) -> None:
+    store.commit(batch(job(1), components=[component(1)]), NAMES)
+    store.commit(batch(job(1, name="new"), components=[component(1, processors=4)]), NAMES)
+    (row,) = store.job_rows(ids=[1])
+    assert row["name"] == "new"
+
+
+KILLED = """
+import os, signal, sys
+from metabroker.store import Store
+from tests.store.making import *
+store = Store("sqlite:///" + sys.argv[1])
+for number in range(1, 51):
+    store.commit(batch(job(number), accepted=[accepted(number)], journal=[entry(number)]), NAMES)
+    print(number, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(path)],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=150,
+    )  # fmt: skip
+    assert done.returncode == -9, done.stderr
+    acknowledged = [int(line) for line in done.stdout.split()]
+    store = Store(f"sqlite:///{path}")
+    assert [j.id for j in store.recover(NAMES).jobs] == acknowledged == list(range(1, 51))
+    assert all(store.script(number)[0] for number in acknowledged)
+    store.close()
+
+
+def test_readers_are_not_kept_waiting_by_the_writer(store: Store) -> None:
+    store.commit(batch(job(1)), NAMES)
+    with store._write() as writer:
+        writer.exec_driver_sql("update jobs set name = 'not yet'")
+        assert store.job_rows()[0]["name"] == "job"
+    assert store.job_rows()[0]["name"] == "not yet"

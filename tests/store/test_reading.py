@@ -1,0 +1,225 @@
+"""What can be asked of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from metabroker.broker.job import Goal
+from metabroker.broker.states import ENDED, IN_ATTEMPT, Cause, JobState, Phase, Step
+from metabroker.policy import Request
+from metabroker.store import Store
+from metabroker.store.rows import Names, component_of, component_row, job_of, job_row
+
+from .making import NAMES, accepted, batch, component, entry, job
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    made = Store("sqlite://", migrate=False)
+    yield made
+    made.close()
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def test_a_job_comes_back_as_it_was() -> None:
+    for state in JobState:
+        it = job(
+            7, state, request=Request((16, 8), (2, 0)), queue=1, local=2, home=0, reason="why",
+            queued_at=3.0, attempt=4, submission_failures=1, completion_failures=2, start_time=5.0,
+            end_time=6.0, exit_code=7, deadline=8.0, goal=Goal.CANCEL, by="root",
+        )  # fmt: skip
+        row = job_row(it, NAMES)
+        assert (row["clusters"], row["queue"], row["local"]) == (["lab", "delft"], "leiden", "lab")
+        assert job_row(job_of(row, NAMES), NAMES) == row
+
+
+def test_a_component_comes_back_as_it_was() -> None:
+    for phase in Phase:
+        for step in Step:
+            it = component(
+                7, 1, phase=phase, step=step, seq=3, reservation=True, started=True,
+                native_id="9", submit_time=1.0, hosts="n1 n2", start_time=2.0, end_time=3.0,
+                exit_code=4, cause=Cause.NODE, detail="it's down",
+            )  # fmt: skip
+            row = component_row(it, NAMES)
+            assert component_row(component_of(row, NAMES), NAMES) == row
+
+
+def test_names_not_numbers_are_stored() -> None:
+    row = job_row(job(1, request=Request((4,), (1,)), queue=1), NAMES)
+    other = Names(["new", "lab", "leiden", "delft"])
+    again = job_of(row, other)
+    assert (again.request.clusters, again.queue) == ((2,), 2)
+    assert job_of(job_row(job(1, queue=3), NAMES), other).queue == 4, "the global queue is the last"
+
+
+# --- recovering -------------------------------------------------------------------------------
+
+
+def test_what_has_not_ended_is_recovered(store: Store) -> None:
+    jobs = [job(number, state) for number, state in enumerate(JobState, 1)]
+    store.commit(batch(*jobs), NAMES)
+    found = store.recover(NAMES)
+    assert {j.state for j in found.jobs} == set(JobState) - ENDED
+    assert found.next_job == len(jobs) + 1
+    assert found.memory is None
+
+
+def test_an_empty_store(store: Store) -> None:
+    found = store.recover(NAMES)
+    assert (found.jobs, found.components, found.next_job, found.memory) == ([], [], 1, None)
+    assert store.known_clusters() == {} and store.referred_clusters() == set()
+
+
+@pytest.mark.parametrize(
+    ("state", "attempt", "phase", "step", "recovered"),
+    [
+        # What its cluster may hold, or what is owed, whatever became of the job.
+        (JobState.COMPLETED, 1, Phase.ENDED, Step.CLEAN, True),
+        (JobState.COMPLETED, 1, Phase.GONE, Step.DISCARD, True),
+        (JobState.CANCELLED, 1, Phase.RESERVED, Step.CLEAN, True),
+        (JobState.QUEUED, 1, Phase.SUBMITTED, Step.CLEAN, True),
+        (JobState.RUNNING, 1, Phase.STARTED, Step.NONE, True),
+        (JobState.COMPLETED, 1, Phase.GONE, Step.NONE, False),
+        (JobState.QUEUED, 1, Phase.GONE, Step.NONE, False),
+        # An ended component of a running attempt is part of the attempt's outcome.
+        (JobState.RUNNING, 1, Phase.GONE, Step.NONE, True),
+        (JobState.RUNNING, 2, Phase.GONE, Step.NONE, False),
+    ],
+)
+def test_which_components_are_recovered(
+    store: Store, state: JobState, attempt: int, phase: Phase, step: Step, recovered: bool
+) -> None:
+    part = component(1, attempt=1, phase=phase, step=step)
+    store.commit(batch(job(1, state, attempt=attempt), components=[part]), NAMES)
+    assert [c.ref for c in store.recover(NAMES).components] == ([part.ref] if recovered else [])
+
+
+def test_all_states_in_an_attempt_count(store: Store) -> None:
+    jobs = [job(n, state, attempt=1) for n, state in enumerate(JobState, 1)]
+    gone = [component(j.id, phase=Phase.GONE, step=Step.NONE) for j in jobs]
+    store.commit(batch(*jobs, components=gone), NAMES)
+    found = {c.ref.job for c in store.recover(NAMES).components}
+    assert found == {j.id for j in jobs if j.state in IN_ATTEMPT}
+
+
+def test_the_policys_memory(store: Store) -> None:
+    store.commit(batch(memory={"next_seq": 4, "overtakers": [[1, 2]]}), NAMES)
+    store.commit(batch(job(1)), NAMES)
+    assert store.recover(NAMES).memory == {"next_seq": 4, "overtakers": [[1, 2]]}
+    store.commit(batch(memory={"next_seq": 5}), NAMES)
+    assert store.recover(NAMES).memory == {"next_seq": 5}
+
+
+def test_clusters_that_unfinished_work_refers_to(store: Store) -> None:
+    five = Names(["a", "b", "c", "d", "e", "f"])
+    store.commit(
+        batch(
+            job(1, queue=0),
+            job(2, queue=6, local=1),
+            job(3, queue=6, home=2),
+            job(4, queue=6, request=Request((1, 1), (3, 3))),
+            job(5, JobState.COMPLETED, queue=5, local=5, home=5, request=Request((1,), (5,))),
+            components=[
+                component(5, cluster=4, phase=Phase.ENDED, step=Step.CLEAN),
+                component(6, cluster=5, phase=Phase.GONE, step=Step.NONE),
+            ],
+        ),
+        five,
+    )
+    assert store.referred_clusters() == {"a", "b", "c", "d", "e"}
+
+
+def test_known_clusters_are_the_latest(store: Store) -> None:
+    for size in (64, 60):
+        seen = {"name": "delft", "processors": size, "version": "1", "seen": 1.0}
+        store.commit(batch(clusters=[seen]), NAMES)
+    assert store.known_clusters() == {"delft": 60}
+
+
+# --- requests ---------------------------------------------------------------------------------
+
+
+def test_a_request_is_found_by_its_user_and_id(store: Store) -> None:
+    made = [accepted(1, "r"), accepted(2, "r", "bob"), accepted(3), accepted(4)]
+    store.commit(batch(job(1), job(2), job(3), job(4), accepted=made), NAMES)
+    assert store.find_request("anna", "r") == 1
+    assert store.find_request("bob", "r") == 2
+    assert store.find_request("carl", "r") is None
+    assert store.find_request("anna", "s") is None
+
+
+def test_what_only_a_start_needs(store: Store) -> None:
+    store.commit(batch(job(1), job(2), accepted=[accepted(1), accepted(2)]), NAMES)
+    script, spec, secret = store.script(1)
+    assert (script, spec["args"]) == (b"#!/bin/sh\n\xff\0", ["a b", "'\n"])
+    assert store.meeting_place(1) == ("/home/anna", secret)
+    assert len(secret) >= 24 and secret != store.meeting_place(2)[1]
+    for read in (store.script, store.meeting_place):
+        with pytest.raises(KeyError):
+            read(3)
+
+
+# --- views ------------------------------------------------------------------------------------
+
+
+def filled(store: Store) -> None:
+    jobs = [
+        job(1, JobState.COMPLETED, end_time=30.0),
+        job(2, JobState.RUNNING, attempt=2),
+        job(3, JobState.FAILED, end_time=10.0, user="bob"),
+        job(4, user="bob"),
+        job(5, JobState.CANCELLED, end_time=20.0),
+        job(6, JobState.HELD),
+    ]
+    parts = [component(2, 1), component(2, 0), component(2, attempt=2)]
+    store.commit(batch(*jobs, components=parts), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ids"),
+    [
+        ({}, [1, 2, 3, 4, 5, 6]),
+        ({"ids": [5, 2, 9]}, [2, 5]),
+        ({"ids": []}, []),
+        ({"ended": False}, [2, 4, 6]),
+        ({"ended": False, "limit": 2}, [2, 4]),
+        ({"ended": False, "user": "bob"}, [4]),
+        ({"ended": True}, [3, 5, 1]),
+        ({"ended": True, "limit": 2}, [5, 1]),
+        ({"ended": True, "since": 20.0}, [5, 1]),
+        ({"ended": True, "until": 20.0}, [3]),
+        ({"ended": True, "since": 10.0, "until": 30.0, "user": "anna"}, [5]),
+    ],
+)
+def test_jobs(store: Store, asked: dict[str, object], ids: list[int]) -> None:
+    filled(store)
+    assert [row["id"] for row in store.job_rows(**asked)] == ids  # type: ignore[arg-type]
+
+
+def test_jobs_come_with_the_components_of_all_attempts(store: Store) -> None:
+    filled(store)
+    (row,) = store.job_rows(ids=[2])
+    assert [(c["attempt"], c["component"]) for c in row["components"]] == [(1, 0), (1, 1), (2, 0)]
+    assert [c["component"] for c in store.attempt(2, 1)] == [0, 1]
+    assert store.attempt(9, 1) == []
+
+
+def test_more_jobs_than_a_statement_takes_variables(store: Store) -> None:
+    jobs = [job(number, JobState.RUNNING, attempt=1) for number in range(1, 1502)]
+    store.commit(batch(*jobs, components=[component(j.id) for j in jobs]), NAMES)
+    rows = store.job_rows(ended=False)
+    assert len(rows) == 1501 and all(len(row["components"]) == 1 for row in rows)
+
+
+def test_a_jobs_history_is_in_the_order_of_writing(store: Store) -> None:
+    store.commit(batch(journal=[entry(1, "b", 5.0), entry(2, "x"), entry(1, "a", 5.0)]), NAMES)
+    store.commit(batch(journal=[entry(1, "c", 4.0, why="it's", n=[1, None])]), NAMES)
+    history = store.history(1)
+    assert [event["what"] for event in history] == ["b", "a", "c"]
+    assert history[2]["detail"] == {"why": "it's", "n": [1, None]}
+    assert store.history(3) == []

@@ -1,0 +1,46 @@
+"""Sound submissions of every kind, for hypothesis."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from metabroker.submission.environment import OURS
+from metabroker.submission.model import Processors, Submission
+
+names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", fullmatch=True)
+counts = st.integers(1, 999_999_999)
+lines = st.text(
+    st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=255
+)
+data = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
+variables = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,20}", fullmatch=True).filter(
+    lambda name: name not in OURS
+)
+words = st.lists(data, max_size=4).map(tuple)
+patterns = st.lists(
+    st.sampled_from(["%j", "%c", "%%", "a", "/", "$(x)", "'", ";", " "]), min_size=1
+).map("".join)
+
+processors = st.one_of(
+    st.builds(Processors, single=counts, cluster=st.none() | names),
+    st.builds(Processors, components=st.lists(counts, min_size=1, max_size=5).map(tuple)),
+    st.builds(Processors, on=st.lists(st.tuples(names, counts), min_size=1, max_size=5).map(tuple)),
+    st.builds(Processors, total=counts),
+)
+
+submissions = st.builds(
+    Submission,
+    script=st.binary(max_size=300).map(lambda body: b"#!/bin/sh\n" + body.replace(b"\0", b"")),
+    script_name=lines,
+    processors=processors,
+    chdir=lines.map(lambda path: f"/{path}"),
+    args=words,
+    name=st.none() | lines,
+    time_limit=st.none() | st.integers(1, 10**8),
+    output=st.none() | patterns,
+    error=st.none() | patterns,
+    environment=st.dictionaries(variables, data, max_size=4),
+    native=st.dictionaries(names, words, max_size=3),
+    hold=st.booleans(),
+    request_id=st.none() | st.uuids().map(str),
+)

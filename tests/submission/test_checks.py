@@ -1,0 +1,86 @@
+"""What can never be run is refused, and what only looks dangerous is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from metabroker.submission.checks import LARGEST_SCRIPT, check, check_script
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.model import Processors, Submission
+from tests.submission.strategies import submissions
+
+SOUND = Submission(
+    script=b"#!/bin/sh\ntrue\n",
+    script_name="job.sh",
+    processors=Processors(single=1),
+    chdir="/",
+)
+
+
+@given(submissions)
+def test_sound_submissions_are_taken(submission: Submission) -> None:
+    check(submission)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["it's", '"q"', "$(reboot)", "`reboot`", "a;b|c&d", "é 漢字", "-x", "x" * 255, "%j", "../.."],
+)
+def test_names_are_data(name: str) -> None:
+    check(replace(SOUND, name=name, args=(name, "new\nline", "")))
+
+
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [
+        (b"", "is empty"),
+        (b" \n\t\n", "is empty"),
+        (b"\x7fELF\0\0", "is binary"),
+        (b"#!/bin/sh\n\0", "is binary"),
+        (b"echo hello\n", "no interpreter line"),
+        (b"\n#!/bin/sh\n", "no interpreter line"),
+        (b"#!\n", "no interpreter line"),
+        (b"#!sh\n", "no interpreter line"),
+        (b"\xef\xbb\xbf#!/bin/sh\n", "no interpreter line"),
+        (b"#!/bin/sh\r\necho\r\n", "line ends of DOS"),
+        (b"#!/bin/sh\n" + b"#" * LARGEST_SCRIPT, "bytes"),
+    ],
+)
+def test_scripts_that_cannot_run(script: bytes, what: str) -> None:
+    with pytest.raises(SubmissionError, match=what):
+        check_script(script, "job.sh")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        b"#!/bin/sh", b"#! /usr/bin/env python3 -u\n", b"#!/bin/sh\n\xff\xfe caf\xe9\n",
+        b"#!/bin/sh\n" + b"#" * (LARGEST_SCRIPT - 10),
+    ],
+    ids=["line", "env", "latin", "large"],
+)  # fmt: skip
+def test_scripts_that_can(script: bytes) -> None:
+    check_script(script, "job.sh")
+
+
+@pytest.mark.parametrize(
+    ("request_", "what"),
+    [
+        (Processors(), "nothing says how many"),
+        (Processors(single=1, total=2), "-n and --total are given"),
+        (Processors(components=(1,), on=(("a", 1),)), "--components and --on"),
+        (Processors(single=0), "0 processors"),
+        (Processors(total=-4), "-4 processors"),
+        (Processors(components=(4, 0)), "0 processors"),
+        (Processors(components=()), "0 components"),
+        (Processors(on=()), "0 components"),
+        (Processors(on=(("no such", 4),)), "no cluster"),
+        (Processors(components=(4,), cluster="a"), "--cluster goes with -n"),
+    ],
+)
+def test_requests_that_cannot_be(request_: Processors, what: str) -> None:
+    with pytest.raises(SubmissionError, match=what):
+        check(replace(SOUND, processors=request_))

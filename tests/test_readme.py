@@ -1,0 +1,24 @@
+"""What the README names is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def test_files_that_the_readme_names_exist() -> None:
+    named = set(re.findall(r"`((?:tests|configs|metabroker|benchmarks|systemd)/[\w./]+)`", README))
+    assert len(named) > 8
+    missing = sorted(name for name in named if not (ROOT / name).exists())
+    assert not missing, missing
+
+
+def test_make_targets_that_the_readme_names_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    named = set(re.findall(r"\bmake ([a-z-]+)", README))
+    assert {"demo", "test", "check"} <= named
+    missing = sorted(t for t in named if not re.search(rf"^{t}:", makefile, re.M))
+    assert not missing, missing

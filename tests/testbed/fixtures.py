@@ -1,0 +1,60 @@
+"""Real clusters for tests: `clusters` gives them clean, started once for the whole session.
+
+Where the packages cannot be had, each test that needs them is skipped with the reason; with
+METABROKER_REQUIRE_SLURM=1 that is a failure instead, so that CI cannot pass by leaving out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.testbed.apt import SlurmUnavailable
+from tests.testbed.cluster import SlurmCluster
+from tests.testbed.packages import Installation, install
+from tests.testbed.ports import require_network
+from tests.testbed.testbed import Testbed, default_suite
+
+
+@pytest.fixture(scope="session")
+def installation() -> Installation:
+    """The relocated Slurm of METABROKER_TESTBED_RELEASE (default bookworm)."""
+    try:
+        require_network()
+        return install(default_suite())
+    except SlurmUnavailable as error:
+        text = f"left out, it needs real Slurm clusters, and Slurm cannot be had here: {error}"
+        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
+            pytest.fail(text, pytrace=False)
+        pytest.skip(text)
+
+
+@pytest.fixture(scope="session")
+def testbed(installation: Installation) -> Iterator[Testbed]:
+    """Three clusters (delft 144, leiden 64, lab 32 processors), up to the end of the session."""
+    with Testbed(installation=installation) as started:
+        yield started
+
+
+@pytest.fixture
+def clusters(testbed: Testbed, request: pytest.FixtureRequest) -> Iterator[dict[str, SlurmCluster]]:
+    """The clusters, every daemon up, without jobs and reservations."""
+    testbed.reset()
+    failed_before = request.session.testsfailed
+    yield testbed.clusters
+    if request.session.testsfailed > failed_before:
+        print(testbed.log_tail())  # in the report of the failed test
+
+
+@pytest.fixture
+def open_folder(testbed: Testbed) -> Iterator[Path]:
+    """A folder that every user may enter and write in; pytest's tmp_path is closed to others."""
+    folder = Path(tempfile.mkdtemp(prefix="open-", dir=testbed.folder))
+    folder.chmod(0o1777)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,221 @@
+"""A Slurm controller that answers commands in text, over a pure model of a cluster.
+
+Only what the adapter asks of a real one; the forms of the answers are those that the recorded
+outputs in `tests/data/slurm` show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from metabroker.clusters.simulated.model import Denied, Job, Model, State
+from metabroker.clusters.slurm.parsing import (
+    JOB_COLUMNS,
+    JOB_FORMAT,
+    NODE_FORMAT,
+    SEPARATOR,
+    USE_COLUMNS,
+    USE_FORMAT,
+)
+from metabroker.clusters.transports.base import Command, Completed
+
+_NODES = 4
+FOREIGN = "mb-ffffffff-1-1"
+
+
+class Meddling(Exception):
+    """The broker has touched what is not its own."""
+
+
+def is_ours(name: str) -> bool:
+    """Whether a name is one of the tokens of the broker under test."""
+    return name.startswith("mb-") and not name.startswith(FOREIGN)
+
+
+class Controller:
+    """One cluster's controller. `taken` is told of each job whose submission it takes; `sized`
+    says how many processors a reservation gets for those that were asked for."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        taken: Callable[[Job, Command], None],
+        sized: Callable[[int], int],
+    ) -> None:
+        self.name = name
+        self.model = model
+        self._taken = taken
+        self._sized = sized
+        self.unsettled_until = 0.0
+
+    def execute(self, command: Command, now: float) -> Completed:
+        """Carry out one command."""
+        program = command.argv[0]
+        if program == "squeue":
+            return self._squeue(command.argv)
+        if program == "sinfo":
+            return self._sinfo(command.argv, now)
+        if program == "sbatch":
+            return self._sbatch(command, now)
+        if program == "scancel":
+            return self._scancel(command.argv, now)
+        assert program == "scontrol", program
+        words = dict(w.split("=", 1) for w in command.argv if "=" in w)
+        if "create" in command.argv:
+            return self._create(words, now)
+        if "delete" in command.argv:
+            return self._delete(words["ReservationName"])
+        return self._show(command.argv)
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def _squeue(self, argv: tuple[str, ...]) -> Completed:
+        form = argv[argv.index("-o") + 1]
+        assert form in (JOB_FORMAT, USE_FORMAT)
+        name = argv[argv.index("-n") + 1] if "-n" in argv else None
+        inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
+        lines = []
+        for job in self.model.jobs.values():
+            if "-u" in argv and not job.name.startswith("mb-"):
+                continue
+            if (name is not None and job.name != name) or (
+                inside is not None and job.reservation not in inside
+            ):
+                continue
+            columns = self._job_line(job)
+            if form == USE_FORMAT:
+                columns = tuple(columns[JOB_COLUMNS.index(c)] for c in USE_COLUMNS)
+            lines.append(SEPARATOR.join(columns))
+        return _said("\n".join(lines) + "\n" if lines else "")
+
+    def _job_line(self, job: Job) -> tuple[str, ...]:
+        word = "COMPLETING" if job.extra.get("ending") and not job.state.ended else job.state.value
+        if job.extra.get("ending") and job.state is State.PENDING:
+            word = "PENDING"
+        return (
+            str(job.id), job.name, word, str(job.processors),
+            f"{self.name}n1" if job.state is State.RUNNING else "",
+            "Resources" if job.state is State.PENDING else "None",
+            str(int(job.submit_time)), _time(job.start_time), _time(job.end_time),
+            job.reservation or "(null)",
+        )  # fmt: skip
+
+    def _sinfo(self, argv: tuple[str, ...], now: float) -> Completed:
+        if "--version" in argv:
+            return _said("slurm 22.05.8\n")
+        assert argv[argv.index("-o") + 1] == NODE_FORMAT
+        size = self.model.processors // _NODES
+        busy = self.model.held_by_jobs()
+        down = self.model.down
+        lines = []
+        for index in range(_NODES):
+            total = size if index else self.model.processors - size * (_NODES - 1)
+            other = min(total, down)
+            down -= other
+            used = min(total - other, busy)
+            busy -= used
+            state = "drained" if other == total else "mixed" if used else "idle"
+            if now < self.unsettled_until:
+                state = "unknown"
+            counts = f"{used}/{total - used - other}/{other}/{total}"
+            columns = (f"{self.name}n{index}", state, counts, "batch*", "up", "1")
+            lines.append(SEPARATOR.join(columns))
+        return _said("\n".join(lines) + "\n")
+
+    def _show(self, argv: tuple[str, ...]) -> Completed:
+        wanted = argv[4] if len(argv) > 4 else None
+        lines = []
+        for name, reservation in self.model.reservations.items():
+            if wanted not in (None, name):
+                continue
+            lines.append(
+                f"ReservationName={name} StartTime={int(reservation.start)} "
+                f"EndTime={int(reservation.end)} Duration=00:05:00 Nodes={self.name}n[0-3] "
+                f"NodeCnt=4 CoreCnt={reservation.processors} Features=(null) PartitionName=batch "
+                f"Flags= TRES=cpu={reservation.processors} Users=root Groups=(null) "
+                "Accounts=(null) Licenses=(null) State=ACTIVE BurstBuffer=(null)"
+            )
+        if wanted is not None and not lines:
+            return Completed(1, f"Reservation {wanted} not found\n", "")
+        return _said("\n".join(lines) + "\n" if lines else "No reservations in the system\n")
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def _sbatch(self, command: Command, now: float) -> Completed:
+        words = dict(w.split("=", 1) for w in command.argv if "=" in w)
+        try:
+            job = self.model.submit(
+                words["--job-name"],
+                int(words["--ntasks"]),
+                int(words["--time"]) * 60.0,
+                now,
+                reservation=words.get("--reservation"),
+            )
+        except Denied as denied:
+            return _failed(f"sbatch: error: Batch job submission failed: {denied}")
+        self._taken(job, command)
+        return _said(f"{job.id}\n")
+
+    def _scancel(self, argv: tuple[str, ...], now: float) -> Completed:
+        name = argv[argv.index("-n") + 1]
+        if not is_ours(name):
+            raise Meddling(f"P4: cancels {name}, which is not its own")
+        for job in self.model.named(name):
+            if job.state is State.PENDING:
+                self.model.end(job, State.CANCELLED, now)
+            elif job.state is State.RUNNING and "ending" not in job.extra:
+                job.extra["ending"] = (State.CANCELLED, now)
+        return _said("")
+
+    def _create(self, words: dict[str, str], now: float) -> Completed:
+        name = words["ReservationName"]
+        if now < self.unsettled_until:
+            return _failed("Error creating the reservation: Requested nodes are busy")
+        if name in self.model.reservations:
+            return _failed("Error creating the reservation: Duplicate reservation name")
+        try:
+            minutes = int(words["Duration"])
+            size = min(self._sized(int(words["CoreCnt"])), self.model.processors)
+            self.model.reserve(name, max(1, size), now, now + minutes * 60)
+        except Denied:
+            return _failed("Error creating the reservation: Requested nodes are busy")
+        return _said(f"Reservation created: {name}\n")
+
+    def _delete(self, name: str) -> Completed:
+        if not is_ours(name):
+            raise Meddling(f"P4: deletes {name}, which is not its own")
+        if name not in self.model.reservations:
+            return _failed(
+                f"delete_reservation ReservationName={name}: Requested reservation is invalid"
+            )
+        try:
+            self.model.unreserve(name)
+        except Denied:
+            return _failed(
+                f"delete_reservation ReservationName={name}: Requested reservation is in use"
+            )
+        return _said("")
+
+
+def refusal(command: Command) -> Completed | None:
+    """A no to a command that would change something, for no reason of ours."""
+    if command.argv[0] == "sbatch":
+        return _failed("sbatch: error: Batch job submission failed: Job violates QOS policy")
+    if "create" in command.argv:
+        return _failed("Error creating the reservation: Requested nodes are busy")
+    if "delete" in command.argv:
+        return _failed("delete_reservation: Requested reservation is in use")
+    return None
+
+
+def _said(text: str) -> Completed:
+    return Completed(0, text, "")
+
+
+def _failed(text: str) -> Completed:
+    return Completed(1, "", text + "\n")
+
+
+def _time(moment: float | None) -> str:
+    return "N/A" if moment is None else str(int(moment))

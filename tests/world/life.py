@@ -1,0 +1,284 @@
+"""One life of the daemon in virtual time: what loop, desks and watchers do in real time."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from metabroker.broker.core import Broker
+from metabroker.broker.effects import CleanStray, Effect, Owed, Unwatch, Watch
+from metabroker.broker.events import (
+    Event,
+    Observed,
+    Tick,
+    Unreachable,
+    Unsure,
+)
+from metabroker.broker.states import JobState
+from metabroker.broker.tokens import Ref
+from metabroker.clusters.operation import Operation, Pause
+from metabroker.clusters.port import Doubt, Marks, Refusal
+from metabroker.clusters.slurm import SlurmCluster
+from metabroker.daemon.carrying import STEPS, carrying, carrying_stray
+from metabroker.daemon.engine import Engine, Item
+from metabroker.daemon.orders import Orders
+from metabroker.daemon.watcher import news
+from metabroker.policy import PLACEMENTS, Aging, Limits, make
+from metabroker.store import StoreUnavailable
+
+from .oracle import Violation
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+class Life:
+    """One life of the daemon, from its start to its end or crash."""
+
+    def __init__(self, world: World) -> None:
+        scenario = world.scenario
+        self.world = world
+        self.alive = True
+        scheduler = make(
+            scenario.policy,
+            len(world.clusters),
+            aging=Aging(overtaken=scenario.overtaken),
+            rng=random.Random(scenario.seed),
+        )
+        place = PLACEMENTS[
+            "worst-fit-reuse" if scenario.policy in ("FCFS", "FPFS") else "worst-fit"
+        ]
+        self.engine = Engine(
+            Broker(world.settings, scheduler),
+            world.store,
+            world.names,
+            Limits(),
+            place,
+            written=self._written,
+        )
+        self.adapters: list[SlurmCluster] = [c.adapter(world.settings) for c in world.clusters]
+        self.orders = [Orders(world.store, world.settings, c.plan.name) for c in world.clusters]
+        self._inbox: list[Item] = []
+        self._lines: dict[Ref, deque[Owed]] = {}
+        self._strays: set[str] = set()
+        self._watched: dict[Ref, tuple[int, Marks]] = {}
+        self._flushing = False
+        self._seen = [(False, 0.0)] * len(world.clusters)
+        self._tick_at: float | None = None
+        self._soon = False
+        self._able_since = world.now
+
+    def begin(self) -> None:
+        """As the daemon begins: recover, then look at the clusters."""
+        self.world.tell("a daemon starts")
+        self._dispatch(self.engine.recover(self.world.now))
+        self._plan_tick()
+        for index in range(len(self.adapters)):
+            self._poll(index)
+        self._look()
+
+    # --- the loop -----------------------------------------------------------------------------
+
+    def post(self, item: Item) -> None:
+        """As the daemon's loop: into the line; processed in a batch."""
+        if not self.alive:
+            return
+        self._inbox.append(item)
+        if not self._soon:
+            self._soon = True
+            self.world.at(self.world.now, self._process)
+
+    def _process(self) -> None:
+        self._soon = False
+        if not self.alive or self._flushing or not self._inbox:
+            return
+        items, self._inbox = self._inbox, []
+        broker, world = self.engine.broker, self.world
+        before = self._waiting()
+        try:
+            effects = self.engine.process(items, world.now)
+        except StoreUnavailable:
+            self._flushing = True
+            world.at(world.now + 0.5, self._flush)
+            return
+        new = [job for job in broker.jobs.values() if job.id in before and job.components]
+        placed = [c.cluster for job in new for c in job.components]
+        world.oracle.within(broker, [c.plan.processors for c in world.clusters])
+        world.oracle.answering(placed, self._seen, world.now, world.settings.stale_after)
+        world.oracle.placed(broker, before, world.scenario.overtaken, world.now)
+        self._go_on(list(effects))
+
+    def _flush(self) -> None:
+        if not self.alive:
+            return
+        try:
+            effects = self.engine.flush()
+        except StoreUnavailable:
+            self.world.at(self.world.now + 0.5, self._flush)
+            return
+        self._flushing = False
+        self._able_since = self.world.now
+        self._go_on(list(effects))
+        if self._inbox:
+            self.world.at(self.world.now, self._process)
+
+    def _go_on(self, effects: list[Effect]) -> None:
+        if self.world.crash_mode == "written" and effects:
+            self.world.crash()
+            return
+        self._dispatch(effects)
+        self._plan_tick()
+
+    def _waiting(self) -> dict[int, tuple[int, int]]:
+        """Waiting jobs: seq, and the clusters in which they could run, as bits."""
+        broker = self.engine.broker
+        clusters = len(self.adapters)
+        found = {}
+        for job in broker.jobs.values():
+            if job.state is not JobState.QUEUED:
+                continue
+            mask = (1 << clusters) - 1
+            if job.request.clusters is not None:
+                mask = sum(1 << c for c in set(job.request.clusters))
+            elif job.single and job.queue < clusters:
+                mask = 1 << job.queue
+            found[job.id] = (job.seq, mask)
+        return found
+
+    def _plan_tick(self) -> None:
+        due = self.engine.broker.next_time()
+        if due is not None and (self._tick_at is None or due < self._tick_at):
+            self._tick_at = due
+            self.world.at(due, self._tick)
+
+    def _tick(self) -> None:
+        self._tick_at = None
+        if self.alive:
+            self.post(Tick())
+
+    def _written(self, ready: Any) -> None:
+        for entry in ready.journal:
+            self.world.tally.add(f"event {entry.what}")
+            self.world.tell(f"job {entry.job}.{entry.attempt} {entry.what} {entry.detail}")
+
+    # --- effects ------------------------------------------------------------------------------
+
+    def _dispatch(self, effects: Any) -> None:
+        for effect in effects:
+            if isinstance(effect, Watch):
+                self._watched[effect.ref] = (effect.cluster, Marks())
+            elif isinstance(effect, Unwatch):
+                self._watched.pop(effect.ref, None)
+            elif isinstance(effect, CleanStray):
+                self._clean_stray(effect)
+            else:
+                line = self._lines.setdefault(effect.ref, deque())
+                line.append(effect)
+                if len(line) == 1:
+                    self._work(effect.ref)
+
+    def _work(self, ref: Ref) -> None:
+        effect = self._lines[ref][0]
+        task = carrying(effect, self.adapters[effect.cluster], self.orders[effect.cluster])
+
+        def done(event: Any, error: Exception | None) -> None:
+            if error is not None:
+                event = Unsure(ref, STEPS[type(effect)], str(error))
+            if self.world.crash_mode in ("done", type(effect).__name__):
+                self.world.crash()
+                return
+            self.world.tally.add(f"reply {type(event).__name__} {type(effect).__name__}")
+            line = self._lines[ref]
+            line.popleft()
+            self.post(event)
+            if line:
+                self._work(ref)
+            else:
+                del self._lines[ref]
+
+        begin = partial(self._advance, task, effect.cluster, None, None, done)
+        self.world.at(self.world.now + self.world.gate_latency(effect), begin)
+
+    def _clean_stray(self, effect: CleanStray) -> None:
+        if effect.token in self._strays:
+            return
+        self._strays.add(effect.token)
+        task = carrying_stray(effect, self.adapters[effect.cluster], self.orders[effect.cluster])
+        self.world.tally.add("stray")
+        self._advance(
+            task, effect.cluster, None, None, lambda _r, _e: self._strays.discard(effect.token)
+        )
+
+    def _advance(
+        self,
+        task: Operation[Any],
+        cluster: int,
+        answer: Any,
+        error: Exception | None,
+        done: Callable[[Any, Exception | None], None],
+    ) -> None:
+        """One step of an operation, as `carry_out` does it in real time."""
+        if not self.alive:
+            return
+        try:
+            step = task.send(answer) if error is None else task.throw(error)
+        except StopIteration as end:
+            done(end.value, None)
+            return
+        except Violation:
+            raise
+        except Exception as wrong:
+            done(None, wrong)
+            return
+        if isinstance(step, Pause):
+            self.world.at(
+                self.world.now + step.seconds,
+                lambda: self._advance(task, cluster, None, None, done),
+            )
+            return
+
+        def reply(said: Any) -> None:
+            failed = isinstance(said, Exception)
+            self._advance(task, cluster, None if failed else said, said if failed else None, done)
+
+        self.world.send(self.world.clusters[cluster], step, reply)
+
+    # --- looks --------------------------------------------------------------------------------
+
+    def _poll(self, index: int) -> None:
+        if not self.alive:
+            return
+        task = self.adapters[index].observe(self.world.now)
+        began = self.world.now
+
+        def done(snapshot: Any, error: Exception | None) -> None:
+            event: Event = Unreachable(index, str(error))
+            self._seen[index] = (error is None, began)
+            if error is None:
+                event = Observed(index, snapshot)
+            elif not isinstance(error, Refusal | Doubt):
+                raise error
+            self.post(event)
+            self.world.at(self.world.now + self.world.scenario.poll, lambda: self._poll(index))
+
+        self._advance(task, index, None, None, done)
+
+    def _look(self) -> None:
+        if not self.alive:
+            return
+        if not self._flushing:
+            self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
+        for ref, (index, before) in list(self._watched.items()):
+            gate = self.orders[index].gate(ref)
+            try:
+                found = self.adapters[index].look([] if gate is None else [gate])
+            except OSError:
+                continue
+            for marks in found.values():
+                self._watched[ref] = (index, marks)
+                for event in news(ref, before, marks):
+                    self.post(event)
+        self.world.at(self.world.now + self.world.scenario.look, self._look)

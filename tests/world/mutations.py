@@ -1,0 +1,436 @@
+"""Deliberate mistakes, planted in the broker to see whether a storm finds them.
+
+Each is one a hurried change could make. A storm that misses one is too gentle, and is repaired.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from metabroker.broker import ledger, looks, saga, tokens
+from metabroker.broker.effects import Submit, Watch
+from metabroker.broker.job import Component, Goal, Job
+from metabroker.broker.states import Cause, JobState, Phase, Step
+from metabroker.clusters.gate import gates
+from metabroker.clusters.operation import command
+from metabroker.clusters.port import CleanOrder
+from metabroker.clusters.slurm import cluster as slurm_cluster
+from metabroker.clusters.slurm import commands, operations
+from metabroker.daemon import engine, orders
+from metabroker.store import store
+
+Plant = Callable[[contextlib.ExitStack], None]
+
+MUTATIONS: dict[str, Plant] = {}
+
+
+def mutation(plant: Plant) -> Plant:
+    """Register a mistake under its function's name."""
+    MUTATIONS[plant.__name__.replace("_", "-")] = plant
+    return plant
+
+
+@contextlib.contextmanager
+def planted(name: str) -> Iterator[None]:
+    """With this mistake in the code; "" is none."""
+    with contextlib.ExitStack() as stack:
+        if name:
+            MUTATIONS[name](stack)
+        yield
+
+
+def _swap(stack: contextlib.ExitStack, owner: Any, name: str, new: Any) -> Any:
+    """Replace an attribute until the stack is closed; answers the old one."""
+    old = getattr(owner, name)
+    setattr(owner, name, new)
+    stack.callback(setattr, owner, name, old)
+    return old
+
+
+Saga: Any = saga.Saga
+
+
+@mutation
+def attempt_number_ignored(stack: contextlib.ExitStack) -> None:
+    """All attempts share one token, so what is left of one is taken for the next one's."""
+    old: Any = tokens.make
+    for module in (tokens,):
+        _swap(stack, module, "make", lambda instance, ref: old(instance, ref._replace(attempt=1)))
+
+
+@mutation
+def effect_before_the_write(stack: contextlib.ExitStack) -> None:
+    """Effects are handed out although the store could not be written."""
+
+    def flush(self: Any) -> Any:
+        pending = self._pending
+        self._pending = None
+        if pending is None:
+            return ()
+        with contextlib.suppress(store.StoreUnavailable):
+            self.store.commit(pending.batch, self.names)
+        self._written(pending.batch.ready)
+        for answer, job in pending.answers:
+            answer(job)
+        return pending.batch.ready.effects
+
+    _swap(stack, engine.Engine, "flush", flush)
+
+
+@mutation
+def blind_resubmit(stack: contextlib.ExitStack) -> None:
+    """A submit without an answer is repeated without looking, and its gate laid out anew."""
+
+    def effect(self: Any, component: Component, again: bool) -> Any:
+        made = old(self, component, again)
+        return (
+            made
+            if not isinstance(made, Submit)
+            else Submit(
+                made.ref,
+                made.cluster,
+                made.processors,
+                made.seconds,
+                made.reservation,
+                made.barrier,
+            )
+        )
+
+    def move(self: Any, gate: str, old_: Any, new: Any) -> bool:
+        """The gate lets everybody through."""
+        if old_ is gates.Position.GO:
+            return False
+        return bool(old_move(self, gate, old_, new))
+
+    old = _swap(stack, Saga, "_effect", effect)
+    old_move = gates.Gates._move
+    from metabroker.clusters.simulated import actor
+
+    def come(self: Any, files: Any, now: float) -> None:
+        if self.patience is not None and not self._wait(files, now):
+            return
+        if files.rename(self._at(gates.Position.GO), self._at(gates.Position.RUN)) or any(
+            entry.name == gates.Position.RUN.value for entry in files.list(self.gate) or ()
+        ):
+            files.write(f"{self.gate}/started", b"h\n")
+            self.running_since = now
+        elif self.patience is None:
+            self.over = 75
+
+    _swap(stack, actor.Actor, "_come_to_gate", come)
+
+
+@mutation
+def twin_not_stopped_at_the_gate(stack: contextlib.ExitStack) -> None:
+    """The component's job does not mind whether its gate has been passed already."""
+    from metabroker.clusters.simulated import actor
+
+    def come(self: Any, files: Any, now: float) -> None:
+        names = {entry.name for entry in files.list(self.gate) or ()}
+        if self.patience is not None and not names & {"go", "run"} and not self._wait(files, now):
+            return
+        if not names & {"go", "run"}:
+            self.over = 75
+            return
+        files.rename(self._at(gates.Position.GO), self._at(gates.Position.RUN))
+        files.write(f"{self.gate}/started", b"h\n")
+        self.running_since = now
+
+    _swap(stack, actor.Actor, "_come_to_gate", come)
+
+
+@mutation
+def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
+    """Whatever is called like a broker's thing is taken for this broker's own."""
+
+    def parse(instance: str, text: str) -> Any:
+        return old(text.split("-")[1], text) if text.startswith("mb-") else None
+
+    def clean_token(self: Any, token: str) -> Any:
+        return CleanOrder(token)
+
+    def snapshot(look: Any, partition: Any, prefix: str, horizon: float) -> Any:
+        return old_snapshot(look, partition, "mb-", horizon)
+
+    old: Any = tokens.parse
+    for module in (tokens,):
+        _swap(stack, module, "parse", parse)
+    _swap(stack, orders.Orders, "clean_token", clean_token)
+    old_snapshot = _swap(stack, slurm_cluster, "snapshot", snapshot)
+
+
+@mutation
+def barrier_opened_early(stack: contextlib.ExitStack) -> None:
+    """The barrier opens when all components but one have arrived."""
+
+    def proceed(self: Any, job: Job, now: float) -> None:
+        if job.state is JobState.WAITING and len(job.components) > 1:
+            here = [c for c in job.components if c.reached(Phase.ARRIVED)]
+            if len(here) == len(job.components) - 1:
+                for component in job.components:
+                    component.advance(Phase.ARMED)
+                self._commit(job, now)
+                return
+        old(self, job, now)
+
+    def open_(self: Any, gate: str, peers: Any) -> None:
+        for position in (gates.Position.WAIT, gates.Position.ARMED):
+            self._move(gate, position, gates.Position.GO)
+
+    old = _swap(stack, Saga, "_proceed", proceed)
+    _swap(stack, gates.Gates, "open", open_)
+
+
+@mutation
+def not_armed(stack: contextlib.ExitStack) -> None:
+    """The barrier is opened without making sure that nobody gives up meanwhile."""
+
+    def arm(self: Any, gate: str) -> None:
+        return None
+
+    def open_(self: Any, gate: str, peers: Any) -> None:
+        self._move(gate, gates.Position.WAIT, gates.Position.GO)
+
+    _swap(stack, gates.Gates, "arm", arm)
+    _swap(stack, gates.Gates, "ready", lambda self, gate: True)
+    _swap(stack, gates.Gates, "open", open_)
+
+
+@mutation
+def never_ready(stack: contextlib.ExitStack) -> None:
+    """The broker waits for an answer at the barrier that no component gives."""
+    _swap(stack, gates.Gates, "ready", lambda self, gate: False)
+
+
+@mutation
+def answer_not_awaited(stack: contextlib.ExitStack) -> None:
+    """Who has arrived at the barrier is taken for alive when it opens."""
+    _swap(stack, gates.Gates, "ready", lambda self, gate: True)
+
+
+@mutation
+def undo_forgotten(stack: contextlib.ExitStack) -> None:
+    """A rollback forgets the components that have only been reserved."""
+
+    def undo(self: Any, job: Job, now: float) -> None:
+        for component in [c for c in job.components if c.phase is Phase.RESERVED]:
+            if component.step is Step.NONE:
+                self._release(component, now)
+                del self._where[component.ref]
+        job.components = [c for c in job.components if c.phase is not Phase.GONE]
+        old(self, job, now)
+
+    old = _swap(stack, Saga, "_undo", undo)
+    _swap(stack, Saga, "observe", _without_strays)
+
+
+def _without_strays(self: Any, cluster: int, snapshot: Any, now: float) -> None:
+    for component in list(self.live[cluster].values()):
+        if component.phase in looks._WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
+            self._judge(component, snapshot, now)
+
+
+@mutation
+def strays_overlooked(stack: contextlib.ExitStack) -> None:
+    """What turns up late in a cluster is not removed."""
+    _swap(stack, Saga, "observe", _without_strays)
+
+
+@mutation
+def unknown_read_as_ended(stack: contextlib.ExitStack) -> None:
+    """A job that its cluster does not show once has ended well."""
+
+    def missing(self: Any, component: Component, snapshot: Any, now: float) -> None:
+        component.exit_code = 0
+        component.cause = None
+        component.detail = "not shown"
+        self._out_of_cluster(component, now)
+
+    _swap(stack, Saga, "_missing", missing)
+
+
+@mutation
+def unknown_read_as_idle(stack: contextlib.ExitStack) -> None:
+    """A cluster that does not answer is taken for what it was, and empty."""
+
+    def available(self: Any, cluster: int, now: float) -> int:
+        account = self.accounts[cluster]
+        idle: int = account.processors - account.claimed
+        return max(0, idle)
+
+    _swap(stack, ledger.Ledger, "_available", available)
+    _swap(stack, ledger.Ledger, "known", lambda self, cluster, now: True)
+
+
+@mutation
+def debt_dropped_when_a_cluster_is_down(stack: contextlib.ExitStack) -> None:
+    """A clean without an answer is forgotten instead of done again."""
+
+    def unsure(self: Any, event: Any, now: float) -> None:
+        component = self._where.get(event.ref)
+        if event.step is Step.CLEAN and component is not None:
+            if component.step is Step.CLEAN:
+                self._gone(component, now)
+                job = self._jobs.get(event.ref.job)
+                if job is not None and component in job.components:
+                    component.cause = component.cause or Cause.KILLED
+                    self._settle(job, now)
+            return
+        old(self, event, now)
+
+    old = _swap(stack, Saga, "unsure", unsure)
+    _swap(stack, Saga, "observe", _without_strays)
+
+
+@mutation
+def owed_steps_not_resumed(stack: contextlib.ExitStack) -> None:
+    """After a restart what was owed is not done."""
+
+    def resume(self: Any, component: Component) -> None:
+        step, component.step = component.step, Step.NONE
+        old(self, component)
+        component.step = step
+
+    old = _swap(stack, Saga, "resume", resume)
+
+
+@mutation
+def watches_not_resumed(stack: contextlib.ExitStack) -> None:
+    """After a restart nobody looks at the components' records."""
+
+    def resume(self: Any, component: Component) -> None:
+        before = len(self._out.effects)
+        old(self, component)
+        kept = [e for e in self._out.effects[before:] if not isinstance(e, Watch)]
+        self._out.effects[before:] = kept
+
+    old = _swap(stack, Saga, "resume", resume)
+    _swap(stack, Saga, "_judge", lambda self, component, snapshot, now: None)
+
+
+@mutation
+def attempt_of_another_time_counted(stack: contextlib.ExitStack) -> None:
+    """Debts of former attempts are taken for components of the present one after a restart."""
+    from metabroker.broker import core
+
+    def restore(self: Any, jobs: Any, components: Any, now: float) -> None:
+        listed = list(components)
+        old(self, jobs, listed, now)
+        for component in listed:
+            owner = self.jobs.get(component.ref.job)
+            if owner is not None and component not in owner.components and owner.components:
+                owner.components.append(component)
+
+    old = _swap(stack, core.Broker, "restore", restore)
+
+
+@mutation
+def gate_not_fenced(stack: contextlib.ExitStack) -> None:
+    """Cleaning does not shut the gate first, and says that it is shut."""
+    _swap(stack, gates.Gates, "shut", lambda self, order: True)
+
+
+@mutation
+def request_id_ignored(stack: contextlib.ExitStack) -> None:
+    """A submit that is repeated becomes another job."""
+
+    def submit(self: Any, asked: Any, intake: Any, now: float) -> None:
+        from dataclasses import replace
+
+        anonymous = replace(asked, submission=replace(asked.submission, request_id=None))
+        old(self, anonymous, intake, now)
+
+    old = _swap(stack, engine.Engine, "_submit", submit)
+
+
+@mutation
+def failed_component_leaves_the_others(stack: contextlib.ExitStack) -> None:
+    """A failed component's job moves on while other components still run."""
+
+    def settle(self: Any, job: Job, now: float) -> None:
+        if job.components and any(c.over and not c.succeeded for c in job.components):
+            self._move_on(job, now)
+            return
+        old(self, job, now)
+
+    old = _swap(stack, Saga, "_settle", settle)
+
+
+@mutation
+def deadline_forgotten_at_restart(stack: contextlib.ExitStack) -> None:
+    """After a restart nobody minds the deadlines of attempts under way."""
+    _swap(stack, Saga, "resume_job", lambda self, job: None)
+
+
+@mutation
+def record_removed_with_the_gate(stack: contextlib.ExitStack) -> None:
+    """The component's record is removed while cleaning, before what it says is durable."""
+
+    def remains(self: Any, gate: str | None, cause: Any) -> Any:
+        found = old(self, gate, cause)
+        if gate is not None:
+            self.remove(gate)
+        return found
+
+    old = _swap(stack, gates.Gates, "remains", remains)
+
+
+@mutation
+def cancelled_while_running(stack: contextlib.ExitStack) -> None:
+    """A cancelled job counts as gone at once, though its components may still be running."""
+
+    def finish(self: Any, job: Job, goal: Any, now: float) -> None:
+        old(self, job, goal, now)
+        if goal is Goal.FAIL and job.id in self._jobs and job.components:
+            self._move_on(job, now)
+
+    old = _swap(stack, Saga, "finish", finish)
+
+
+@mutation
+def reservation_not_compared(stack: contextlib.ExitStack) -> None:
+    """A reservation of another size than asked for is taken all the same."""
+
+    def holds(order: Any, cores: int, threads: int) -> Any:
+        done = yield from command(commands.show_reservation(order.token))
+        return done.exit_status == 0
+
+    _swap(stack, operations, "_holds", holds)
+
+
+@mutation
+def refused_counts_as_reserved(stack: contextlib.ExitStack) -> None:
+    """A refused reservation is taken for one that was made, and the job goes without."""
+    from metabroker.broker.events import Reserved
+
+    def refused(self: Any, event: Any, now: float) -> None:
+        if event.step is Step.RESERVE:
+            component, _job = self._find(event.ref)
+            if component is not None:
+                component.reserves = False
+            self.reserved(Reserved(event.ref), now)
+            return
+        old(self, event, now)
+
+    old = _swap(stack, Saga, "refused", refused)
+
+
+@mutation
+def aging_ignored(stack: contextlib.ExitStack) -> None:
+    """The bound on overtaking is not kept."""
+    from metabroker.policy.overtaking import Overtaking
+
+    _swap(stack, Overtaking, "left_for", lambda self, entry, idle: idle)
+
+
+@mutation
+def claims_not_counted(stack: contextlib.ExitStack) -> None:
+    """What the broker has just claimed still looks idle."""
+    _swap(stack, ledger.Ledger, "claim", lambda self, cluster, processors: None)
+
+    def free(self: Any, cluster: int, processors: int, token: str, now: float) -> None:
+        self.accounts[cluster].cleaned[token] = now
+
+    _swap(stack, ledger.Ledger, "free", free)

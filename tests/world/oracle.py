@@ -1,0 +1,181 @@
+"""Knows the clusters' truth, and says when a promise is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from metabroker.broker import tokens
+from metabroker.broker.core import Broker
+from metabroker.broker.states import JobState
+from metabroker.broker.tokens import Ref
+from metabroker.policy import Reason
+
+_SLACK = 30.0  # seconds in which the broker must do what is due
+
+
+class Violation(Exception):
+    """A promise was broken."""
+
+
+@dataclass(slots=True)
+class Oracle:
+    """What has really happened. `gate_position` tells where a component's gate stands, `held`
+    whether it has its reservation, `ending` whether the store says that its attempt is over or is
+    being ended.
+
+    P3 in full: no script starts unless every component of its attempt was alive at the barrier,
+    armed, and had said so. After that commit each is opened, unless a fault kills it before that,
+    or the attempt is being ended: because a component has failed, or somebody has cancelled it.
+    """
+
+    instance: str
+    siblings: Callable[[Ref], list[Ref]]
+    gate_position: Callable[[Ref], str | None]
+    held: Callable[[Ref], bool]
+    ending: Callable[[Ref], bool]
+    starts: dict[Ref, int] = field(default_factory=dict)
+    running: set[Ref] = field(default_factory=set)
+    exits: dict[Ref, int] = field(default_factory=dict)  # of those that ended by themselves
+    lost: set[Ref] = field(default_factory=set)  # forgotten by their controller while they ran
+    answered: set[Ref] = field(default_factory=set)  # said at the barrier that they are armed
+    fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
+    overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
+    entered: dict[tuple[int, int, JobState], float] = field(default_factory=dict)
+
+    def started(self, token: str, _now: float) -> None:
+        """A user's script has started somewhere."""
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        self.starts[ref] = self.starts.get(ref, 0) + 1
+        if self.starts[ref] > 1:
+            raise Violation(f"P2: component {ref} was started twice")
+        for other in self.running:
+            if other.job == ref.job and other.attempt != ref.attempt and other not in self.lost:
+                raise Violation(f"P2: {ref} was started while {other} was running")
+        for other in self.siblings(ref):
+            position = self.gate_position(other)
+            ready = position in ("armed and ready", "go and ready", "run and ready")
+            if other in self.answered:
+                ready = ready or other in self.fallen or self.ending(ref)
+            if other != ref and not ready and other not in self.starts:
+                raise Violation(f"P3: {ref} was started while {other} was at {position}")
+        if not self.held(ref):
+            raise Violation(f"{ref} was started without a reservation of its size")
+        self.running.add(ref)
+
+    def gave_up(self, token: str) -> None:
+        """A component has left the barrier by itself."""
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        for other in self.siblings(ref):
+            if other in self.starts:
+                raise Violation(f"P3: {ref} left the barrier though {other} was started")
+
+    def answers(self, token: str) -> None:
+        """A component has seen that its gate is armed."""
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        self.answered.add(ref)
+
+    def fell(self, token: str) -> None:
+        """A fault has killed a component that had answered at the barrier."""
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        self.fallen.add(ref)
+
+    def stopped(self, token: str, exit_code: int | None) -> None:
+        """A user's script is over: by itself, or it was killed (None)."""
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        self.running.discard(ref)
+        if exit_code is not None:
+            self.exits[ref] = exit_code
+
+    def forgot(self, token: str) -> None:
+        """A controller has lost a job."""
+        ref = tokens.parse(self.instance, token)
+        if ref is not None:
+            self.lost.add(ref)
+
+    def answering(
+        self, placed: Iterable[int], seen: Sequence[tuple[bool, float]], at: float, stale: float
+    ) -> None:
+        """Clusters in which a job was placed: did they answer when last looked at (P5)?"""
+        for cluster in placed:
+            answers, when = seen[cluster]
+            if not answers or at - when > stale + 1.0:
+                raise Violation(f"P5: a job was placed in cluster {cluster}, which does not answer")
+
+    @staticmethod
+    def within(broker: Broker, processors: Sequence[int]) -> None:
+        """The broker never claims more of a cluster than it has."""
+        for cluster, components in enumerate(broker.saga.live):
+            claimed = sum(component.processors for component in components.values())
+            if claimed > processors[cluster]:
+                raise Violation(f"{claimed} of {processors[cluster]} processors are claimed")
+
+    def in_time(self, broker: Broker, now: float, able_since: float) -> None:
+        """No attempt holds processors for longer than it may, once the broker is able to act."""
+        settings = broker.settings
+        for job in broker.jobs.values():
+            if job.single or not job.components or job.goal is not None:
+                continue
+            bound = {
+                JobState.RESERVING: settings.reserve_timeout,
+                JobState.SUBMITTING: settings.submit_timeout,
+                JobState.WAITING: settings.barrier_timeout,
+                JobState.RUNNING: job.time_limit + settings.overtime_grace,
+            }[job.state]
+            since = self.entered.setdefault((job.id, job.attempt, job.state), now)
+            if now > max(since + bound, able_since) + _SLACK:
+                raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")
+
+    # --- aging --------------------------------------------------------------------------------
+
+    def placed(
+        self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float
+    ) -> None:
+        """Jobs that were waiting `before` (seq and clusters as bits) and are not now: did they
+        overtake anybody too often?"""
+        if bound is None:
+            return
+        starts = [
+            (before[job.id][0], {component.cluster for component in job.components})
+            for job in broker.jobs.values()
+            if job.id in before and job.state is not JobState.QUEUED and job.components
+        ]
+        for key, (seq, mask) in before.items():
+            job = broker.jobs.get(key)
+            if job is None or job.state is not JobState.QUEUED or job.seq != seq:
+                continue
+            count = self.overtaken.get(key, (seq, 0))
+            total = known = count[1] if count[0] == seq else 0
+            for other, clusters in starts:
+                if other > seq and any(mask >> cluster & 1 for cluster in clusters):
+                    total += 1
+            self.overtaken[key] = (seq, total)
+            if total > max(bound, known) and self._could_run(broker, key, now):
+                raise Violation(f"aging: job {key} was overtaken {total} times (bound {bound})")
+
+    @staticmethod
+    def _could_run(broker: Broker, key: int, now: float) -> bool:
+        capacity = broker.ledger.capacity(now)
+        why = broker.scheduler.why(key, capacity, now, capacity)
+        return why.protected and why.reason is not Reason.UNREACHABLE
+
+    # --- the end ------------------------------------------------------------------------------
+
+    def at_the_end(self, state: JobState, refs: list[Ref], exit_code: int | None) -> None:
+        """A job has ended: does its state say what has happened?"""
+        if state is JobState.COMPLETED:
+            missing = [str(ref) for ref in refs if self.exits.get(ref) != 0]
+            if missing or exit_code != 0:
+                raise Violation(f"a job is COMPLETED, but {missing} did not run to its end")
+        if state is JobState.FAILED:
+            # A process that its controller has forgotten may come to its end unseen.
+            own = [None if ref in self.lost else self.exits.get(ref) for ref in refs]
+            if own and all(code == 0 for code in own):
+                raise Violation(f"P6: a job is FAILED, but {refs} have all ended well")
+            if any(own) and exit_code not in own:
+                raise Violation(f"P6: exit codes {own} became {exit_code}")

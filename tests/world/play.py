@@ -1,0 +1,75 @@
+"""Plays scenarios: one by one, and makes failing ones small."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from sqlalchemy import delete
+
+from metabroker.store.tables import metadata
+
+from . import mutations
+from .oracle import Violation
+from .scenario import Scenario, Tally, generate, smaller
+from .world import World, WorldStore
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a scenario went: `wrong` is empty, or what was found."""
+
+    scenario: Scenario
+    wrong: str
+    story: list[str]
+
+
+_store: WorldStore | None = None
+
+
+def clean_store() -> WorldStore:
+    """This process's store, empty (but for what every store has)."""
+    global _store
+    if _store is None:
+        _store = WorldStore()
+        _store.instance = "0123abcd"
+    with _store._engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            connection.execute(delete(table))
+    return _store
+
+
+def play(scenario: Scenario, tally: Tally | None = None) -> Outcome:
+    """Play a scenario; whatever goes wrong is in the outcome."""
+    world = World(scenario, clean_store(), tally or Tally())
+    wrong = ""
+    with mutations.planted(scenario.mutation):
+        try:
+            world.run()
+        except Violation as violation:
+            wrong = str(violation)
+        except Exception:
+            wrong = traceback.format_exc(limit=-6)
+    return Outcome(scenario, wrong, world.story)
+
+
+def play_seed(seed: int, tally: Tally | None = None, mutation: str = "") -> Outcome:
+    """Play the world of a seed."""
+    return play(generate(seed, mutation), tally)
+
+
+def shrink(outcome: Outcome, tries: int = 400) -> Outcome:
+    """The smallest failing scenario that can be found by leaving things out."""
+    kind = outcome.wrong.split(":")[0]
+    better = True
+    while better and tries > 0:
+        better = False
+        for scenario in smaller(outcome.scenario):
+            tries -= 1
+            found = play(scenario)
+            if found.wrong and found.wrong.split(":")[0] == kind:
+                outcome, better = found, True
+                break
+            if tries <= 0:
+                break
+    return outcome

@@ -1,0 +1,55 @@
+"""A bounded, seeded share of the storms; `make storm SEEDS=...` plays as many as one likes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from .play import play, play_seed
+from .scenario import Scenario, Tally, generate
+from .storm import hunt
+
+SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "160"))
+SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
+# Those that show within a few seeds; `make storm-mutations` hunts for all of them.
+QUICK = (
+    "attempt-number-ignored",
+    "debt-dropped-when-a-cluster-is-down",
+    "owed-steps-not-resumed",
+    "watches-not-resumed",
+    "request-id-ignored",
+    "failed-component-leaves-the-others",
+)
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, 20))
+def test_no_promise_is_broken(first: int) -> None:
+    tally = Tally()
+    for seed in range(first, min(first + 20, SEEDS)):
+        outcome = play_seed(seed, tally)
+        assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
+    assert tally.counts.get("event placed", 0) > 20
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_what_once_failed_does_not_fail_again(file: Path) -> None:
+    outcome = play(Scenario.from_json(file.read_text()))
+    assert not outcome.wrong, outcome.wrong + "\n" + "\n".join(outcome.story[-60:])
+
+
+@pytest.mark.parametrize("seed", [3, 17, 2013])
+def test_a_seed_replays_exactly(seed: int) -> None:
+    assert play_seed(seed).story == play_seed(seed).story
+
+
+def test_a_scenario_survives_its_file() -> None:
+    scenario = generate(11)
+    assert Scenario.from_json(scenario.to_json()) == scenario
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_planted_mistake_is_found(name: str) -> None:
+    _name, found, _what = hunt(name, 50_000, 60)
+    assert found is not None

@@ -1,0 +1,457 @@
+"""The world: time, users, faults, the broker's lives, and the oracle that watches."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from metabroker.broker import tokens
+from metabroker.broker.effects import Arm, Discard, Open, Owed
+from metabroker.broker.events import (
+    CancelJob,
+    Event,
+    HoldJob,
+    ReleaseJob,
+)
+from metabroker.broker.rejected import Rejected
+from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.broker.states import JobState
+from metabroker.broker.tokens import Ref
+from metabroker.clusters.transports.base import Command, CommandLost, Completed
+from metabroker.daemon.engine import Ask, AskToSubmit
+from metabroker.daemon.orders import Orders, spec_of
+from metabroker.store import Batch, Store, StoreUnavailable
+from metabroker.store.rows import Names
+from metabroker.submission.model import Processors, Submission
+
+from .cluster import WorldCluster
+from .controller import is_ours, refusal
+from .life import Life
+from .oracle import Oracle, Violation
+from .scenario import SPAN, Fault, JobPlan, Scenario, Tally
+
+_ACTIONS: dict[str, Callable[[int, str], Event]] = {
+    "cancel": CancelJob,
+    "hold": HoldJob,
+    "release": ReleaseJob,
+}
+START = 1_000_000.0
+COMMAND_TIMEOUT = 8.0
+HEALED_BOUND = 6 * 3600.0  # virtual seconds after the last fault in which everything must end
+CLEAN_BOUND = 60.0  # P4
+
+
+_UNREACHABLE = Completed(1, "", "error: Unable to contact slurm controller (connect failure)\n")
+
+
+class WorldStore(Store):
+    """The real store, which at times cannot be written; or was, and says it was not."""
+
+    def __init__(self) -> None:
+        super().__init__("sqlite://", migrate=False)
+        self.fails: Callable[[], str] = lambda: ""
+
+    def commit(self, batch: Batch, names: Names) -> None:
+        """Write, or fail before or after."""
+        failure = self.fails()
+        if failure == "before":
+            raise StoreUnavailable("disk full")
+        super().commit(batch, names)
+        if failure == "after":
+            raise StoreUnavailable("locked")
+
+
+class World:
+    """One scenario, played."""
+
+    def __init__(self, scenario: Scenario, store: WorldStore, tally: Tally) -> None:
+        self.scenario = scenario
+        self.tally = tally
+        self.now = START
+        self.rng = random.Random(f"{scenario.seed} fates")
+        self.store = store
+        self._crash = Fault(0.0, "crash")  # the latest that was to happen
+        self._instant = 0
+        store.fails = self._store_fails
+        self._queue: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        self.story: list[str] = []
+        self.oracle = Oracle(
+            store.instance, self._siblings, self._gate_position, self._held, self._ending
+        )
+        self.clusters = [
+            WorldCluster(
+                plan,
+                random.Random(f"{scenario.seed} {plan.name}"),
+                lambda: self.now,
+                self.oracle.started,
+                self.oracle.stopped,
+                self.oracle.gave_up,
+                self.oracle.answers,
+                self.oracle.fell,
+            )
+            for plan in scenario.clusters
+        ]
+        self.by_name = {cluster.plan.name: cluster for cluster in self.clusters}
+        self.settings = Settings(
+            store.instance,
+            tuple(
+                ClusterSettings(c.plan.name, c.plan.reserves, c.plan.processors, "slurm")
+                for c in self.clusters
+            ),
+            completion_retries=scenario.completion_retries,
+            reserve_timeout=10.0,
+            submit_timeout=20.0,
+            barrier_timeout=40.0,
+            stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
+        )
+        self.names = Names([c.plan.name for c in self.clusters])
+        self.life: Life | None = None
+        self.acknowledged: dict[int, int] = {}  # job plan -> job
+        self.refused: set[int] = set()
+        self.crash_mode = ""
+        self._store_until = 0.0
+        self.last_fault = 0.0
+
+    # --- time ---------------------------------------------------------------------------------
+
+    def at(self, time: float, what: Callable[[], None]) -> None:
+        """Do something at a moment."""
+        self._count += 1
+        heapq.heappush(self._queue, (max(time, self.now), self._count, what))
+
+    def tell(self, text: str) -> None:
+        """A line of the story."""
+        self.story.append(f"{self.now - START:9.3f} {text}")
+
+    def run(self) -> None:
+        """Play it to the end.
+
+        Raises:
+            Violation: a promise was broken.
+        """
+        for index, plan in enumerate(self.scenario.jobs):
+            self.at(START + plan.at, partial(self._submit, index))
+        for fault in self.scenario.faults:
+            self.at(START + fault.at, partial(self._fault, fault))
+            self.last_fault = max(self.last_fault, fault.at + fault.lasts)
+        # A crash may bring more trouble, when it comes (see `crash`).
+        self.last_fault = START + max(self.last_fault, SPAN) + 100.0
+        self.at(self.last_fault + 1, self._heal)
+        for cluster in self.clusters:
+            cluster.lodge(START + SPAN / 2)
+        self.birth()
+        for cluster in self.clusters:
+            self._beat(cluster)
+        done_since: float | None = None
+        while self._queue:
+            time, _, what = heapq.heappop(self._queue)
+            self._instant = self._instant + 1 if time == self.now else 0
+            if self._instant > 20_000:
+                raise Violation("liveness: the broker is busy for ever in one instant")
+            self.now = time
+            what()
+            if self.now > self.last_fault + 1 and self._all_ended():
+                done_since = self.now if done_since is None else done_since
+                if self.now > done_since + CLEAN_BOUND:
+                    break
+            else:
+                done_since = None
+            if self.now > self.last_fault + HEALED_BOUND:
+                raise Violation(f"liveness: not ended: {self._unfinished()}")
+        self._final()
+
+    def _beat(self, cluster: WorldCluster) -> None:
+        cluster.step()
+        if cluster.model.held_by_jobs() > cluster.model.processors:
+            raise Violation(f"{cluster.plan.name} uses more processors than it has")
+        pause = 1.0 if cluster.active else 5.0
+        self.at(self.now + pause, lambda: self._beat(cluster))
+
+    # --- the broker's lives -------------------------------------------------------------------
+
+    def birth(self) -> None:
+        """A daemon starts; if its store fails it ends at once and is started again."""
+        try:
+            self.life = Life(self)
+            self.life.begin()
+        except StoreUnavailable:
+            self.tell("the daemon cannot start: store")
+            self.life = None
+            self.at(self.now + 3, self.birth)
+
+    def crash(self) -> None:
+        """kill -9; what was sent to clusters is under way all the same."""
+        how, self.crash_mode = self.crash_mode, ""
+        if self.life is not None:
+            self.tell(f"the daemon is killed ({how})")
+            self.tally.add("fault crash")
+            self.tally.add(f"crash {how}")
+            self.life.alive = False
+            self.life = None
+            self.at(self.now + self._crash.lasts, self.birth)
+            if self._crash.then:
+                lasts = self._crash.lasts + self.rng.uniform(30, 90)
+                self._fault(Fault(0.0, self._crash.then, self._crash.where, lasts))
+
+    def _store_fails(self) -> str:
+        if self.now < self._store_until:
+            self.tally.add("fault store")
+            return self.rng.choice(("before", "before", "after"))
+        return ""
+
+    # --- users --------------------------------------------------------------------------------
+
+    def _submit(self, index: int) -> None:
+        """A user submits, again and again with the same request id, until it is acknowledged."""
+        if index in self.acknowledged or index in self.refused:
+            return
+        life, plan = self.life, self.scenario.jobs[index]
+        if life is not None:
+            life.post(self._asked(index, plan))
+        self.at(self.now + 7.0, lambda: self._submit(index))
+
+    def _asked(self, index: int, plan: JobPlan) -> AskToSubmit:
+        submission = Submission(
+            script=b"#!/bin/sh\n",
+            script_name=f"job{index}",
+            processors=_processors(plan),
+            chdir="/home/u",
+            environment={
+                "METABROKER_RUN_TIME": str(plan.run_time),
+                "METABROKER_EXITS": ".".join(map(str, plan.exits)),
+                "METABROKER_TRAPS": str(int(plan.traps)),
+            },
+            hold=plan.hold,
+            request_id=f"request {index}",
+        )
+
+        def answer(outcome: int | Exception) -> None:
+            if isinstance(outcome, Rejected):
+                self.refused.add(index)
+                self.tell(f"submission {index} refused: {outcome.message}")
+            elif isinstance(outcome, int):
+                known = self.acknowledged.setdefault(index, outcome)
+                if known != outcome:
+                    raise Violation(f"P1: submission {index} became jobs {known} and {outcome}")
+                for delay, action in plan.actions:
+                    self.at(START + plan.at + delay, partial(self._act, action, outcome))
+
+        return AskToSubmit(submission, "u", None, plan.limit, spec_of(submission), answer)
+
+    def _act(self, action: str, job: int) -> None:
+        event = _ACTIONS[action](job, "u")
+        if self.life is not None:
+            self.life.post(Ask(event, job, lambda _outcome: None))
+            self.tally.add(f"user {action}")
+
+    # --- faults -------------------------------------------------------------------------------
+
+    def _fault(self, fault: Fault) -> None:
+        what, until = fault.what, self.now + fault.lasts
+        self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
+        if what == "crash":
+            self.crash_mode = fault.how or "now"
+            self._crash = fault
+            if self.crash_mode == "now":
+                self.crash()
+            return
+        if what == "store":
+            self._store_until = until
+            return
+        cluster = self.by_name[fault.where]
+        self.tally.add(f"fault {what}")
+        if fault.lasts:
+            cluster.until[what] = until
+        if what == "full":
+            cluster.fill(until)
+        elif what == "drained":
+            cluster.model.down = cluster.model.processors // 2
+            self.at(until, lambda: setattr(cluster.model, "down", 0))
+        elif what == "amnesia":
+            for token in cluster.amnesia():
+                self.oracle.forgot(token)
+        elif what in ("node", "requeue", "kill"):
+            cluster.hit_job(what)
+        elif what == "vanish":
+            cluster.vanish()
+        elif what == "jump":
+            cluster.offset += self.rng.uniform(-60, 60)
+
+    def _heal(self) -> None:
+        """No faults from now on; what is held is released."""
+        self.tell("all is well from now on")
+        self.crash_mode = ""
+        if self.life is not None:
+            for job in list(self.life.engine.broker.jobs.values()):
+                if job.state is JobState.HELD:
+                    self._act("release", job.id)
+        if not self._all_ended():
+            self.at(self.now + 60, self._heal)
+
+    def send(self, cluster: WorldCluster, command: Command, reply: Callable[[Any], None]) -> None:
+        """A command goes to a cluster; `reply` gets what it says, or the exception it ends in."""
+        latency = self.rng.uniform(0.002, 0.05)
+        arrives = self.now + latency
+        lost = CommandLost(f"{command.argv[0]}: no answer")
+        fate = self._fate(cluster)
+        self.tally.add(f"fate {fate}")
+
+        def execute(answer: bool, garble: bool = False) -> None:
+            done = cluster.execute(command)
+            if garble:
+                cut = self.rng.randint(0, max(0, len(done.stdout) - 1))
+                done = Completed(done.exit_status, done.stdout[:cut], done.stderr)
+            if answer:
+                self.at(self.now + latency, lambda: reply(done))
+
+        if fate == "down":
+            self.at(arrives, lambda: reply(_UNREACHABLE))
+        elif fate == "frozen":
+            thaw = cluster.until["frozen"] + self.rng.uniform(0, 1)
+            if thaw < self.now + COMMAND_TIMEOUT:
+                self.at(thaw, lambda: execute(True))
+            else:
+                self.at(thaw, lambda: execute(False))
+                self.at(self.now + COMMAND_TIMEOUT, lambda: reply(lost))
+        elif fate == "refused":
+            self.at(arrives, lambda: reply(refusal(command) or cluster.execute(command)))
+        elif fate in ("lost request", "lost reply", "late"):
+            self.at(self.now + COMMAND_TIMEOUT, lambda: reply(lost))
+            if fate != "lost request":
+                late = self.rng.choice((9.0, 30.0, self.rng.uniform(5, 150)))
+                when = arrives if fate == "lost reply" else self.now + late
+                self.at(when, lambda: execute(False))
+        elif fate == "repeat":
+            self.at(arrives, lambda: execute(True))
+            self.at(arrives + self.rng.uniform(0, 60), lambda: execute(False))
+        else:
+            self.at(arrives, lambda: execute(True, fate == "garbled"))
+
+    def gate_latency(self, effect: Owed) -> float:
+        """What is done at gates takes its time too: little, or in a lossy world any."""
+        if not isinstance(effect, Arm | Open | Discard):
+            return 0.0
+        cluster = self.clusters[effect.cluster]
+        if cluster.suffers("lossy") and self.rng.random() < 0.4:
+            return self.rng.uniform(0, 100)
+        return self.rng.uniform(0.001, 0.05)
+
+    def _fate(self, cluster: WorldCluster) -> str:
+        if cluster.suffers("down"):
+            return "down"
+        if cluster.suffers("frozen"):
+            return "frozen"
+        if cluster.suffers("lossy") and self.rng.random() < 0.4:
+            return self.rng.choice(
+                (
+                    "lost request",
+                    "lost reply",
+                    "late",
+                    "late",
+                    "late",
+                    "repeat",
+                    "garbled",
+                    "down",
+                    "refused",
+                )
+            )
+        return "well"
+
+    # --- what the oracle asks -----------------------------------------------------------------
+
+    def _siblings(self, ref: Ref) -> list[Ref]:
+        rows = self.store.attempt(ref.job, ref.attempt)
+        return [Ref(ref.job, ref.attempt, row["component"]) for row in rows]
+
+    def _gate_position(self, ref: Ref) -> str | None:
+        row = self.store.attempt(ref.job, ref.attempt)[ref.component]
+        cluster = self.by_name[row["cluster"]]
+        gate = Orders(self.store, self.settings, row["cluster"]).gate(ref)
+        broken, cluster.files.broken = cluster.files.broken, False
+        names = {entry.name for entry in cluster.files.list(gate or "") or ()}
+        cluster.files.broken = broken
+        position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
+        return f"{position} and ready" if "ready" in names else position
+
+    def _held(self, ref: Ref) -> bool:
+        """Whether a component has the reservation that it should have."""
+        rows = self.store.attempt(ref.job, ref.attempt)
+        row = rows[ref.component]
+        cluster = self.by_name[row["cluster"]]
+        token = tokens.make(self.store.instance, ref)
+        needed = cluster.plan.reserves and len(rows) > 1
+        return not needed or cluster.holds(token, row["processors"])
+
+    def _ending(self, ref: Ref) -> bool:
+        """Whether the component's attempt is over, or is being ended, by what is written."""
+        (row,) = self.store.job_rows(ids=[ref.job])
+        running = row["state"] == JobState.RUNNING.value and row["attempt"] == ref.attempt
+        return not running or row["goal"] is not None
+
+    def _all_ended(self) -> bool:
+        life = self.life
+        if life is None or len(self.acknowledged) + len(self.refused) < len(self.scenario.jobs):
+            return False
+        return not life.engine.broker.jobs and not life.engine.broker.saga.debts
+
+    def _unfinished(self) -> str:
+        if self.life is None:
+            return "no daemon"
+        broker = self.life.engine.broker
+        jobs = [f"job {j.id} {j.state.value} {j.reason}" for j in broker.jobs.values()]
+        return "; ".join(jobs) + f"; {broker.saga.debts} owed"
+
+    def _final(self) -> None:
+        assert self.life is not None
+        for cluster in self.clusters:
+            cluster.step()
+            left = [n for n in cluster.model.reservations if is_ours(n)]
+            left += [
+                j.name for j in cluster.model.jobs.values() if is_ours(j.name) and not j.state.ended
+            ]
+            cluster.files.broken = False
+            left += cluster.files.folders
+            if left:
+                raise Violation(f"P4: left in {cluster.plan.name}: {left}")
+        rows = {row["id"]: row for row in self.store.job_rows()}
+        if set(rows) != set(self.acknowledged.values()):
+            raise Violation(f"P1: {sorted(rows)} in the store, {self.acknowledged} acknowledged")
+        for row in rows.values():
+            refs = [
+                Ref(row["id"], row["attempt"], part["component"])
+                for part in row["components"]
+                if part["attempt"] == row["attempt"]
+            ]
+            self.tally.add(f"ended {row['state']}")
+            self.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"])
+        if not self.scenario.faults:
+            self._compare_calm(rows)
+
+    def _compare_calm(self, rows: dict[int, dict[str, Any]]) -> None:
+        """Where nothing is wrong every job runs and ends by its script. (An attempt may have been
+        refused: a cluster frees processors a moment after the script's own record of its end.)"""
+        for index, job in self.acknowledged.items():
+            plan, row = self.scenario.jobs[index], rows[job]
+            if plan.actions or plan.hold or plan.run_time > plan.limit - 10:
+                continue
+            code = plan.exit_of(row["attempt"])
+            expected = ("FAILED" if code else "COMPLETED", code)
+            found = (row["state"], row["exit_code"])
+            if found != expected:
+                raise Violation(f"job {job} is {found} in a calm world, not {expected}")
+
+
+def _processors(plan: JobPlan) -> Processors:
+    if plan.form == "single":
+        return Processors(single=plan.sizes[0])
+    if plan.form == "chosen":
+        return Processors(single=plan.sizes[0], cluster=plan.clusters[0])
+    if plan.form == "total":
+        return Processors(total=plan.sizes[0])
+    if plan.form == "on":
+        return Processors(on=tuple(zip(plan.clusters, plan.sizes, strict=True)))
+    return Processors(components=plan.sizes)

@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 SEEDS ?= 1000
 FIRST ?= 0
 LIMIT ?= 1000
+WORKERS ?= 2
 
 .PHONY: help setup demo test check storm storm-mutations clusters-up clusters-down clean
 
@@ -23,8 +24,9 @@ setup: $(BIN)/.ready ## make the virtual environment
 demo: setup ## three simulated clusters, the daemon and a handful of jobs, shown live
 	$(BIN)/metabroker demo
 
-test: setup ## all tests, the real Slurm clusters included
-	$(BIN)/python -m pytest
+# Tests of daemons mostly wait: each worker has real clusters of its own.
+test: setup ## all tests, the real Slurm clusters included, by WORKERS=2 processes
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 check: setup ## style, types, import contracts, purity of the core
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Lives that take a minute by nature, begun before all other tests of this folder."""
+"""Lives that take a minute by nature: both kinds of cluster are begun at once."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ class Overtime:
     together: int
 
 
-@pytest.fixture(scope="session", autouse=True)
-def overtime(request: pytest.FixtureRequest) -> Iterator[dict[str, Overtime]]:
-    """By kind of cluster; nothing where no test asks for it."""
-    asked = any("test_time_limits" in item.nodeid for item in request.session.items)
+@pytest.fixture(scope="session")
+def overtime() -> Iterator[dict[str, Overtime]]:
+    """By kind of cluster."""
     with ExitStack() as stack:
-        yield _begin(stack) if asked else {}
+        yield _begin(stack)
 
 
 def _begin(stack: ExitStack) -> dict[str, Overtime]:

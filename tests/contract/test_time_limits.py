@@ -1,5 +1,5 @@
 """A job over its time limit is ended and says so. (Slurm counts in minutes and looks every 30 s;
-so these lives have begun before the scenarios of this folder.)"""
+so all these lives are begun at once, by the worker that has this file.)"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from tests.contract.conftest import Overtime
 from tests.daemon.fixtures import LONGEST
 
-pytestmark = pytest.mark.timeout(LONGEST)
+pytestmark = [pytest.mark.timeout(LONGEST), pytest.mark.xdist_group("time_limits")]
 
 
 @pytest.fixture(params=["simulated", pytest.param("slurm", marks=pytest.mark.slurm)])

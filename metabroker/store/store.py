@@ -128,6 +128,13 @@ class Store:
             StoreUnavailable: nothing was written (or: it cannot be told; writing the same batch
                 again is safe).
         """
+        try:
+            self._commit(batch, names)
+        except MemoryError as error:
+            place = self._engine.url.render_as_string(hide_password=True)
+            raise StoreUnavailable(f"store {place}: too little memory to write to it") from error
+
+    def _commit(self, batch: Batch, names: Names) -> None:
         ready = batch.ready
         with self._guard(), self._write() as connection:
             if batch.accepted:

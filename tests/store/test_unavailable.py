@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import Connection, Table
 
 from metabroker.store import Store, StoreUnavailable
 
@@ -111,4 +113,25 @@ def test_a_store_locked_for_long_by_another_program(
         other.execute("rollback")
     store.commit(batch(job(1)), NAMES)
     assert len(store.job_rows()) == 1
+    store.close()
+
+
+def test_too_little_memory_is_the_stores_trouble_and_the_same_batch_can_be_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(f"sqlite:///{tmp_path}/a.db")
+    whole = Store._upsert
+
+    def failing(self: Store, connection: Connection, table: Table, rows: list[Any]) -> None:
+        if table.name == "components":  # the job itself has been written by then
+            raise MemoryError
+        whole(self, connection, table, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "_upsert", failing)
+        with pytest.raises(StoreUnavailable, match="too little memory"):
+            store.commit(batch(job(1)), NAMES)
+    assert not store.recover(NAMES).jobs
+    store.commit(batch(job(1)), NAMES)
+    assert [found.id for found in store.recover(NAMES).jobs] == [1]
     store.close()

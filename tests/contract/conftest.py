@@ -1,4 +1,5 @@
-"""Lives that take a minute by nature: both kinds of cluster are begun at once."""
+"""The kinds of cluster that the contract holds for; and lives that take a minute by nature, begun
+at once for two kinds."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,12 +17,42 @@ from tests.daemon.harness import Site, recording
 from tests.daemon.kinds import Kind, Simulated, Slurm
 from tests.testbed import ClusterSpec, Testbed
 from tests.testbed.apt import SlurmUnavailable
+from tests.testbed.fixtures import RELEASES, Releases
 from tests.testbed.packages import install
 from tests.testbed.ports import require_network
 from tests.testbed.testbed import default_suite
 
 CLUSTERS = (ClusterSpec("delft", 1, 8), ClusterSpec("leiden", 1, 8))
 ENDLESS = recording("trap '' TERM; sleep 600; sleep 600")
+
+
+def _newer(kind: str) -> Any:
+    """Other releases than the default one: by one worker, which alone has them."""
+    return pytest.param(kind, marks=[pytest.mark.slurm, pytest.mark.xdist_group("releases")])
+
+
+@pytest.fixture(
+    params=[
+        "simulated",
+        pytest.param("slurm", marks=pytest.mark.slurm),
+        *(_newer(f"slurm {release}") for release in RELEASES if release != "22.05"),
+        _newer("slurm of three releases"),
+    ]
+)
+def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:
+    """Three clusters: simulated, of one release of Slurm, or each of another release."""
+    if request.param == "simulated":
+        yield Simulated()
+    elif request.param == "slurm":
+        yield Slurm(request.getfixturevalue("clusters"))
+    else:
+        releases: Releases = request.getfixturevalue("releases")
+        asked = [release for release in RELEASES if release in request.param] or list(RELEASES)
+        beds = [releases.testbed(release) for release in asked]
+        for bed in beds:
+            bed.reset()
+        names = beds[0].clusters
+        yield Slurm({n: beds[i % len(beds)].clusters[n] for i, n in enumerate(names)})
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,21 @@ from tests.testbed.packages import Installation, install
 from tests.testbed.ports import require_network
 from tests.testbed.testbed import Testbed, default_suite
 
+RELEASES = {"22.05": "bookworm", "24.11": "trixie", "26.05": "forky"}
+"""The releases of Slurm that tests run against, by the suite of Debian that has them."""
+
 
 @pytest.fixture(scope="session")
 def installation() -> Installation:
     """The relocated Slurm of METABROKER_TESTBED_RELEASE (default bookworm)."""
+    return installed(default_suite())
+
+
+def installed(suite: str) -> Installation:
+    """The relocated Slurm of a suite; skips, or fails, where it cannot be had."""
     try:
         require_network()
-        return install(default_suite())
+        return install(suite)
     except SlurmUnavailable as error:
         text = f"left out, it needs real Slurm clusters, and Slurm cannot be had here: {error}"
         if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
@@ -39,6 +48,28 @@ def testbed(installation: Installation) -> Iterator[Testbed]:
     """Three clusters (delft 144, leiden 64, lab 32 processors), up to the end of the session."""
     with Testbed(installation=installation) as started:
         yield started
+
+
+class Releases:
+    """Test-beds of several releases, each with its own munged, started when first asked for."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._started: dict[str, Testbed] = {}
+
+    def testbed(self, release: str) -> Testbed:
+        """Of "22.05", say."""
+        if release not in self._started:
+            testbed = Testbed(installation=installed(RELEASES[release]))
+            self._started[release] = self._stack.enter_context(testbed)
+        return self._started[release]
+
+
+@pytest.fixture(scope="session")
+def releases() -> Iterator[Releases]:
+    """Slurm of every release."""
+    with ExitStack() as stack:
+        yield Releases(stack)
 
 
 @pytest.fixture

@@ -34,7 +34,17 @@ CLIENTS = (
 DAEMONS = ("slurmctld", "slurmd", "slurmstepd", "munged")
 MANIFEST = "manifest.json"
 
-__all__ = ["Installation", "PackagesUnavailable", "cache_folder", "install", "readable_by_all"]
+__all__ = [
+    "Installation",
+    "PackagesUnavailable",
+    "cache_folder",
+    "gather_libraries",
+    "install",
+    "locked",
+    "patchelf",
+    "readable_by_all",
+    "relocate",
+]
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,7 @@ def install(suite: str = DEFAULT_SUITE, cache: Path | None = None) -> Installati
     """
     folder = (cache or cache_folder()) / "slurm"
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / f"{suite}.lock"):
+    with locked(folder / f"{suite}.lock"):
         return _cached(folder, suite) or _build(folder, suite)
 
 
@@ -91,13 +101,14 @@ def readable_by_all(installation: Installation, folder: Path) -> Installation:
         return installation
     if not (folder / MANIFEST).exists():
         shutil.copytree(installation.prefix, folder, symlinks=True)
-        _relocate(folder, folder)
+        relocate(folder, folder)
         _write_manifest(folder, installation.suite, installation.version, folder)
     return Installation(installation.suite, installation.version, folder)
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -108,7 +119,7 @@ def _cached(folder: Path, suite: str) -> Installation | None:
         known = json.loads(manifest.read_text())
         prefix = manifest.parent
         if known["prefix"] != str(prefix):  # the folder was moved: its paths are absolute
-            _relocate(prefix, prefix)
+            relocate(prefix, prefix)
             _write_manifest(prefix, suite, known["version"], prefix)
         return Installation(suite, known["version"], prefix)
     return None
@@ -126,7 +137,7 @@ def _build(folder: Path, suite: str) -> Installation:
         prefix = folder / f"{suite}-{version}"
         fresh = work / "fresh"
         _gather(work / "root", fresh)
-        _relocate(fresh, prefix)
+        relocate(fresh, prefix)
         _write_manifest(fresh, suite, version, prefix)
         fresh.rename(prefix)
     installation = Installation(suite, version, prefix)
@@ -146,14 +157,7 @@ def _version(archives: Iterable[Path]) -> str:
 
 def _gather(root: Path, fresh: Path) -> None:
     """Keep the programs, all libraries in one folder, and Slurm's plugins; drop the rest."""
-    for name in ("bin", "sbin", "lib"):
-        (fresh / name).mkdir(parents=True)
-    for pattern in ("lib/*-linux-gnu*/*.so*", "usr/lib/*-linux-gnu*/*.so*", "lib*/ld-linux*"):
-        for library in root.glob(pattern):
-            target = fresh / "lib" / library.name
-            if not target.exists() and not target.is_symlink():
-                shutil.copy2(library, target, follow_symlinks=False)
-    _straighten_links(root, fresh / "lib")
+    gather_libraries(root, fresh)
     (plugins,) = root.glob("usr/lib/*-linux-gnu*/slurm-wlm")
     # The MPI plugins fill the logs with errors where their libraries are not.
     shutil.copytree(
@@ -166,6 +170,18 @@ def _gather(root: Path, fresh: Path) -> None:
         _take_program(root / "usr" / "bin", name, fresh / "bin")
     for name in DAEMONS:
         _take_program(root / "usr" / "sbin", name, fresh / "sbin")
+
+
+def gather_libraries(root: Path, fresh: Path) -> None:
+    """All libraries of the packages in one folder, with empty ones for programs beside it."""
+    for name in ("bin", "sbin", "lib"):
+        (fresh / name).mkdir(parents=True)
+    for pattern in ("lib/*-linux-gnu*/*.so*", "usr/lib/*-linux-gnu*/*.so*", "lib*/ld-linux*"):
+        for library in root.glob(pattern):
+            target = fresh / "lib" / library.name
+            if not target.exists() and not target.is_symlink():
+                shutil.copy2(library, target, follow_symlinks=False)
+    _straighten_links(root, fresh / "lib")
 
 
 def _straighten_links(root: Path, folder: Path) -> None:
@@ -202,7 +218,7 @@ def patchelf() -> str:
     return program
 
 
-def _relocate(tree: Path, prefix: Path) -> None:
+def relocate(tree: Path, prefix: Path) -> None:
     """Point the programs in `tree` at the loader and libraries they will have at `prefix`."""
     (loader,) = {path.name for path in (tree / "lib").glob("ld-linux*")}
     library = prefix / "lib"

@@ -126,11 +126,11 @@ def _spread(processes: int | None, dask: str | None) -> Spread:
         Here,
         Processes,
         SpreadError,
-        on_terminal,
+        on_stderr,
         usable_processors,
     )
 
-    progress = on_terminal()
+    progress = on_stderr()
     if dask is not None:
         try:
             return Dask(dask, progress)

@@ -152,18 +152,18 @@ def _spread(plans: list[Plan], processes: int | None, dask: str | None) -> Sprea
         Dask,
         Here,
         Processes,
-        on_terminal,
+        on_stderr,
         usable_processors,
     )
 
     if dask is not None:
-        return Dask(dask, on_terminal())
+        return Dask(dask, on_stderr())
     number = sum(plan.scenario.replications or 1 for plan in plans)
     jobs = sum(plan.run.jobs * (plan.scenario.replications or 1) for plan in plans)
     count = min(processes or usable_processors(), number)
     if count == 1 or (processes is None and jobs <= SMALL):
-        return Here(on_terminal())
-    return Processes(count, on_terminal())
+        return Here(on_stderr())
+    return Processes(count, on_stderr())
 
 
 @contextlib.contextmanager

@@ -163,14 +163,20 @@ def usable_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_LINES = 60.0
+"""Seconds between two lines of progress where no terminal shows a bar."""
+
+
 class Progress:
-    """A bar with an estimate of what is left, on a terminal; nothing elsewhere."""
+    """A bar with an estimate of what is left, on a terminal; elsewhere (a batch job's log) a line
+    now and then, so that short work says nothing."""
 
     def __init__(self, stream: TextIO | None = None, label: str = "runs") -> None:
-        self._stream = stream if stream is not None and stream.isatty() else None
+        self._stream = stream
+        self._bar = stream is not None and stream.isatty()
         self._label = label
         self._all = self._done = 0
-        self._began = time.monotonic()
+        self._began = self._told = time.monotonic()
 
     def expect(self, count: int) -> None:
         """So many more are to be done."""
@@ -184,21 +190,29 @@ class Progress:
 
     def end(self) -> None:
         """Make room for what comes next."""
-        if self._stream is not None and self._all:
+        if self._stream is not None and self._bar and self._all:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
 
     def _draw(self) -> None:
         if self._stream is None or not self._all:
             return
-        spent = time.monotonic() - self._began
+        now = time.monotonic()
+        if not self._bar and now - self._told < _LINES:
+            return
+        self._told = now
+        spent = now - self._began
         left = f"{spent * (self._all - self._done) / self._done:.0f} s left" if self._done else ""
-        filled = 24 * self._done // self._all
-        bar = "#" * filled + "." * (24 - filled)
-        self._stream.write(f"\r[{bar}] {self._done}/{self._all} {self._label} {left}\x1b[K")
+        told = f"{self._done}/{self._all} {self._label} {left}"
+        if self._bar:
+            filled = 24 * self._done // self._all
+            told = f"\r[{'#' * filled + '.' * (24 - filled)}] {told}\x1b[K"
+        else:
+            told = f"{told.rstrip()}\n"
+        self._stream.write(told)
         self._stream.flush()
 
 
-def on_terminal() -> Progress:
-    """Progress on stderr, if that is a terminal."""
+def on_stderr() -> Progress:
+    """Progress on stderr: a bar if that is a terminal, else a line a minute."""
     return Progress(sys.stderr)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -140,3 +145,62 @@ def test_nobody_answers_at_the_address(run: Run) -> None:
     done = run("simulate", "s.yaml", "--dask", "nonsense")
     assert done.returncode == 1
     assert "metabroker: " in done.stderr
+
+
+def test_a_live_dask_cluster_gives_the_same_results(run: Run) -> None:
+    distributed = pytest.importorskip("distributed")
+    found = []
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        for words in ((), ("--dask", cluster.scheduler_address)):
+            done = run("simulate", "s.yaml", "--json", *words)
+            assert (done.returncode, done.stderr) == (0, "")
+            answer = json.loads(done.stdout)
+            answer.pop("jobs_per_second")
+            found.append(answer)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_ctrl_c_ends_it_at_once_and_leaves_no_process(
+    folder: Path, environ: dict[str, str], processes: str
+) -> None:
+    """As a shell does it: the whole process group hears it."""
+    words = ("simulate", "s.yaml", "--set", "jobs=50000000", "--processes", processes)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "metabroker", *words],
+        cwd=folder, env=environ, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    busy = 3 if processes == "2" else 1  # a pool has a process that looks after its locks
+    while len(_group(process.pid)) < busy or _seconds(process.pid) < 1.0:
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGINT
+    assert out == b"" and b"Traceback" not in err
+    while _group(process.pid):
+        time.sleep(0.05)
+
+
+def _group(leader: int) -> list[int]:
+    """The processes of a group that have not ended."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, _, group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+            if int(group) == leader and state != "Z":
+                found.append(int(folder.name))
+    return found
+
+
+def _seconds(leader: int) -> float:
+    """Processor time that the group has used, in seconds."""
+    ticks = 0
+    for pid in _group(leader):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(words[11]) + int(words[12])
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -85,8 +85,19 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_is_for_terminals_only() -> None:
-    shown, silent = Terminal(), io.StringIO()
-    for stream in (shown, silent):
-        Here(Progress(stream)).map(abs, [-1, -2])
-    assert "2/2 runs" in shown.getvalue() and silent.getvalue() == ""
+def test_progress_is_a_bar_on_a_terminal_and_a_line_a_minute_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("metabroker.simulation.spread.time.monotonic", lambda: clock[0])
+
+    def half_a_minute(number: int) -> int:
+        clock[0] += 30.0
+        return number
+
+    shown, log, short = Terminal(), io.StringIO(), io.StringIO()
+    Here(Progress(shown)).map(abs, [-1, -2])
+    Here(Progress(short)).map(abs, [-1, -2])
+    Here(Progress(log)).map(half_a_minute, [1, 2, 3, 4, 5])
+    assert "2/2 runs" in shown.getvalue() and short.getvalue() == ""
+    assert log.getvalue() == "2/5 runs 90 s left\n4/5 runs 30 s left\n"

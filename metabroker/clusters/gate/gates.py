@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
+from typing import ParamSpec, TypeVar
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import (
     CleanOrder,
     ComponentOrder,
+    Doubt,
     Marks,
     Peer,
     Refusal,
     Remains,
 )
-from metabroker.clusters.transports.base import Files
+from metabroker.clusters.transports.base import CommandLost, CommandMissing, Files, Glance
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Position(Enum):
@@ -33,6 +39,7 @@ ARRIVED = "arrived"
 READY = "ready"
 STARTED = "started"
 ENDED = "ended"
+RECORDS = (ARRIVED, READY, STARTED, ENDED)
 SCRIPT = "script"
 PEERS = "peers.json"
 FOLDER = ".metabroker"
@@ -45,12 +52,30 @@ def gate_path(root: str, token: str, secret: str) -> str:
     return f"{root.rstrip('/')}/{FOLDER}/{token}-{secret}"
 
 
+def _doubted(method: Callable[P, R]) -> Callable[P, R]:
+    """Where the files are far away: what no answer came to may be done or not, and is asked anew.
+
+    Never a refusal, not even where nothing can have been done: a component is not given up for a
+    connection that may be back in a moment.
+    """
+
+    @functools.wraps(method)
+    def doubted(*args: P.args, **given: P.kwargs) -> R:
+        try:
+            return method(*args, **given)
+        except (CommandLost, CommandMissing) as lost:
+            raise Doubt(f"the component's gate: {lost}") from lost
+
+    return doubted
+
+
 class Gates:
-    """All gates of one cluster."""
+    """All gates of one cluster. Any of these may end in `Doubt`, where its files are far away."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
 
+    @_doubted
     def prepare(self, order: ComponentOrder) -> None:
         """Make the component's gate with its script, unless it is there already (a submission
         done again).
@@ -69,6 +94,7 @@ class Gates:
         except OSError as error:
             raise _cannot_write(gate, error) from error
 
+    @_doubted
     def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """Write down who the components are, before the gate is armed: what is done once the job
         is committed must need no space, or a full disk could hold back one component of all.
@@ -83,6 +109,7 @@ class Gates:
         except OSError as error:
             raise _cannot_write(gate, error) from error
 
+    @_doubted
     def arm(self, gate: str) -> None:
         """`wait -> armed`.
 
@@ -96,11 +123,13 @@ class Gates:
             return
         raise Refusal(Cause.GAVE_UP, "the component has left the barrier")
 
+    @_doubted
     def ready(self, gate: str) -> bool:
         """Whether the component has seen that its gate is armed: it is alive, and will go."""
         names = {entry.name for entry in self._files.list(gate) or ()}
         return not names.isdisjoint((READY, Position.GO.value, Position.RUN.value))
 
+    @_doubted
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """`armed -> go`, with the peers file in its place (see `introduce`).
 
@@ -117,6 +146,7 @@ class Gates:
                 return
         raise Refusal(Cause.LOST, "the component's gate is shut")
 
+    @_doubted
     def shut(self, order: CleanOrder) -> bool:
         """Shut the component's gate for good. False: too late, the script has started."""
         if order.gate is None:
@@ -126,18 +156,22 @@ class Gates:
                 return True
         return self._position(order.gate) is not Position.RUN
 
+    @_doubted
     def look(self, gates: Iterable[str]) -> dict[str, Marks]:
         """What the components have written down so far; gates that are gone are left out."""
         found = {}
-        for gate in gates:
-            marks = self._marks(gate)
+        wanted = list(gates)
+        seen = self._files.glance(wanted, RECORDS)
+        for gate in wanted:
+            marks = _marks(seen, gate)
             if marks is not None:
                 found[gate] = marks
         return found
 
+    @_doubted
     def remains(self, gate: str | None, cause: Cause | None) -> Remains:
         """The component's last record; `cause` is its cluster's word on how it ended."""
-        marks = None if gate is None else self._marks(gate)
+        marks = None if gate is None else _marks(self._files.glance([gate], RECORDS), gate)
         own = marks is not None and marks.exit_code is not None and not marks.signalled
         if cause is Cause.EXIT:
             # A job that failed: its script ended by itself, or both were killed before it could.
@@ -148,46 +182,10 @@ class Gates:
             marks.started is not None, marks.started, marks.ended, marks.exit_code, cause
         )
 
+    @_doubted
     def remove(self, gate: str) -> None:
         """Remove the gate: it is shut for ever."""
         self._files.remove_tree(gate)
-
-    def _marks(self, gate: str) -> Marks | None:
-        entries = self._files.list(gate)
-        if entries is None:
-            return None
-        times = {entry.name: entry.modified for entry in entries}
-        if times.keys().isdisjoint((ARRIVED, READY, STARTED, ENDED, Position.ABORT.value)):
-            # The start of a script between its two steps: the token file tells it already.
-            return Marks(started=times.get(Position.RUN.value))
-        arrived = ARRIVED in times or READY in times
-        hosts = self._hosts(gate) if arrived or STARTED in times else ()
-        exit_code, signalled = self._end(gate) if ENDED in times else (None, False)
-        ran = Position.RUN.value in times
-        return Marks(
-            arrived=arrived,
-            hosts=hosts,
-            started=times.get(STARTED, times[Position.RUN.value]) if ran else None,
-            ended=times[ENDED] if exit_code is not None else None,
-            exit_code=exit_code,
-            signalled=signalled,
-            gave_up=Position.ABORT.value in times,
-        )
-
-    def _hosts(self, gate: str) -> tuple[str, ...]:
-        for name in (ARRIVED, READY, STARTED):
-            content = self._files.read(f"{gate}/{name}")
-            if content:
-                return tuple(content.decode("utf-8", "replace").split())
-        return ()
-
-    def _end(self, gate: str) -> tuple[int | None, bool]:
-        """Exit code and whether it was signalled; (None, False) of a record not yet whole."""
-        content = self._files.read(f"{gate}/{ENDED}") or b""
-        words = content.decode("ascii", "replace").split()
-        if not content.endswith(b"\n") or not words or not words[0].isdigit():
-            return None, False
-        return int(words[0]), "signalled" in words[1:]
 
     def _position(self, gate: str) -> Position | None:
         entries = self._files.list(gate)
@@ -196,6 +194,46 @@ class Gates:
 
     def _move(self, gate: str, old: Position, new: Position) -> bool:
         return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
+
+
+def _marks(seen: Glance, gate: str) -> Marks | None:
+    entries = seen.list(gate)
+    if entries is None:
+        return None
+    times = {entry.name: entry.modified for entry in entries}
+    if times.keys().isdisjoint((ARRIVED, READY, STARTED, ENDED, Position.ABORT.value)):
+        # The start of a script between its two steps: the token file tells it already.
+        return Marks(started=times.get(Position.RUN.value))
+    arrived = ARRIVED in times or READY in times
+    hosts = _hosts(seen, gate) if arrived or STARTED in times else ()
+    exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
+    ran = Position.RUN.value in times
+    return Marks(
+        arrived=arrived,
+        hosts=hosts,
+        started=times.get(STARTED, times[Position.RUN.value]) if ran else None,
+        ended=times[ENDED] if exit_code is not None else None,
+        exit_code=exit_code,
+        signalled=signalled,
+        gave_up=Position.ABORT.value in times,
+    )
+
+
+def _hosts(seen: Glance, gate: str) -> tuple[str, ...]:
+    for name in (ARRIVED, READY, STARTED):
+        content = seen.read(f"{gate}/{name}")
+        if content:
+            return tuple(content.decode("utf-8", "replace").split())
+    return ()
+
+
+def _end(seen: Glance, gate: str) -> tuple[int | None, bool]:
+    """Exit code and whether it was signalled; (None, False) of a record not yet whole."""
+    content = seen.read(f"{gate}/{ENDED}") or b""
+    words = content.decode("ascii", "replace").split()
+    if not content.endswith(b"\n") or not words or not words[0].isdigit():
+        return None, False
+    return int(words[0]), "signalled" in words[1:]
 
 
 def _cannot_write(gate: str, error: OSError) -> Refusal:

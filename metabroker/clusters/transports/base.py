@@ -15,6 +15,14 @@ class CommandMissing(Exception):
     """The command cannot be run at all: it is not there, or may not be executed."""
 
 
+class Unreached(CommandMissing):
+    """The command was not run, since its host cannot be reached; the text says what to do."""
+
+
+MOST_OUTPUT = 64 << 20
+"""Bytes of one output of a command: one that says more is ended, and its outcome not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command: an argument vector, never a line for a shell. `seconds` bounds it;
@@ -44,9 +52,28 @@ class Entry:
     modified: float
 
 
-class Files(Protocol):
+class Glance(Protocol):
+    """Folders and small files as they are, or as they were in one moment."""
+
+    def read(self, path: str) -> bytes | None:
+        """The content; None if it is not there."""
+
+    def list(self, path: str) -> Sequence[Entry] | None:
+        """What is in a folder; None if the folder is not there."""
+
+
+class Files(Glance, Protocol):
     """The few things the gate does with files; each is one step, none follows a symbolic link
-    in its last part."""
+    in its last part.
+
+    Raises:
+        OSError: that cannot be done, and is not done.
+        CommandLost: whether it is done is not known.
+        Unreached: it is not done, since their host cannot be reached.
+    """
+
+    def glance(self, folders: Sequence[str], names: Sequence[str]) -> Glance:
+        """Many folders, and their files of these names, in one round trip to their host."""
 
     def make_folder(self, path: str) -> None:
         """Make a folder and its parent (mode 0700); fine if they are there."""
@@ -56,12 +83,6 @@ class Files(Protocol):
 
     def rename(self, old: str, new: str) -> bool:
         """Rename in one step; False if `old` is not there."""
-
-    def read(self, path: str) -> bytes | None:
-        """The content; None if it is not there."""
-
-    def list(self, path: str) -> Sequence[Entry] | None:
-        """What is in a folder; None if the folder is not there."""
 
     def remove_tree(self, path: str) -> None:
         """Remove a folder with all in it, and its parent if that is empty now."""
@@ -79,7 +100,7 @@ class Transport(Protocol):
 
         Raises:
             CommandLost: whether it did anything is not known.
-            CommandMissing: it was not run.
+            CommandMissing: it was not run (`Unreached`: since nothing can be run there now).
         """
 
     def close(self) -> None:

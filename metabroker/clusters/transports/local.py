@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from metabroker import accounts
 
 from .base import Command, CommandLost, CommandMissing, Completed, Entry
+from .children import talk
 
 _MOST_TRIES = 10
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -99,6 +100,10 @@ class LocalFiles:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    def glance(self, _folders: Sequence[str], _names: Sequence[str]) -> LocalFiles:
+        """The files themselves: they are near."""
+        return self
+
     def remove_tree(self, path: str) -> None:
         """Remove a folder with all in it, and its parent if that is empty now."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
@@ -137,10 +142,9 @@ class LocalTransport:
         except ValueError as error:  # a word with a NUL character, or not UTF-8
             raise CommandMissing(f"{program}: {error}") from error
         try:
-            stdout, stderr = process.communicate(command.stdin, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            raise CommandLost(f"{command.argv[0]}: no answer within {seconds:g} s") from None
+            stdout, stderr = talk(process, command.stdin, seconds)
+        except CommandLost as lost:
+            raise CommandLost(f"{command.argv[0]}: {lost}") from None
         if process.returncode < 0:
             raise CommandLost(f"{command.argv[0]}: ended by signal {-process.returncode}")
         return Completed(
@@ -151,15 +155,3 @@ class LocalTransport:
 
     def close(self) -> None:
         """Nothing is kept open."""
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a hung command with its children, without waiting for pipes they hold open."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, 9)
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(timeout=5)

@@ -1,6 +1,6 @@
 """Fit Processors First Served: the queue is scanned from head to tail (DCS 2.4)."""
 
-from collections.abc import Iterator, MutableSequence, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heapreplace, merge
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,7 @@ class FpfsQueue(Queue):
     there are shapes, however many jobs wait.
     """
 
-    __slots__ = ("_count", "_scan", "items")
-
-    items: dict[Shape, Fifo]
+    __slots__ = ("_count", "_scan", "_shapes")
 
     def __init__(
         self,
@@ -34,7 +32,8 @@ class FpfsQueue(Queue):
         watch: "Overtaking | None",
     ) -> None:
         super().__init__(index, clusters, place, waiting, watch)
-        self.items = {}
+        self._shapes: dict[Shape, Fifo] = {}
+        self.items = self._shapes
         self._count = 0
         self._scan: list[Entry] | None = None
         """The heap of the first job of each shape that may still fit in this pass."""
@@ -43,11 +42,11 @@ class FpfsQueue(Queue):
         return self._count
 
     def __iter__(self) -> Iterator[Entry]:
-        return merge(*self.items.values())
+        return merge(*self._shapes.values())
 
     @property
     def head(self) -> Entry:
-        return min(fifo.items[0] for fifo in self.items.values())
+        return min(fifo.items[0] for fifo in self._shapes.values())
 
     def append(self, entry: Entry, since: int) -> bool:
         """True: an arrival to a non-empty queue is tried too."""
@@ -65,24 +64,24 @@ class FpfsQueue(Queue):
 
     def remove(self, entry: Entry) -> None:
         shape = _shape(entry)
-        fifo = self.items[shape]
+        fifo = self._shapes[shape]
         fifo.remove(entry)
         if not fifo.items:
-            del self.items[shape]
+            del self._shapes[shape]
         self._count -= 1
 
     def rewind(self) -> None:
         self._scan = None
 
-    def visit(self, idle: MutableSequence[int], starts: list[Start]) -> bool:
+    def visit(self, idle: list[int], starts: list[Start]) -> bool:
         return self._start_next(None, idle, starts)
 
-    def visit_upto(self, seq: int, idle: MutableSequence[int], starts: list[Start]) -> bool:
+    def visit_upto(self, seq: int, idle: list[int], starts: list[Start]) -> bool:
         return self._start_next(seq, idle, starts)
 
-    def newcomer(self, entry: Entry, idle: MutableSequence[int], starts: list[Start]) -> bool:
+    def newcomer(self, entry: Entry, idle: list[int], starts: list[Start]) -> bool:
         """Tried itself, whoever waits in front of it."""
-        if self._waiting.get(entry[1]) is not entry:
+        if entry[1] not in self._waiting:
             return False
         placement = self.fit(entry, idle)
         if placement is None:
@@ -91,13 +90,11 @@ class FpfsQueue(Queue):
         self._start(entry, placement, idle, starts)
         return True
 
-    def _start_next(
-        self, last: int | None, idle: MutableSequence[int], starts: list[Start]
-    ) -> bool:
+    def _start_next(self, last: int | None, idle: list[int], starts: list[Start]) -> bool:
         """Go on with the scan, to the job with the seq `last` at most, until a job fits."""
         scan = self._scan
         if scan is None:
-            scan = self._scan = [fifo.items[0] for fifo in self.items.values()]
+            scan = self._scan = [fifo.items[0] for fifo in self._shapes.values()]
             heapify(scan)
         while scan and (last is None or scan[0][0] <= last):
             entry = scan[0]
@@ -106,7 +103,7 @@ class FpfsQueue(Queue):
                 heappop(scan)
                 continue
             self.remove(entry)
-            fifo = self.items.get(_shape(entry))
+            fifo = self._shapes.get(_shape(entry))
             if fifo is None:
                 heappop(scan)
             else:
@@ -118,9 +115,9 @@ class FpfsQueue(Queue):
     def _fifo(self, entry: Entry) -> Fifo:
         """The jobs of the same shape."""
         shape = _shape(entry)
-        fifo = self.items.get(shape)
+        fifo = self._shapes.get(shape)
         if fifo is None:
-            fifo = self.items[shape] = Fifo()
+            fifo = self._shapes[shape] = Fifo()
         return fifo
 
 

@@ -3,7 +3,7 @@
 With Worst Fit with reuse it is the queue of DCS 2.4, FCFS or FPFS.
 """
 
-from collections.abc import Iterable, MutableSequence
+from collections.abc import Iterable
 
 from metabroker.policy.aging import Aging
 from metabroker.policy.placement import Place, Rng
@@ -37,11 +37,11 @@ class GlobalScheduler(Scheduler):
     def _enabled(self) -> list[Queue]:
         return [self._queue] if self._queue.items else []
 
-    def _departure(self, idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _departure(self, idle: list[int], starts: list[Start]) -> None:
         for queue in self._enabled():
             while queue.items and queue.visit(idle, starts):
                 pass
 
-    def _arrivals(self, news: list[Entry], idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
         for entry in news:
             self._queue.newcomer(entry, idle, starts)

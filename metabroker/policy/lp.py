@@ -1,6 +1,6 @@
 """LP: the local queues have priority over the global queue (BE03 2.5, BE07 2.3)."""
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Sequence
 
 from metabroker.policy.queue import Entry, Queue, Start
 from metabroker.policy.two_level import TwoLevelScheduler
@@ -33,7 +33,7 @@ class LocalPriority(TwoLevelScheduler):
             return None
         return "at least one local queue is empty"
 
-    def _arrivals(self, news: list[Entry], idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
         self._opened = False
         super()._arrivals(news, idle, starts)
 

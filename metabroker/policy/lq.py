@@ -1,7 +1,5 @@
 """LQ: the longest queues decide whether the global or the local schedulers work (BE03 2.5)."""
 
-from collections.abc import MutableSequence
-
 from metabroker.policy.aging import Aging
 from metabroker.policy.placement import Place, Rng
 from metabroker.policy.queue import Entry, Queue, Start
@@ -54,13 +52,13 @@ class LongestQueue(TwoLevelScheduler):
             return None
         return f"the global queue is {'not ' if queue.local else ''}longer than every local queue"
 
-    def _departure(self, idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _departure(self, idle: list[int], starts: list[Start]) -> None:
         if self._evaluated == "departure":
             self._rounds(self._enabled(), idle, starts)
         else:
             self._alternate(set(), idle, starts)
 
-    def _arrivals(self, news: list[Entry], idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
         for entry in news:
             queue = self._queues[entry[4]]
             if self._forbids(queue) is not None or not queue.newcomer(entry, idle, starts):
@@ -68,9 +66,7 @@ class LongestQueue(TwoLevelScheduler):
             if self._evaluated != "departure" and self._global_longest() == queue.local:
                 self._alternate(set(), idle, starts)
 
-    def _alternate(
-        self, disabled: set[int], idle: MutableSequence[int], starts: list[Start]
-    ) -> None:
+    def _alternate(self, disabled: set[int], idle: list[int], starts: list[Start]) -> None:
         """Visit in rounds the queues of the side whose turn it is."""
         turned = self._global_longest()
         while True:

@@ -4,7 +4,7 @@ Single-component jobs run on the local cluster only, multi-component ones over t
 The variations differ in the order in which a departure enables the queues.
 """
 
-from collections.abc import Iterable, MutableSequence, Sequence
+from collections.abc import Iterable, Sequence
 
 from metabroker.policy.aging import Aging
 from metabroker.policy.placement import Place, Rng
@@ -104,7 +104,7 @@ class DisableOrderLocalSchedulers(LocalSchedulers):
     def _enabled(self) -> list[Queue]:
         return [queue for queue in self._order if queue.items]
 
-    def _departure(self, idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _departure(self, idle: list[int], starts: list[Start]) -> None:
         enabled = self._enabled()
         if not enabled:
             return
@@ -113,12 +113,14 @@ class DisableOrderLocalSchedulers(LocalSchedulers):
             disabled[:0] = [queue for queue in self._order if queue not in disabled]
         self._order = disabled
 
-    def _arrivals(self, news: list[Entry], idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
         for entry in news:
             queue = self._queues[entry[4]]
-            first = bool(queue.items) and queue.head is entry
-            started = queue.newcomer(entry, idle, starts)
-            if self._at_arrivals and first and not (started and queue.items):
+            if queue.newcomer(entry, idle, starts):
+                disabled = not queue.items
+            else:
+                disabled = bool(queue.items) and queue.head[0] == entry[0]
+            if disabled and self._at_arrivals:
                 self._disabled_last(queue)
 
     def _emptied_early(self, queue: Queue) -> None:

@@ -162,7 +162,7 @@ class Overtaking:
     def _leave(self, entry: Entry) -> None:
         rivals = self._rivals[self._mask(entry)]
         rivals.count -= 1
-        if rivals.guard is entry:
+        if rivals.guard is not None and rivals.guard[0] == entry[0]:
             rivals.guard = None
             self.guards.remove(entry)
         if not rivals.count:
@@ -171,13 +171,15 @@ class Overtaking:
             rivals.waiting = deque(self._living(rivals))
 
     def _living(self, rivals: _Rivals) -> Iterable[Entry]:
+        # By seq: a job that left and came back to its old place may be among them twice.
         waiting = self._waiting
-        return [entry for entry in rivals.waiting if waiting.get(entry[1]) is entry]
+        living = {job[0]: job for job in rivals.waiting if waiting.get(job[1]) == job}
+        return living.values()
 
     def _oldest(self, rivals: _Rivals) -> Entry:
         """The oldest waiting job (there is one)."""
         waiting, jobs = self._waiting, rivals.waiting
-        while waiting.get(jobs[0][1]) is not jobs[0]:
+        while waiting.get(jobs[0][1]) != jobs[0]:
             jobs.popleft()
         return jobs[0]
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from metabroker.policy.placement import Place
@@ -15,7 +15,8 @@ Entry = tuple[int, int, Request, int, int, float]
 """A waiting job: (seq, key, request, pin, queue, time of joining).
 
 `seq` is the order of joining over all queues. `pin` is the one cluster on which it can run
-(single-component jobs in a local queue), or -1. A plain tuple, because millions are made.
+(single-component jobs in a local queue), or -1. A plain tuple, because millions are made; it has
+no identity (compiled code packs it anew): two are the same job if and only if their seqs are equal.
 """
 
 Start = tuple[int, Placement]
@@ -68,7 +69,7 @@ class Fifo:
         """Remove an entry that waits."""
         items, removed = self.items, self.removed
         removed.add(entry[0])
-        if items[0] is entry:
+        if items[0][0] == entry[0]:
             self.strip()
         elif 2 * len(removed) > len(items):
             self._keep(list(self))
@@ -92,10 +93,10 @@ class Queue(ABC):
     `waiting`: the waiting jobs of all queues by key; a start takes its job out of it.
     """
 
-    __slots__ = ("_alone", "_place", "_waiting", "_watch", "index", "local")
+    __slots__ = ("_alone", "_place", "_waiting", "_watch", "index", "items", "local")
 
     items: Collection[object]
-    """Falsy if and only if the queue is empty."""
+    """What the discipline keeps its jobs in: falsy if and only if the queue is empty."""
 
     def __init__(
         self,
@@ -140,15 +141,15 @@ class Queue(ABC):
         """Remove a waiting job."""
 
     @abstractmethod
-    def visit(self, idle: MutableSequence[int], starts: list[Start]) -> bool:
+    def visit(self, idle: list[int], starts: list[Start]) -> bool:
         """Start at most one job of this non-empty queue; False: nothing fits, disable it."""
 
     @abstractmethod
-    def visit_upto(self, seq: int, idle: MutableSequence[int], starts: list[Start]) -> bool:
+    def visit_upto(self, seq: int, idle: list[int], starts: list[Start]) -> bool:
         """As `visit`, but only for jobs with at most this seq; the queue may be empty."""
 
     @abstractmethod
-    def newcomer(self, entry: Entry, idle: MutableSequence[int], starts: list[Start]) -> bool:
+    def newcomer(self, entry: Entry, idle: list[int], starts: list[Start]) -> bool:
         """Try a job that has arrived after the last pass; True if it was started."""
 
     def rewind(self) -> None:  # noqa: B027 - only a discipline that scans has a position
@@ -164,7 +165,7 @@ class Queue(ABC):
         return self._place(request, idle)
 
     def _start(
-        self, entry: Entry, placement: Placement, idle: MutableSequence[int], starts: list[Start]
+        self, entry: Entry, placement: Placement, idle: list[int], starts: list[Start]
     ) -> None:
         """Record the start of a job that has been taken out of the queue."""
         _, key, request, _, _, _ = entry

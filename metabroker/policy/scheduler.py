@@ -15,7 +15,7 @@ not be started after all (a cluster refused) comes back by arrive(), with a new 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from metabroker.policy.aging import Aging
@@ -169,7 +169,7 @@ class Scheduler(ABC):
         self._departed = True
 
     def run(
-        self, idle: MutableSequence[int], now: float, capacity: Sequence[int] | None = None
+        self, idle: list[int], now: float, capacity: Sequence[int] | None = None
     ) -> list[Start]:
         """One pass: which jobs start now, and where, in the order of the decisions.
 
@@ -300,7 +300,7 @@ class Scheduler(ABC):
         if -1 not in self._reach.aside and self._fits(entry, capacity):
             if self._watch is not None:
                 self._watch.begin(now)
-            first = not isinstance(line, FcfsQueue) or line.head is entry
+            first = not isinstance(line, FcfsQueue) or line.head[0] == entry[0]
             if first and self._forbids(line) is None:
                 placement = line.fit(entry, idle)
         self.remove(-1)
@@ -331,7 +331,7 @@ class Scheduler(ABC):
 
     # How a pass goes.
 
-    def _prepare(self, idle: MutableSequence[int], now: float, starts: list[Start]) -> None:
+    def _prepare(self, idle: list[int], now: float, starts: list[Start]) -> None:
         """Before the policy's own visits, the queues of protected jobs are visited.
 
         The oldest protected job first; its queue up to that job, again and again until nothing
@@ -357,11 +357,11 @@ class Scheduler(ABC):
     def _emptied_early(self, queue: Queue) -> None:  # noqa: B027 - only LS-DO keeps an order
         """A queue became empty before the policy's own visits."""
 
-    def _departure(self, idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _departure(self, idle: list[int], starts: list[Start]) -> None:
         """A departure pass: enable, then visit in rounds."""
         self._rounds(self._enabled(), idle, starts)
 
-    def _arrivals(self, news: list[Entry], idle: MutableSequence[int], starts: list[Start]) -> None:
+    def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
         """Try the newcomers in their order, then visit the queues that the rules open thereby."""
         enabled: list[Queue] = []
         for entry in news:
@@ -373,9 +373,7 @@ class Scheduler(ABC):
         if enabled:
             self._rounds([queue for queue in enabled if queue.items], idle, starts)
 
-    def _rounds(
-        self, enabled: list[Queue], idle: MutableSequence[int], starts: list[Start]
-    ) -> list[Queue]:
+    def _rounds(self, enabled: list[Queue], idle: list[int], starts: list[Start]) -> list[Queue]:
         """Visit the enabled queues in rounds, at most one start per queue and round (BE03 2.5).
 
         A queue from which nothing fits, or that became empty, is disabled. Returns the queues in

@@ -36,8 +36,8 @@ def test_a_removed_entry_is_neither_counted_nor_seen() -> None:
     fifo.remove(entries[1])
     assert (len(fifo), seqs(fifo)) == (3, [0, 2, 3])
     fifo.remove(entries[0])
-    assert fifo.items[0] is entries[2]
-    assert fifo.popleft() is entries[2]
+    assert fifo.items[0] == entries[2]
+    assert fifo.popleft() == entries[2]
     fifo.remove(entries[3])
     assert not fifo.items
 
@@ -47,7 +47,7 @@ def test_the_head_is_never_a_removed_entry_when_it_is_taken() -> None:
     fifo.remove(entries[1])
     fifo.remove(entries[2])
     fifo.popleft()
-    assert fifo.items[0] is entries[3]
+    assert fifo.items[0] == entries[3]
 
 
 def test_removed_entries_do_not_pile_up_behind_a_head_that_stays() -> None:
@@ -77,10 +77,10 @@ def test_it_agrees_with_a_list_over_random_operations() -> None:
             model.append(entry(seq))
             fifo.append(model[-1])
         elif action < 0.7:
-            assert fifo.popleft() is model.pop(0)
+            assert fifo.popleft() == model.pop(0)
         else:
             fifo.remove(model.pop(rng.randrange(len(model))))
         assert len(fifo) == len(model)
         assert bool(fifo.items) == bool(model)
-        assert not model or fifo.items[0] is model[0]
+        assert not model or fifo.items[0] == model[0]
     assert list(fifo) == model

@@ -1,14 +1,15 @@
 """The planners again, as slow and obvious as can be: everything is counted from the job list.
 
-Written from ER 2.4 (EASY), Feitelson and Weil (CONSERVATIVE) and KH 2.2 (the job mix), without
-profiles, shadows kept from pass to pass, or lines of equal jobs.
+Written from ER 2.4 (EASY, MULTI-SITE), Feitelson and Weil (CONSERVATIVE) and KH 2.2 (the job mix),
+without profiles, shadows kept from pass to pass, or lines of equal jobs.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from metabroker.policy import Launch, Place, Placement, Request, Sequential
+from metabroker.policy import Launch, Place, Placement, Request, Sequential, worst_fit
+from metabroker.policy.request import Sizes
 
 
 @dataclass
@@ -141,6 +142,84 @@ class SlowPoolEasy(Slow):
             if used + head.request.total <= self.processors[0]:
                 return time
         return inf
+
+
+class SlowMultiSite(Slow):
+    """Over all machines: a newcomer starts wherever there is room; who waits is looked at when a
+    job has ended, as on one pool, with the estimate of a job that would be split stretched."""
+
+    def __init__(self, processors: Sequence[int], overhead: float) -> None:
+        super().__init__(processors, worst_fit)
+        self.overhead = overhead
+        self.newcomers: list[Job] = []
+        self.ended = False
+        self.parts: dict[int, tuple[Placement, Sizes]] = {}
+
+    def submit(self, key: int, request: Request, local: int, estimate: float, now: float) -> None:
+        super().submit(key, request, local, estimate, now)
+        self.newcomers.append(self.queue[-1])
+
+    def end(self, key: int, now: float) -> None:
+        super().end(key, now)
+        del self.parts[key]
+        self.ended = True
+
+    def idle(self) -> list[int]:
+        left = list(self.processors)
+        for clusters, sizes in self.parts.values():
+            for cluster, size in zip(clusters, sizes, strict=True):
+                left[cluster] -= size
+        return left
+
+    def decide(self, now: float) -> None:
+        waiting = [job for job in self.queue if job not in self.newcomers]
+        if self.ended:
+            while waiting and waiting[0].request.total <= sum(self.idle()):
+                self.start_somewhere(waiting.pop(0), now)
+            for job in waiting[1:]:
+                if job.request.total <= sum(self.idle()) and self.harmless(job, waiting[0], now):
+                    self.start_somewhere(job, now)
+        for job in self.newcomers:
+            if job.request.total <= sum(self.idle()):
+                self.start_somewhere(job, now)
+        self.newcomers, self.ended = [], False
+
+    def harmless(self, job: Job, head: Job, now: float) -> bool:
+        """Whether the head can start as early with the job as without it."""
+        started = Job(job.key, job.request, self.stretched(job), now, now)
+        before = self.earliest(head, self.running, now)
+        return self.earliest(head, [*self.running, started], now) <= before
+
+    def stretched(self, job: Job) -> float:
+        whole = job.request.total <= max(self.idle())
+        return job.estimate * (1 if whole else 1 + self.overhead)
+
+    def earliest(self, head: Job, running: list[Job], now: float) -> float:
+        for time in [now, *sorted(job.end for job in running)]:
+            used = sum(job.request.total for job in running if job.end > time)
+            if used + head.request.total <= sum(self.processors):
+                return time
+        raise AssertionError("the head can never run")
+
+    def start_somewhere(self, job: Job, now: float) -> None:
+        """In the tightest machine that has room, else in the machines with the most idle."""
+        size, idle = job.request.total, self.idle()
+        job.estimate, job.start = self.stretched(job), now
+        room = [cluster for cluster in range(len(idle)) if idle[cluster] >= size]
+        if room:
+            parts = [(min(room, key=lambda cluster: idle[cluster]), size)]
+        else:
+            parts = []
+            for cluster in sorted(range(len(idle)), key=lambda cluster: -idle[cluster]):
+                part = min(size - sum(size for _, size in parts), idle[cluster])
+                if part:
+                    parts.append((cluster, part))
+        clusters, sizes = zip(*parts, strict=True)
+        self.parts[job.key] = tuple(clusters), tuple(sizes)
+        assert min(self.idle()) >= 0 and sum(sizes) == size
+        self.queue.remove(job)
+        self.running.append(job)
+        self.launches.append((job.key, *self.parts[job.key]))
 
 
 class SlowConservative(Slow):

@@ -14,6 +14,7 @@ from tests.policy.slow_planners import (
     SlowConservative,
     SlowEasy,
     SlowJobMix,
+    SlowMultiSite,
     SlowPoolEasy,
 )
 
@@ -95,6 +96,15 @@ def test_easy_over_several_clusters(placement: str, seed: int) -> None:
 def test_job_sharing_is_easy_with_best_fit(seed: int) -> None:
     slow = SlowEasy([12, 6, 6], ALL_PLACEMENTS["best-fit"])
     step(make_planner("JOB-SHARING", [12, 6, 6]), slow, one(12), seed)
+
+
+@pytest.mark.parametrize("overhead", [0.0, 0.25, 2.0])
+@given(seed=SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_multi_site(overhead: float, seed: int) -> None:
+    processors = [8, 6, 9]
+    slow = SlowMultiSite(processors, overhead)
+    step(make_planner("MULTI-SITE", processors, overhead=overhead), slow, one(23), seed)
 
 
 @given(SEEDS)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.answered import LONGEST, first_line
 from metabroker.clusters.port import Doubt, Refusal
 from metabroker.clusters.transports.base import Completed
-
-_LONGEST = 300  # characters of an answer that are passed on
 
 # What the words in an answer mean, the surest first: the first that is found counts.
 _NOT_DELIVERED = (
@@ -68,7 +67,7 @@ def failure(done: Completed, what: str) -> Refusal | Doubt:
 
     def find(meaning: Sequence[str]) -> str | None:
         line = next((line for line in said if any(words in line for words in meaning)), None)
-        return None if line is None else f"{what}: {line[:_LONGEST]}"
+        return None if line is None else f"{what}: {line[:LONGEST]}"
 
     if (detail := find(_NOT_DELIVERED)) is not None:
         return Refusal(Cause.UNREACHABLE, detail)
@@ -82,8 +81,3 @@ def failure(done: Completed, what: str) -> Refusal | Doubt:
         return Refusal(Cause.DENIED, detail)
     text = first_line(done.stderr) or first_line(done.stdout) or f"exit status {done.exit_status}"
     return Refusal(Cause.INVALID, f"{what}: {text}")
-
-
-def first_line(text: str) -> str:
-    """The first line that says something, shortened."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:_LONGEST]

@@ -14,15 +14,13 @@ from metabroker.clusters.operation import Operation
 from metabroker.clusters.port import (
     CleanOrder,
     ComponentOrder,
+    Doubt,
     Refusal,
     Remains,
     ReserveOrder,
     Submission,
 )
-from metabroker.clusters.transports.base import (
-    Transport,
-    Unreached,
-)
+from metabroker.clusters.transports.base import Transport
 
 from . import operations
 from .native import check_native
@@ -72,14 +70,9 @@ class SlurmCluster(GatedCluster):
     def submit(self, order: ComponentOrder) -> Operation[Submission]:
         """Lay out the gate, submit the wrapper."""
         self._gates.prepare(order)
-        submitting = operations.submit(self._who, order, wrapper(order, self._options.name))
-        try:
-            return (yield from answered(submitting))
-        except Refusal as refusal:
-            if order.again and isinstance(refusal.__cause__, Unreached):
-                # It cannot even be asked whether it has the job from an earlier try.
-                raise Doubt(refusal.detail) from refusal
-            raise
+        script = wrapper(order, self._options.name)
+        submitting = operations.submit(self._who, order, script)
+        return (yield from self._submitted(order, submitting))
 
     def clean(self, order: CleanOrder) -> Operation[Remains]:
         """Fence, cancel, delete; the record stays until `discard`."""

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
-from metabroker.clusters.operation import Operation, Pause, command
+from metabroker.clusters import cleaning
+from metabroker.clusters.answered import first_line
+from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, ReserveOrder, Submission
 from metabroker.clusters.transports.base import Command, Completed
 
 from . import commands, parsing
-from .answers import failure, first_line
+from .answers import failure
 from .parsing import NodeLine, Use
 from .snapshot import Look, native_job
 from .states import takes_jobs
 
 _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
-_MOST_WAITS = 30  # looks at a job that is being cancelled, before the core is told "not yet"
-_WAIT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,21 +211,13 @@ def clean(who: Account, token: str, *, reservation: bool) -> Operation[Cause | N
     Raises:
         Doubt: not yet.
     """
-    last: NativeJob | None = None
-    asked = False
-    for _ in range(_MOST_WAITS):
-        jobs = yield from find(who, token)
-        last = jobs[0] if jobs else last
-        if all(job.state is NativeState.ENDED for job in jobs):
-            if not reservation or (yield from _delete_reservation(token)):
-                return None if last is None else last.cause
-        elif not asked:
-            asked = True
-            yield from _cancel(who, token)
-            continue
-        yield Pause(_WAIT)
-    word = f" is {last.word}" if last is not None else ""
-    raise Doubt(f"{token}{word}: not gone yet")
+    last = yield from cleaning.clean(
+        token,
+        lambda: find(who, token),
+        lambda _jobs: _cancel(who, token),
+        (lambda: _delete_reservation(token)) if reservation else None,
+    )
+    return None if last is None else last.cause
 
 
 def _cancel(who: Account, token: str) -> Operation[None]:

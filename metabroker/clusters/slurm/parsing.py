@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from metabroker.clusters.answered import Garbled
+
 SEPARATOR = "\x1f"
 JOB_COLUMNS = ("%i", "%j", "%T", "%C", "%N", "%r", "%V", "%S", "%e", "%v")
 JOB_FORMAT = SEPARATOR.join(JOB_COLUMNS)
@@ -14,10 +16,6 @@ USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
 NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
 _OURS = SEPARATOR + "mb-"
-
-
-class Garbled(Exception):
-    """A command's output is not of the form it should have."""
 
 
 @dataclass(frozen=True, slots=True)

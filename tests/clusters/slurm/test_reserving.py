@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.answered import Garbled
 from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
-from metabroker.clusters.slurm import operations, parsing
+from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.operations import Account
 from metabroker.clusters.slurm.parsing import NodeLine
 from metabroker.clusters.transports.base import Completed
@@ -156,7 +157,7 @@ def test_made_but_never_seen_again_is_a_doubt() -> None:
     frozen = recorded.cases("24.11")["show: controller frozen"].completed
     with pytest.raises(Doubt):
         reserve([CREATED, frozen], nodes(48), "24.11.5")
-    with pytest.raises(parsing.Garbled):
+    with pytest.raises(Garbled):
         reserve([CREATED, said(f"ReservationName={TOKEN} Start\n")], nodes(48), "24.11.5")
 
 

@@ -1,0 +1,45 @@
+"""What adapters make of commands that do not answer, or answer nothing that can be read."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from metabroker.broker.states import Cause
+
+from .operation import Operation
+from .port import Doubt, Refusal
+from .transports.base import CommandLost, CommandMissing, Unreached
+
+R = TypeVar("R")
+LONGEST = 300
+"""Characters of an answer that are passed on."""
+
+
+class Garbled(Exception):
+    """A command's output is not of the form it should have."""
+
+
+def answered(operation: Operation[R]) -> Operation[R]:
+    """The operation, with what can go wrong with a command in the port's words.
+
+    Raises:
+        Refusal: the command is not there, or its host cannot be reached.
+        Doubt: its outcome is not known, or its output cannot be read.
+    """
+    try:
+        return (yield from operation)
+    except CommandLost as lost:
+        raise Doubt(str(lost)) from lost
+    except Unreached as away:
+        raise Refusal(Cause.UNREACHABLE, str(away)) from away
+    except CommandMissing as missing:
+        raise Refusal(
+            Cause.UNREACHABLE, f"{missing}; set `bin` or PATH in `env` of this cluster"
+        ) from missing
+    except Garbled as garbled:
+        raise Doubt(str(garbled)) from garbled
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, shortened."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:LONGEST]

@@ -1,0 +1,46 @@
+"""The order in which nothing is left of a token, whatever resource manager it is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from metabroker.broker.observation import NativeJob, NativeState
+
+from .operation import Operation, Pause
+from .port import Doubt
+
+_MOST_WAITS = 30  # looks at a job that is being cancelled, before the core is told "not yet"
+_WAIT = 0.1
+
+Find = Callable[[], Operation[list[NativeJob]]]
+Cancel = Callable[[Sequence[NativeJob]], Operation[None]]
+Delete = Callable[[], Operation[bool]]
+
+
+def clean(
+    token: str, find: Find, cancel: Cancel, delete: Delete | None
+) -> Operation[NativeJob | None]:
+    """Cancel the token's jobs, wait until they have ended, and only then delete its reservation
+    (`delete`: whether that is gone; None: there is none). That is the quickest order everywhere:
+    a reservation with jobs in it is refused, or is slow to go.
+
+    Answers its job as it was seen last, the liveliest if there are several.
+
+    Raises:
+        Doubt: not yet.
+    """
+    last: NativeJob | None = None
+    asked = False
+    for _ in range(_MOST_WAITS):
+        jobs = yield from find()
+        last = jobs[0] if jobs else last
+        if all(job.state is NativeState.ENDED for job in jobs):
+            if delete is None or (yield from delete()):
+                return last
+        elif not asked:
+            asked = True
+            yield from cancel(jobs)
+            continue
+        yield Pause(_WAIT)
+    word = f" is {last.word}" if last is not None else ""
+    raise Doubt(f"{token}{word}: not gone yet")

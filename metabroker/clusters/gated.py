@@ -1,0 +1,80 @@
+"""What clusters have in common whose components meet the broker at gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from metabroker.broker.states import Cause
+
+from .answered import answered
+from .gate import Gates
+from .operation import Operation
+from .port import CleanOrder, ComponentOrder, Doubt, Marks, Peer, Refusal, Remains, Submission
+from .transports.base import Transport, Unreached
+
+
+class GatedCluster:
+    """The part of `port.Cluster` that is the same for every resource manager."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._gates = Gates(transport.files)
+
+    @property
+    def transport(self) -> Transport:
+        """How commands are run."""
+        return self._transport
+
+    def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
+        """The component is told who the others are."""
+        self._gates.introduce(gate, peers)
+
+    def arm(self, gate: str) -> None:
+        """The component can no longer give up."""
+        self._gates.arm(gate)
+
+    def ready(self, gate: str) -> bool:
+        """Whether the component has answered."""
+        return self._gates.ready(gate)
+
+    def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
+        """Let the component go."""
+        self._gates.open(gate, peers)
+
+    def discard(self, gate: str) -> None:
+        """Remove the gate's folder."""
+        self._gates.remove(gate)
+
+    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
+        """The components' own records."""
+        return self._gates.look(gates)
+
+    def close(self) -> None:
+        """Let go of the transport."""
+        self._transport.close()
+
+    def _submitted(
+        self, order: ComponentOrder, submitting: Operation[Submission]
+    ) -> Operation[Submission]:
+        """Carry out `submitting`, with what can go wrong in the port's words."""
+        try:
+            return (yield from answered(submitting))
+        except Refusal as refusal:
+            if order.again and isinstance(refusal.__cause__, Unreached):
+                # It cannot even be asked whether it has the job from an earlier try.
+                raise Doubt(refusal.detail) from refusal
+            raise
+
+    def _cleaned(self, order: CleanOrder, cleaning: Operation[Cause | None]) -> Operation[Remains]:
+        """Shut the gate, carry out `cleaning` (which answers the cluster's word on how the job
+        ended), and say what remains. The record stays until `discard`.
+
+        Raises:
+            Doubt: not clean yet, and whether the gate at least was shut in time.
+        """
+        fenced = self._gates.shut(order)
+        try:
+            cause = yield from answered(cleaning)
+        except (Refusal, Doubt) as trouble:
+            raise Doubt(trouble.detail, fenced=fenced) from trouble
+        return self._gates.remains(order.gate, cause)

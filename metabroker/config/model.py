@@ -131,17 +131,22 @@ class _Cluster(Section):
     """how many of its commands run at the same time"""
 
 
-class SlurmCluster(_Cluster):
-    """A cluster under Slurm, reached by its own client commands."""
+class _Real(_Cluster):
+    """What any cluster has that is reached by its own client commands."""
 
-    system: Literal["slurm"] = "slurm"
-    """its resource manager"""
     via: Literal["local"] = "local"
     """where its client commands run; local: on this host"""
     env: Annotated[Mapping[str, str], BeforeValidator(values.variables)] = {}
-    """environment of its client commands, for example SLURM_CONF"""
+    """environment of its client commands, for example SLURM_CONF or PBS_CONF_FILE"""
     bin: PathOrNone = None
     """folder of its client commands; null: they are found on PATH"""
+
+
+class SlurmCluster(_Real):
+    """A cluster under Slurm."""
+
+    system: Literal["slurm"] = "slurm"
+    """its resource manager"""
     partition: Word | None = None
     """partition that jobs go to; null: the cluster's default one"""
     account: Word | None = None

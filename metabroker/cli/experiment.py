@@ -25,6 +25,7 @@ _EXTRA = "install what simulating needs: pip install 'metabroker[simulation]'"
 @click.option("--out", metavar="DIR", help="default: ./metabroker-experiments/NAME")
 @click.option("--quick", is_flag=True, help="fewer and shorter runs: minutes for all together")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N")
+@click.option("--trace", metavar="FILE", help="the CTC SP2 log (SWF), for what ER says of it")
 @click.option("--only", metavar="ID,...", help="of `claims`, those whose ids begin so: BE,CO-03")
 @click.option(
     "--processes", type=click.IntRange(1), metavar="N", help="default: one per usable processor"
@@ -37,6 +38,7 @@ def experiment(
     out: str | None,
     quick: bool,
     seed: int,
+    trace: str | None,
     only: str | None,
     processes: int | None,
     dask: str | None,
@@ -64,7 +66,7 @@ def experiment(
         for name in chosen
     }
     with _spread(processes, dask) as spread:
-        return _perform(folders, Laboratory(spread), _scale(quick, seed), only, as_json)
+        return _perform(folders, Laboratory(spread), _scale(quick, seed, trace), only, as_json)
 
 
 def _check_installed() -> None:
@@ -112,12 +114,20 @@ def _chosen(names: tuple[str, ...]) -> list[str]:
     return list(found)
 
 
-def _scale(quick: bool, seed: int) -> Scale:
+def _scale(quick: bool, seed: int, trace: str | None) -> Scale:
     from dataclasses import replace
 
+    from metabroker.simulation.experiments import ctc
     from metabroker.simulation.experiments.scale import FULL, QUICK
+    from metabroker.traces.errors import TraceError
 
-    return replace(QUICK if quick else FULL, seed=seed)
+    log = None if trace is None else Path(trace).absolute()
+    if log is not None:
+        try:
+            ctc.check(log)
+        except TraceError as error:
+            raise CliError(f"{error.where}: {error.message}", error.advice, USAGE) from error
+    return replace(QUICK if quick else FULL, seed=seed, ctc_log=log)
 
 
 def _spread(processes: int | None, dask: str | None) -> Spread:

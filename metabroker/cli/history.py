@@ -95,8 +95,7 @@ def _convert(files: list[str], kind: str | None, strict: bool) -> None:
     try:
         records = site.read(files, kind, strict=strict)
     except TraceError as error:
-        where = f"{error.file}:{error.line}" if error.line else error.file
-        raise CliError(f"{where}: {error.message}", error.advice, USAGE) from error
+        raise CliError(f"{error.where}: {error.message}", error.advice, USAGE) from error
     for (file, why), skipped in records.skipped.items():
         told = f"{file}: {skipped.count} left out: {why}"
         tell(f"{told}; the first is line {skipped.first_line}")

@@ -7,8 +7,8 @@ class TraceError(Exception):
     """A log that cannot be read. `line` counts from 1; 0 is the file as a whole."""
 
     def __init__(self, file: str, line: int, message: str, advice: str) -> None:
-        where = f"{file}:{line}" if line else file
-        super().__init__(f"{where}: {message}; {advice}")
+        self.where = f"{file}:{line}" if line else file
+        super().__init__(f"{self.where}: {message}; {advice}")
         self.file = file
         self.line = line
         self.message = message

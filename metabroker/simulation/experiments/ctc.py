@@ -1,6 +1,7 @@
 """The workloads of ER 3.2: extracts of the CTC's log, and a stand-in for the synthetic one.
 
-The log is looked for in the folder that METABROKER_SHARED names (without it: ../shared). It has
+Unless it is named, the log is looked for in the folder that METABROKER_SHARED names (without it:
+../shared). It has
 77,199 of the original's 77,222 jobs, so its extracts are a little shifted against the paper's. The
 paper's synthetic workload is not public and its parameters are not told: `stand_in` is ours.
 """
@@ -18,7 +19,10 @@ from metabroker.simulation.measure import Outcome
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.simulation.workloads.streams import Purpose, stream
+from metabroker.traces.errors import TraceError
 from metabroker.traces.swf import UNKNOWN, SwfJob, Trace, read
+
+from .scale import Scale
 
 FILE = "CTC-SP2-1996-3.1-cln.jobs.swf.gz"
 EXTRACTS = {"10_20k": 10_001, "30_40k": 30_001, "60_70k": 60_001}
@@ -38,9 +42,18 @@ MEDIAN, SIGMA = 2_000.0, 2.0
 """Run times are lognormal."""
 
 
-def log() -> Path:
-    """Where the log is looked for."""
-    return Path(os.environ.get("METABROKER_SHARED", "../shared")) / "traces" / FILE
+def log(scale: Scale) -> Path:
+    """The log that was named, or where it is looked for."""
+    return scale.ctc_log or Path(os.environ.get("METABROKER_SHARED", "../shared")) / "traces" / FILE
+
+
+def check(log: Path) -> None:
+    """Raises TraceError: this is no log that the extracts can be cut from."""
+    found = len(_log(str(log)).jobs)
+    last = max(EXTRACTS.values())
+    if found < last:
+        message = f"it has {found} jobs, and the last extract begins at job {last}"
+        raise TraceError(str(log), 0, message, f"the paper's is {FILE}")
 
 
 @cache

@@ -30,9 +30,9 @@ from .laboratory import Laboratory
 from .scale import Scale
 
 
-def _main() -> str:
+def _main(scale: Scale) -> str:
     """The workload of figures 2, 3 and 5, or the stand-in where there is no log."""
-    return MAIN if there(MAIN) else f"{SYNTHETIC}_org"
+    return MAIN if there(MAIN, scale) else f"{SYNTHETIC}_org"
 
 
 # Figures and tables
@@ -42,7 +42,7 @@ def _over_p(metric: str, names: Sequence[str]) -> Callable[[Scale], list[Point]]
     """One line for each configuration, over p (figures 2, 5)."""
 
     def points(scale: Scale) -> list[Point]:
-        workload, figure = _main(), METRICS[metric]
+        workload, figure = _main(scale), METRICS[metric]
         return [
             Point(workload, name, metric, float(p), multi_site(workload, name, p, scale), figure)
             for name in names
@@ -61,7 +61,7 @@ def _m128(metric: str, workloads: Sequence[str]) -> Callable[[Scale], list[Point
                 "m128", name, metric, float(p), multi_site(name, "m128", p, scale), METRICS[metric]
             )
             for name in workloads
-            if there(name)
+            if there(name, scale)
             for p in overheads(scale)
         ]
 
@@ -77,7 +77,7 @@ def _all(
         return [
             Point(workload, name, metric, name, make(workload, name, scale), METRICS[metric])
             for workload in workloads
-            if there(workload)
+            if there(workload, scale)
             for name in CONFIGURATIONS
         ]
 
@@ -104,10 +104,12 @@ class Related(Chart):
 
 def _remarks(laboratory: Laboratory, scale: Scale) -> list[str]:
     lines = [f"the first {extract_jobs(scale)} jobs of each workload, once: nothing is drawn"]
-    if log().is_file():
+    if log(scale).is_file():
         lines.append("extracts are a little shifted: 23 of the log's jobs are not in it")
     else:
-        lines.append(f"{log()} is not there: the stand-in alone, none of the paper's extracts")
+        lines.append(
+            f"{log(scale)} is not there (--trace names one): the stand-in alone, no extract"
+        )
     return [*lines, f"{SYNTHETIC}: a stand-in of ours, as the paper's synthetic workload is lost"]
 
 

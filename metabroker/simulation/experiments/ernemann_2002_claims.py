@@ -106,12 +106,13 @@ class OnExtracts(Compared):
     """A claim about the extracts: one replication; undecided where there is no log."""
 
     def trials(self, scale: Scale) -> list[Trial]:
-        return super().trials(scale) if there(MAIN) else []
+        return super().trials(scale) if there(MAIN, scale) else []
 
     def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
-        if there(MAIN):
+        if there(MAIN, scale):
             return super().decide(laboratory, scale)
-        return Decision(UNDECIDED, [f"{REASON}: it is about the CTC's log, and {log()} is missing"])
+        missing = f"it is about the CTC's log, and {log(scale)} is missing (--trace names one)"
+        return Decision(UNDECIDED, [f"{REASON}: {missing}"])
 
     def _replications(self, scale: Scale) -> int:
         return 1

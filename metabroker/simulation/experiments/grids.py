@@ -58,15 +58,22 @@ def multi_site(workload: str, name: str, p: int, scale: Scale) -> Replayed:
     """
     overhead = 0.0 if len(CONFIGURATIONS[name]) == 1 else p / 100
     jobs, seed = extract_jobs(scale), scale.seed
-    return Replayed(workload, CONFIGURATIONS[name], "MULTI-SITE", overhead, jobs, seed, str(log()))
+    return Replayed(
+        workload, CONFIGURATIONS[name], "MULTI-SITE", overhead, jobs, seed, str(log(scale))
+    )
 
 
 def job_sharing(workload: str, name: str, scale: Scale) -> Replayed:
     """A configuration under job sharing."""
-    jobs, seed = extract_jobs(scale), scale.seed
-    return Replayed(workload, CONFIGURATIONS[name], "JOB-SHARING", 0.0, jobs, seed, str(log()))
+    return _replayed(workload, name, "JOB-SHARING", 0.0, scale)
 
 
-def there(workload: str) -> bool:
+def _replayed(workload: str, name: str, policy: str, overhead: float, scale: Scale) -> Replayed:
+    jobs, file = extract_jobs(scale), str(log(scale))
+    machines = CONFIGURATIONS[name]
+    return Replayed(workload, machines, policy, overhead, jobs, scale.seed, file)
+
+
+def there(workload: str, scale: Scale) -> bool:
     """Can this workload be played here? Extracts need the log."""
-    return workload.startswith(SYNTHETIC) or log().is_file()
+    return workload.startswith(SYNTHETIC) or log(scale).is_file()

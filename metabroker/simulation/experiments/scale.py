@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Scale:
     resolution: float
     """A maximal utilization is found to +- this."""
     seed: int = 1
+    ctc_log: Path | None = None
+    """The CTC's log, an SWF file; None: it is looked for (see `ctc.log`)."""
 
 
 FULL = Scale("full", 40_000, 10, 20_000, 5, 10, 20_000, 6, 0.005)

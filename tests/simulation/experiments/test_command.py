@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from metabroker.cli import main
-from metabroker.simulation.experiments import scale
+from metabroker.simulation.experiments import ctc, scale
 
 
 @pytest.fixture
@@ -69,6 +69,27 @@ def test_claims(call: Any, tmp_path: Path) -> None:
     assert (tmp_path / "metabroker-experiments" / "claims" / "claims.csv").is_file()
     code, out, _ = call("claims", "--only", "BE-50", "--processes", "1")
     assert code == 0 and "BE-50" in out and "1 claims: " in out
+
+
+def test_a_log_that_is_named_is_replayed(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METABROKER_SHARED", str(tmp_path))  # where none is
+    firsts = zip(list(ctc.EXTRACTS), (1, 50, 100), strict=True)
+    for name, first in firsts:
+        monkeypatch.setitem(ctc.EXTRACTS, name, first)
+    lines = [" ".join(map(str, job)) + "\n" for job in ctc.stand_in(400, 7).jobs]
+    (tmp_path / "ours.swf").write_text("".join(lines))
+    asked = ("claims", "--only", "ER-01", "--processes", "1", "--json")
+    code, out, _ = call(*asked, "--trace", "ours.swf")
+    (found,) = json.loads(out)["claims"]
+    assert code == 0 and found["result"] in ("holds", "fails")
+    code, out, _ = call(*asked)
+    (found,) = json.loads(out)["claims"]
+    assert found["result"] == "undecided" and "--trace names one" in found["evidence"][-1]
+    (tmp_path / "short.swf").write_text(lines[0])
+    code, _, err = call(*asked, "--trace", "short.swf")
+    assert code == 2 and "short.swf: it has 1 jobs, and the last extract begins at job 100" in err
 
 
 def test_the_list(call: Any) -> None:

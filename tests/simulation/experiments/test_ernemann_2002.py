@@ -33,8 +33,8 @@ def no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def some_log(no_log: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A short log in the place of the real one; its extracts begin early."""
     jobs = ctc.stand_in(200, 7).jobs
-    ctc.log().parent.mkdir(parents=True)
-    with gzip.open(ctc.log(), "wt") as file:
+    ctc.log(TINY).parent.mkdir(parents=True)
+    with gzip.open(ctc.log(TINY), "wt") as file:
         file.writelines(" ".join(map(str, job)) + "\n" for job in jobs)
     firsts = zip(list(ctc.EXTRACTS), (1, 50, 100), strict=True)
     for name, first in firsts:

@@ -42,7 +42,7 @@ def test_every_claim_is_decided(laboratory: Laboratory) -> None:
         assert name in registry.checks()
         assert result == "holds" or evidence[-1].startswith("likely reason: ")
         if name != "KH-30":
-            assert evidence[0].startswith("beside it, short run until all")
+            assert evidence[0].startswith("beside it, short run cut")
 
 
 def test_the_text_swaps_two_shares() -> None:
@@ -51,10 +51,11 @@ def test_the_text_swaps_two_shares() -> None:
     assert [line.partition(":")[0] for line in evidence[:3]] == ["no", "yes", "no"]
 
 
-def test_a_short_run_counts_the_first_departures() -> None:
-    run = karatza_hilzer_2002.short_run("AFCFS-BS", 4, SCALE)
-    outcome = run.play(0)
-    assert (outcome.jobs, outcome.warmup) == (100, 0)
-    drained = karatza_hilzer_2002.drained_run("AFCFS-BS", 4, SCALE).play(0)
-    assert drained.jobs == 100
-    assert karatza_hilzer_2002.short_run("AFCFS", 4, replace(TINY, jobs=40_000)).run.most == 2500
+def test_a_short_run_counts_every_job_and_a_cut_one_the_first_departures() -> None:
+    whole = karatza_hilzer_2002.short_run("AFCFS", 8, SCALE).play(0)
+    cut = karatza_hilzer_2002.cut_run("AFCFS", 8, SCALE).play(0)
+    assert (whole.jobs, whole.warmup) == (cut.jobs, cut.warmup) == (100, 0)
+    assert whole.max_others > cut.max_others  # large gangs starve while jobs arrive
+    long = replace(TINY, jobs=40_000)
+    assert karatza_hilzer_2002.short_run("AFCFS", 4, long).run.jobs == 2500
+    assert karatza_hilzer_2002.cut_run("AFCFS", 4, long).run.most == 2500

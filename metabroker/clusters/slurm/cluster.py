@@ -14,7 +14,6 @@ from metabroker.clusters.operation import Operation
 from metabroker.clusters.port import (
     CleanOrder,
     ComponentOrder,
-    Doubt,
     Refusal,
     Remains,
     ReserveOrder,

@@ -32,7 +32,7 @@ _SCRIPT = (
     'echo "$mb_mark"; echo "$mb_mark" >&2; '
     'cd -- "$mb_folder" || mb_end missing; '
     'case $1 in */*) test -f "$1" && test -x "$1";; *) command -v "$1" >/dev/null;; esac || '
-    '{ echo "$1: not found in $PATH" >&2; mb_end missing; }; '
+    '{ echo "not found in $PATH" >&2; mb_end missing; }; '
     'if test "$mb_input" -gt 0; then mb_file=$(mktemp) || mb_end missing; cat >"$mb_file"; '
     'mb_got=$(wc -c <"$mb_file"); exec <"$mb_file"; rm -f -- "$mb_file"; '
     'test "$mb_got" -eq "$mb_input" || exit 1; else exec </dev/null; fi; '

@@ -1,0 +1,147 @@
+"""One look at many folders of another host: a script for its shell, and what that says.
+
+It says which names are in each folder (as one reading of the folder tells them: a file that is
+renamed meanwhile is under its old name or its new one), then when each was last changed, then what
+stands in the wanted files. It needs GNU find and head, whatever the number of folders once each.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from .base import CommandLost, Entry
+
+# $1: how many names, then the names, then the folders. Contents are of 64 kB at most.
+SCRIPT = r"""
+count=$1; shift; names=; total=0
+while test $total -lt $count; do names="$names $1"; shift; total=$((total + 1)); done
+n=0
+for folder do
+    if cd -- "$folder" 2>/dev/null; then
+        echo "D $n"
+        for file in .[!.]* *; do
+            case $file in '*' | '.[!.]*') ;; *) printf 'N %s\n' "$file" ;; esac
+        done
+        for name in $names; do
+            if test -h "$name"; then echo "L $name"; fi
+        done
+    else
+        echo "X $n $(LC_ALL=C ls -d -- "$folder/" 2>&1 >/dev/null)"
+    fi
+    n=$((n + 1))
+done
+cd /
+echo T
+find "$@" -mindepth 1 -maxdepth 1 -printf '%T@ %p\0' 2>/dev/null | tr '\0\n' '\n?'
+echo C
+total=$#
+for folder do
+    for name in $names; do set -- "$@" "$folder/$name"; done
+done
+shift $total
+if test $# -gt 0; then head -v -c 65536 -- "$@" 2>/dev/null; fi
+echo E
+"""
+
+_NUMBERS = {os.strerror(number): number for number in errno.errorcode}
+_NUMBERS["Directory nonexistent"] = errno.ENOENT  # a small shell's own word for it
+
+
+def number_of(word: str) -> int:
+    """The number of an error that a command tells in words."""
+    return _NUMBERS.get(word, errno.EIO)
+
+
+@dataclass(slots=True)
+class _Folder:
+    """One folder; `error`: why it could not be read."""
+
+    names: list[str] = field(default_factory=list)
+    times: dict[str, float] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)
+    error: OSError | None = None
+
+
+class FarGlance:
+    """Folders and some of their files, as they were when they were looked at."""
+
+    def __init__(self, folders: dict[str, _Folder]) -> None:
+        self._folders = folders
+
+    def list(self, path: str) -> Sequence[Entry] | None:
+        """What is in a folder; None if the folder is not there."""
+        found = self._folder(path)
+        if found is None:
+            return None
+        return [Entry(name, found.times.get(name, 0.0)) for name in found.names]
+
+    def read(self, path: str) -> bytes | None:
+        """The content; None if it is not there."""
+        folder, _, name = path.rpartition("/")
+        found = self._folder(folder)
+        if found is None:
+            return None
+        if name in found.links:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        return found.contents.get(name)
+
+    def _folder(self, path: str) -> _Folder | None:
+        found = self._folders.get(path)
+        if found is not None and found.error is not None:
+            raise found.error
+        return found
+
+
+def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarGlance:
+    """What the script said. Raises `CommandLost` where that is something else."""
+    found: dict[str, _Folder] = {}
+    listed, _, rest = said.partition("T\n")
+    times, _, rest = rest.partition("C\n")
+    if not rest.endswith("E\n"):
+        raise CommandLost("the records of the gates cannot be read")
+    try:
+        _read_names(listed, folders, found)
+        for line in times.splitlines():
+            moment, _, path = line.partition(" ")
+            folder, _, name = path.rpartition("/")
+            if folder in found:
+                found[folder].times[name] = float(moment)
+    except (IndexError, KeyError, ValueError) as error:
+        raise CommandLost(f"the records of the gates cannot be read: {error}") from error
+    wanted = [f"{folder}/{name}" for folder in found for name in names]
+    for path, content in _contents(rest.removesuffix("E\n"), wanted):
+        folder, _, name = path.rpartition("/")
+        found[folder].contents[name] = content.encode()
+    return FarGlance(found)
+
+
+def _read_names(listed: str, folders: Sequence[str], found: dict[str, _Folder]) -> None:
+    current = _Folder()
+    for line in listed.splitlines():
+        kind, _, rest = line.partition(" ")
+        if kind == "D":
+            current = found[folders[int(rest)]] = _Folder()
+        elif kind == "N":
+            current.names.append(rest)
+        elif kind == "L":
+            current.links.add(rest)
+        elif kind == "X":
+            number, _, complaint = rest.partition(" ")
+            word = complaint.rpartition(": ")[2].strip()
+            # Anything but its absence says nothing of the folder: it is not to be taken for gone.
+            if number_of(word) not in (errno.ENOENT, errno.ENOTDIR):
+                found[folders[int(number)]] = _Folder(error=OSError(number_of(word), word))
+
+
+def _contents(text: str, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What `head -v` said of each file."""
+    if not paths:
+        return
+    header = re.compile(rf"(?:\A|\n)==> ({'|'.join(map(re.escape, paths))}) <==\n")
+    parts = header.split(text)
+    yield from zip(parts[1::2], parts[2::2], strict=True)

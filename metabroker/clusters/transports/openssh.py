@@ -1,0 +1,233 @@
+"""The OpenSSH transport: the system's own ssh, over one kept connection (ControlMaster).
+
+For sites with Kerberos, second factors, or an ssh_config of their own: whatever ssh can log in
+by without asking, this can. A connection's master runs in the background until it is told to
+end, or nobody has used it for a minute; each command is a short-lived client of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .base import Command, CommandLost, CommandMissing, Completed, Unreached
+from .children import talk
+from .farfiles import CommandFiles
+from .farshell import LINE, FarShell
+from .local import scrubbed
+from .pacing import Pacing
+from .reach import Hop, Reach, Slots
+
+_LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
+_OWN_WORD = 255  # the exit status of ssh itself; a command's own never gets here (see `farshell`)
+# A client whose master is gone must not connect by itself, past all pauses: this it runs instead.
+_NO_MASTER = "metabroker: no master"
+# Of the daemon's environment: where agents and tickets are.
+_OF_LOGINS = ("SSH_AUTH_SOCK", "KRB5CCNAME", "KRB5_CONFIG", "XDG_RUNTIME_DIR")
+_NO_HURRY = ("Permission denied", "Host key verification failed", "host key is known")
+
+
+class OpenSshTransport:
+    """Runs commands on a cluster's login host. `folder`: where its programs lie there."""
+
+    def __init__(
+        self,
+        reach: Reach,
+        env: Mapping[str, str],
+        *,
+        folder: str | None = None,
+        command_timeout: float = 30.0,
+        program: str | None = None,
+    ) -> None:
+        self._shell = FarShell(env, folder)
+        self._slots = Slots()
+        self._timeout = command_timeout
+        self._master = Master(reach, program)
+        self.files = CommandFiles(self.run)
+
+    def run(self, command: Command) -> Completed:
+        """Run a command to its end; see `Transport.run`."""
+        seconds = command.seconds if command.seconds is not None else self._timeout
+        sent = self._shell.send(command, seconds)
+        with self._slots.taken(seconds, sent.what):
+            argv = self._master.client()
+            process = self._master.start([*argv, LINE])
+            try:
+                stdout, stderr = talk(process, sent.stdin, seconds)
+            except CommandLost as lost:
+                raise CommandLost(f"{sent.what}: {lost}") from None
+        if process.returncode == 0:
+            return sent.answer(stdout, stderr)
+        word = _last(stderr.decode("utf-8", "replace"))
+        if _NO_MASTER.encode() in stderr:
+            raise Unreached(f"{sent.what}: not run: the connection is lost")
+        if process.returncode in (_OWN_WORD, -13):
+            raise CommandLost(f"{sent.what}: the connection broke: {word}")
+        # Only a far shell that never began to read ends so, whatever its number.
+        return sent.answer(stdout, stderr)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._master.close()
+
+
+class Master:
+    """The connection, and the private folder where its clients find it."""
+
+    def __init__(self, reach: Reach, program: str | None = None) -> None:
+        self._reach = reach
+        self._program = program or "ssh"
+        self._pacing = Pacing(reach.pause)
+        self._making = threading.Lock()
+        self._folder: Path | None = None
+        kept = {name: os.environ[name] for name in _OF_LOGINS if name in os.environ}
+        self._env = scrubbed({**kept, "SSH_ASKPASS_REQUIRE": "never"})
+
+    def client(self) -> list[str]:
+        """The words that run a command over the connection, which is made if it is gone.
+
+        Raises:
+            Unreached: it cannot be made.
+        """
+        if not self._making.acquire(timeout=self._reach.connect_timeout + 5):
+            raise Unreached(f"{self._reach.target}: not yet connected")
+        try:
+            if self._folder is None or not self._socket.exists():
+                self._connect()
+        finally:
+            self._making.release()
+        return [
+            *(self._program, "-T", "-S", str(self._socket), "-o", "ControlMaster=no"),
+            *("-o", f"ProxyCommand=echo {_NO_MASTER} >&2; exit 1", "-o", "BatchMode=yes"),
+            *("-o", "LogLevel=ERROR", "-o", "StrictHostKeyChecking=yes", *self._file()),
+            *("--", self._reach.target.host),
+        ]
+
+    def start(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Run ssh."""
+        try:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self._env,
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CommandMissing(f"{argv[0]}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """End the connection, and leave nothing behind."""
+        with self._making:
+            self._end()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+                self._folder = None
+
+    @property
+    def _socket(self) -> Path:
+        assert self._folder is not None
+        return self._folder / "c"
+
+    def _connect(self) -> None:
+        self._pacing.wait()
+        if self._folder is None:
+            # Short, since the path of a socket must be; and nobody else may enter it.
+            self._folder = Path(tempfile.mkdtemp(prefix="mb-", dir="/tmp"))
+        log = self._folder / "log"
+        log.unlink(missing_ok=True)
+        limit = self._reach.connect_timeout * (len(self._reach.jump) + 1) + 2
+        process = self.start([*self._master_words(log), "--", self._reach.target.host])
+        why = f"no answer within {limit:g} s"
+        with contextlib.suppress(CommandLost):
+            _, stderr = talk(process, b"", limit)
+            if process.returncode == 0 and self._socket.exists():
+                self._pacing.made()
+                return
+            said = stderr.decode("utf-8", "replace")
+            if log.exists():
+                said += log.read_text("utf-8", "replace")
+            why = " ".join(line.strip() for line in said.splitlines()[-12:] if "@@@" not in line)
+        refused = any(word in why for word in _NO_HURRY)
+        text = f"{self._reach.target}: ssh cannot connect: {why.strip() or 'it does not say why'}"
+        if "ost key" in why:
+            text += (
+                "; compare the host's key with what its administrator says, then put it into "
+                f"{self._reach.known_hosts or 'known_hosts'} by hand"
+            )
+        elif refused:
+            text += "; see that this account's ssh can log in there without asking anything"
+        self._pacing.failed(text, refused=refused)
+        raise Unreached(text)
+
+    def _end(self) -> None:
+        if self._folder is not None and self._socket.exists():
+            argv = [self._program, *self._file(), "-S", str(self._socket), "-O", "exit", "--"]
+            with contextlib.suppress(CommandLost, CommandMissing):
+                talk(self.start([*argv, self._reach.target.host]), b"", 5.0)
+
+    def _master_words(self, log: Path) -> list[str]:
+        reach = self._reach
+        seconds = max(1, round(reach.keepalive))
+        options = [
+            *("ControlMaster=yes", f"ControlPath={self._socket}"),
+            f"ControlPersist={_LEFT_ALONE}",
+            *(f"ServerAliveInterval={seconds}", "ServerAliveCountMax=1"),
+        ]
+        if reach.jump:
+            options.append(f"ProxyCommand={self._way(reach.jump)}")
+        words = [self._program, "-f", "-N", "-T", "-E", str(log), *self._login(reach.target)]
+        return [*words, *(word for option in options for word in ("-o", option))]
+
+    def _way(self, hops: Sequence[Hop]) -> str:
+        """The command that leads to the host behind these: ssh's -J would not pass on our keys."""
+        *before, last = hops
+        words = [self._program, "-T", "-W", "[%h]:%p", *self._login(last)]
+        if before:
+            words += ["-o", f"ProxyCommand={self._way(before)}".replace("%", "%%")]
+        return f"exec {shlex.join([*words, '--', last.host])}"
+
+    def _login(self, hop: Hop) -> list[str]:
+        """Who logs in, by what, and where to: never by a question, never to an unknown host."""
+        reach = self._reach
+        user = hop.user or reach.target.user
+        options = [
+            *("BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no"),
+            *("ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"),
+            *("PermitLocalCommand=no", "RemoteCommand=none", "TCPKeepAlive=yes"),
+            f"ConnectTimeout={max(1, round(reach.connect_timeout))}",
+        ]
+        if reach.known_hosts is not None:
+            options += [f"UserKnownHostsFile={_file_word(reach.known_hosts)}"]
+            options += ["GlobalKnownHostsFile=/dev/null"]
+        if reach.key is not None:
+            options += [f"IdentityFile={_file_word(reach.key)}", "IdentitiesOnly=yes"]
+        if reach.certificate is not None:
+            options += [f"CertificateFile={_file_word(reach.certificate)}"]
+        if not reach.agent:
+            options += ["IdentityAgent=none"]
+        words = [*self._file(), *(("-l", user) if user else ())]
+        words += ["-p", str(hop.port)] if hop.port is not None else []
+        return [*words, *(word for option in options for word in ("-o", option))]
+
+    def _file(self) -> list[str]:
+        return [] if self._reach.config is None else ["-F", self._reach.config]
+
+
+def _file_word(path: str) -> str:
+    """A path as ssh's configuration reads it: one word, without tokens to expand."""
+    return f'"{path.replace("%", "%%")}"'
+
+
+def _last(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it does not say why"

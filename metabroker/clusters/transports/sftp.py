@@ -1,0 +1,150 @@
+"""Files of a cluster's login host over SFTP, in a session of the connection that commands use.
+
+Folders are read by a command: SFTP's own listing leaves out a file that is renamed meanwhile, and
+knows no times finer than a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import threading
+from collections.abc import Iterator
+
+import paramiko
+
+from .base import CommandLost, Unreached
+from .connection import Connection
+from .farfiles import CommandFiles, Run
+
+_MOST_TRIES = 5
+
+
+class SftpFiles(CommandFiles):
+    """`Files` over SFTP; what SFTP cannot do in one step is done by `run`'s commands."""
+
+    def __init__(self, connection: Connection, run: Run, seconds: float) -> None:
+        super().__init__(run)
+        self._connection = connection
+        self._seconds = seconds
+        self._one = threading.Lock()
+        self._client: paramiko.SFTPClient | None = None
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and its parent (mode 0700); fine if they are there."""
+        with self._session() as sftp:
+            for attempt in range(_MOST_TRIES):
+                try:
+                    for folder in (os.path.dirname(path), path):
+                        _mkdir(sftp, folder)
+                except FileNotFoundError:
+                    # `remove_tree` of a sibling may have removed the parent in between.
+                    if attempt == _MOST_TRIES - 1:
+                        raise
+                else:
+                    return
+
+    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
+        """Write a file whole: readers see the old one or the new one."""
+        folder, name = os.path.split(path)
+        new = f"{folder}/.{name}.{os.urandom(8).hex()}"
+        with self._session() as sftp:
+            try:
+                with sftp.open(new, "wx") as file:
+                    file.chmod(0o700 if executable else 0o600)
+                    file.set_pipelined(True)
+                    file.write(content)
+                if sftp.lstat(new).st_size != len(content):
+                    raise OSError(errno.EIO, "the file was not written whole")
+                sftp.posix_rename(new, path)
+            except OSError:
+                with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+                    sftp.remove(new)
+                raise
+
+    def rename(self, old: str, new: str) -> bool:
+        """Rename in one step; False if `old` is not there."""
+        with self._session() as sftp:
+            try:
+                sftp.posix_rename(old, new)
+            except FileNotFoundError:
+                return False
+            return True
+
+    def close(self) -> None:
+        """End the session."""
+        with self._one:
+            self._drop()
+
+    @contextlib.contextmanager
+    def _session(self) -> Iterator[paramiko.SFTPClient]:
+        """The session, for one step at a time.
+
+        Raises:
+            Unreached: there is none, so nothing was done.
+            CommandLost: it ended in the middle.
+        """
+        if not self._one.acquire(timeout=self._seconds):
+            raise Unreached("not done: another file is on its way")
+        try:
+            sftp = self._opened()
+            try:
+                yield sftp
+            except TimeoutError as error:
+                self._drop()  # a late answer would be taken for that to the next question
+                raise CommandLost(f"no answer within {self._seconds:g} s") from error
+            except (EOFError, paramiko.SSHException) as error:
+                self._drop()
+                raise CommandLost(f"the connection broke: {error}") from error
+            except OSError as error:
+                if sftp.get_channel().closed:
+                    self._drop()
+                    raise CommandLost(f"the connection broke: {error}") from error
+                raise _told(error) from error
+        finally:
+            self._one.release()
+
+    def _opened(self) -> paramiko.SFTPClient:
+        if self._client is not None and not self._client.get_channel().closed:
+            return self._client
+        self._drop()
+        channel = self._connection.session(self._seconds)
+        guard = threading.Timer(self._seconds, channel.close)
+        guard.start()
+        try:
+            channel.invoke_subsystem("sftp")
+            self._client = paramiko.SFTPClient(channel)
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            channel.close()
+            raise Unreached(f"there is no SFTP over there: {error}") from error
+        finally:
+            guard.cancel()
+        channel.settimeout(self._seconds)
+        return self._client
+
+    def _drop(self) -> None:
+        if self._client is not None:
+            with contextlib.suppress(Exception):  # it is of no use any more, whatever it says
+                self._client.close()
+        self._client = None
+
+
+def _mkdir(sftp: paramiko.SFTPClient, folder: str) -> None:
+    """SFTP has one word for all failures: whether it is there already must be asked."""
+    try:
+        sftp.mkdir(folder, 0o700)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        mode = sftp.lstat(folder).st_mode
+        if mode is None or not stat.S_ISDIR(mode):
+            raise
+
+
+def _told(error: OSError) -> OSError:
+    """SFTP's errors without a number, with one."""
+    if error.errno is not None:
+        return error
+    return OSError(errno.EIO, str(error) or "it failed")

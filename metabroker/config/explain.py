@@ -11,6 +11,7 @@ from metabroker.config.errors import Refusal
 from metabroker.config.model import (
     Aging,
     Config,
+    OpenPBSCluster,
     RetryLimits,
     SimulatedCluster,
     SlurmCluster,
@@ -25,15 +26,17 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "retries": RetryLimits,
     "timeouts": Timeouts,
 }
-_SYSTEMS: dict[str, type[BaseModel]] = {"slurm": SlurmCluster, "simulated": SimulatedCluster}
+_SYSTEMS: dict[str, type[BaseModel]] = {
+    "slurm": SlurmCluster,
+    "openpbs": OpenPBSCluster,
+    "simulated": SimulatedCluster,
+}
 
 # What contract C6 knows and this version does not do yet.
 _LATER = {
-    "system": {"openpbs": "slurm or simulated"},
-    "via": {"ssh": "local", "openssh": "local"},
     "run_as": {"sudo": "self", "root-uid": "self"},
 }
-_OF_SSH = frozenset({"host", "port", "user", "key", "known_hosts"})
+_SECRETS = frozenset({"password", "passphrase"})
 
 
 def problem(error: ErrorDetails) -> Problem | None:
@@ -82,17 +85,18 @@ def _unknown(key: tuple[str | int, ...], system: str | None) -> Problem:
 
 def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
     """Why a key that is right elsewhere is wrong in a cluster of this system."""
-    if system == "simulated" and name in SlurmCluster.model_fields:
+    if system == "simulated" and name in {*SlurmCluster.model_fields, *OpenPBSCluster.model_fields}:
         return "a simulated cluster has no such setting: it runs no commands", "remove it"
-    if system == "slurm" and name in SimulatedCluster.model_fields:
-        return "only a simulated cluster has this setting; slurm is real", "remove it"
-    if name == "queue":
-        advice = "write `partition`" if system == "slurm" else "remove it"
-        return "a queue is OpenPBS's; this cluster is not", advice
-    if name in _OF_SSH:
-        if system == "simulated":
-            return "a simulated cluster is not reached over ssh", "remove it"
-        return "belongs to `via: ssh`, which is not in this version yet", "use `via: local`"
+    if name in SimulatedCluster.model_fields:
+        return f"only a simulated cluster has this setting; {system} is real", "remove it"
+    if system == "slurm" and name == "queue":
+        return "a queue is OpenPBS's; this cluster is not", "write `partition`"
+    if system == "openpbs" and name == "partition":
+        return "a partition is Slurm's; this cluster is not", "write `queue`"
+    if system == "slurm" and name in OpenPBSCluster.model_fields:
+        return "only an openpbs cluster has this setting", "remove it"
+    if system == "openpbs" and name in SlurmCluster.model_fields:
+        return "only a slurm cluster has this setting", "remove it"
     return None
 
 
@@ -109,8 +113,8 @@ def _system(key: tuple[str | int, ...], value: object) -> Problem:
     """A cluster whose `system` is missing, unknown or not there yet."""
     key = (*key, "system")
     if not isinstance(value, Mapping) or "system" not in value:
-        return Problem(key, "is missing", "write `system: slurm` or `system: simulated`")
-    return _choice(key, value["system"], "'slurm' or 'simulated'")
+        return Problem(key, "is missing", "write `system: slurm`, `openpbs` or `simulated`")
+    return _choice(key, value["system"], "'slurm', 'openpbs' or 'simulated'")
 
 
 def _choice(key: tuple[str | int, ...], value: object, expected: str) -> Problem:

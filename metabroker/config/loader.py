@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from metabroker.config import explain
+from metabroker.config import explain, reaching
 from metabroker.config.errors import ConfigError, ConfigErrors
 from metabroker.config.model import Config
 from metabroker.config.nodes import Document, NotYaml
@@ -74,13 +74,14 @@ def _across(data: dict[str, Any]) -> Iterator[Problem]:
     if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
         message = f"policy {policy} is a discipline itself, and not {discipline}"
         yield Problem(("discipline",), message, "leave `discipline` out")
-    yield from _sizes(clusters if isinstance(clusters, dict) else {})
+    yield from _in_clusters(clusters if isinstance(clusters, dict) else {})
 
 
-def _sizes(clusters: dict[str, Any]) -> Iterator[Problem]:
+def _in_clusters(clusters: dict[str, Any]) -> Iterator[Problem]:
     for name, cluster in clusters.items():
         if not isinstance(cluster, dict):
             continue
+        yield from reaching.problems(name, cluster)
         processors, nodes = cluster.get("processors"), cluster.get("nodes")
         if type(processors) is int and type(nodes) is int and 0 < processors < nodes:
             message = f"{nodes} nodes cannot share {processors} processors"

@@ -78,7 +78,10 @@ Retries = Annotated[int, Field(ge=0, le=1000)]
 PathOrNone = Annotated[Path | None, BeforeValidator(_optional_path), _Optional]
 User = Annotated[str, AfterValidator(values.user_name)]
 Users = Annotated[tuple[User, ...], BeforeValidator(as_tuple)]
+Host = Annotated[str, AfterValidator(values.host_name)]
+JumpHost = Annotated[values.JumpHost, BeforeValidator(values.jump_host), _Text]
 Word = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9_.,:@/+-]+$")]
+Chunk = Annotated[str, AfterValidator(values.chunk)]
 
 
 class Aging(Section):
@@ -126,23 +129,50 @@ class _Cluster(Section):
     run_as: Literal["self"] = "self"
     """the account its jobs run under; self: the daemon's own"""
     shared_dir: PathOrNone = None
-    """a folder that its nodes and the daemon share, for the barrier; null: the job's own folder"""
+    """a folder that its nodes and the daemon (or its login host) share, for the barrier; null: the
+    job's own folder"""
     commands_at_once: Annotated[int, Field(ge=1, le=64)] = 4
     """how many of its commands run at the same time"""
 
 
-class _Real(_Cluster):
+class RealCluster(_Cluster):
     """What any cluster has that is reached by its own client commands."""
 
-    via: Literal["local"] = "local"
-    """where its client commands run; local: on this host"""
+    via: Literal["local", "ssh", "openssh"] = "local"
+    """where its client commands run; local: on this host; ssh: on its login host, over one kept
+    connection; openssh: the same by this host's own ssh, for Kerberos and the like"""
+    host: Host | None = None
+    """its login host; ssh and openssh need it"""
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """port of its sshd; null: 22, or what an ssh_config says"""
+    user: User | None = None
+    """account there, whose jobs they are; null: of the same name as the daemon's own"""
+    key: PathOrNone = None
+    """file of the private key to log in by; it must need no passphrase"""
+    certificate: PathOrNone = None
+    """file of the certificate that belongs to the key; null: KEY-cert.pub, if that is there"""
+    agent: bool | None = None
+    """whether the keys of an agent (SSH_AUTH_SOCK) are offered; null: where no `key` is given"""
+    known_hosts: PathOrNone = None
+    """file of the keys that hosts are known by, which is only read; null: ~/.ssh/known_hosts, and
+    for openssh what its ssh_config says"""
+    jump: Annotated[tuple[JumpHost, ...], BeforeValidator(as_tuple)] = ()
+    """hosts to go through, as [USER@]HOST[:PORT], the nearest first"""
+    ssh_config: PathOrNone = None
+    """for openssh: its configuration file; null: the account's own"""
+    connect_timeout: Seconds = 10.0
+    """how long a connection may take to be made"""
+    keepalive: Seconds = 15.0
+    """how often a silent connection is tried; one that does not answer as long again is dropped"""
+    reconnect_pause: Seconds = 1.0
+    """least time between two connections; it doubles with each that fails, up to a minute"""
     env: Annotated[Mapping[str, str], BeforeValidator(values.variables)] = {}
     """environment of its client commands, for example SLURM_CONF or PBS_CONF_FILE"""
     bin: PathOrNone = None
-    """folder of its client commands; null: they are found on PATH"""
+    """folder of its client commands, where they run; null: they are found on PATH"""
 
 
-class SlurmCluster(_Real):
+class SlurmCluster(RealCluster):
     """A cluster under Slurm."""
 
     system: Literal["slurm"] = "slurm"
@@ -153,6 +183,21 @@ class SlurmCluster(_Real):
     """account that jobs are charged to; null: the user's default one"""
     qos: Word | None = None
     """quality of service of the jobs; null: the default one"""
+
+
+class OpenPBSCluster(RealCluster):
+    """A cluster under OpenPBS or PBS Professional."""
+
+    system: Literal["openpbs"] = "openpbs"
+    """its resource manager"""
+    queue: Word | None = None
+    """queue that jobs go to; null: the server's default one"""
+    account: Word | None = None
+    """account string of the jobs; null: none"""
+    project: Word | None = None
+    """project of the jobs; null: the default one"""
+    chunk: Chunk | None = None
+    """what each processor needs besides itself, as in a chunk of `select`: mem=2gb:Qlist=fast"""
 
 
 class SimulatedCluster(_Cluster):
@@ -168,7 +213,7 @@ class SimulatedCluster(_Cluster):
     """file that keeps its state over a restart; null: NAME.simulated beside the store"""
 
 
-Cluster = Annotated[SlurmCluster | SimulatedCluster, Discriminator("system")]
+Cluster = Annotated[SlurmCluster | OpenPBSCluster | SimulatedCluster, Discriminator("system")]
 
 
 def _default_store() -> str:

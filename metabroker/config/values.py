@@ -17,6 +17,8 @@ _DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*(ms|s|m|h|d|)")
 _SOCKET_LENGTH = 107  # bytes; the kernel's limit for a Unix socket's path
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RESOURCE = re.compile(r"([A-Za-z][A-Za-z0-9_]*)=[A-Za-z0-9_.,/-]+")
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,254}")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,254}\$?")
 
 
@@ -145,6 +147,55 @@ def user_name(value: str) -> str:
     if _USER.fullmatch(value) is None:
         raise Refusal(f"{shown(value)} is not a user name", "write the login name of a user")
     return value
+
+
+def chunk(value: str) -> str:
+    """What a processor needs besides itself, as in PBS's `select`: mem=2gb:Qlist=fast."""
+    parts = [_RESOURCE.fullmatch(part) for part in value.split(":")]
+    if len(value) > 255 or any(part is None or part[1].lower() == "ncpus" for part in parts):
+        raise Refusal(
+            f"{shown(value)} is not what one processor needs besides itself",
+            "write resources as in `select`, without ncpus, such as mem=2gb:Qlist=fast",
+        )
+    return value
+
+
+def host_name(value: str) -> str:
+    """A host's name or address, or an alias of an ssh_config."""
+    if _HOST.fullmatch(value) is None:
+        raise Refusal(
+            f"{shown(value)} is not a host name",
+            "write the name or address of the host alone; user and port have keys of their own",
+        )
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class JumpHost:
+    """A host on the way to another."""
+
+    host: str
+    port: int | None = None
+    user: str | None = None
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port is None else f":{self.port}"
+        return f"{self.user}@{host}{port}" if self.user else f"{host}{port}"
+
+
+def jump_host(value: object) -> JumpHost:
+    """A `JumpHost` from `[USER@]HOST[:PORT]`, or with `[IPV6]` for the host."""
+    if isinstance(value, JumpHost):
+        return value
+    match = re.fullmatch(
+        r"(?:([^@]+)@)?(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9_][A-Za-z0-9_.-]{0,254}))(?::([0-9]{1,5}))?",
+        value if isinstance(value, str) else "",
+    )
+    if match is None or not 0 < int(match[4] or 22) < 65536:
+        raise Refusal(f"{shown(value)} is not a host to go through", "write [USER@]HOST[:PORT]")
+    user = None if match[1] is None else user_name(match[1])
+    return JumpHost(match[2] or match[3], int(match[4]) if match[4] else None, user)
 
 
 def variables(value: object) -> object:

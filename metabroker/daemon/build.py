@@ -12,12 +12,15 @@ from metabroker import accounts
 from metabroker.broker.core import Broker
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.absent import AbsentCluster
+from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.config.model import Config
+from metabroker.config.model import OpenPBSCluster as OpenPBSConfig
 from metabroker.config.model import SimulatedCluster as SimulatedConfig
+from metabroker.config.model import SlurmCluster as SlurmConfig
 from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
 from metabroker.store import Store
 
@@ -93,19 +96,42 @@ def clusters(config: Config, made: Settings) -> list[Cluster]:
                 _simulated(entry.name, made, configured.processors, state, run=configured.run)
             )
         else:
-            env = _environment(configured.env, configured.bin)
-            transport = LocalTransport(env, command_timeout=config.timeouts.command)
-            options = SlurmOptions(
-                name=entry.name,
-                instance=made.instance,
-                user=accounts.own().name,
-                partition=configured.partition,
-                account=configured.account,
-                qos=configured.qos,
-                horizon=float(config.default_time),
-            )
-            found.append(SlurmCluster(options, transport))
+            found.append(_real(config, configured, entry.name, made.instance))
     return found
+
+
+def _real(
+    config: Config, configured: SlurmConfig | OpenPBSConfig, name: str, instance: str
+) -> Cluster:
+    env = _environment(configured.env, configured.bin)
+    transport = LocalTransport(env, command_timeout=config.timeouts.command)
+    user, horizon = accounts.own().name, float(config.default_time)
+    if isinstance(configured, OpenPBSConfig):
+        return OpenPBSCluster(
+            OpenPBSOptions(
+                name=name,
+                instance=instance,
+                user=user,
+                queue=configured.queue,
+                account=configured.account,
+                project=configured.project,
+                chunk=configured.chunk,
+                horizon=horizon,
+            ),
+            transport,
+        )
+    return SlurmCluster(
+        SlurmOptions(
+            name=name,
+            instance=instance,
+            user=user,
+            partition=configured.partition,
+            account=configured.account,
+            qos=configured.qos,
+            horizon=horizon,
+        ),
+        transport,
+    )
 
 
 def _simulated(
@@ -115,6 +141,48 @@ def _simulated(
         name=name, instance=made.instance, processors=processors, state=state, run=run
     )
     return SimulatedCluster(options)
+
+
+def _transport(cluster: RealCluster, timeout: float) -> Transport:
+    """How the cluster's commands are run."""
+    if cluster.via == "local":
+        env = _environment(cluster.env, cluster.bin)
+        return LocalTransport(env, command_timeout=timeout)
+    folder = None if cluster.bin is None else str(cluster.bin)
+    reach = _reach(cluster)
+    if cluster.via == "openssh":
+        return OpenSshTransport(reach, cluster.env, folder=folder, command_timeout=timeout)
+    # Where no cluster needs it, its libraries take no memory.
+    from metabroker.clusters.transports.ssh import SshTransport
+
+    return SshTransport(reach, cluster.env, folder=folder, command_timeout=timeout)
+
+
+def _reach(cluster: RealCluster) -> Reach:
+    """Where the cluster's login host is."""
+    assert cluster.host is not None, "the configuration was checked"
+    agent = cluster.agent if cluster.agent is not None else cluster.key is None
+    return Reach(
+        Hop(cluster.host, cluster.port, _account(cluster)),
+        key=_text(cluster.key),
+        certificate=_text(cluster.certificate),
+        agent=agent,
+        known_hosts=_text(cluster.known_hosts),
+        jump=tuple(Hop(hop.host, hop.port, hop.user) for hop in cluster.jump),
+        config=_text(cluster.ssh_config),
+        connect_timeout=cluster.connect_timeout,
+        keepalive=cluster.keepalive,
+        pause=cluster.reconnect_pause,
+    )
+
+
+def _account(cluster: RealCluster) -> str:
+    """The account that the cluster's jobs run under."""
+    return cluster.user or accounts.own().name
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def _environment(env: Mapping[str, str], folder: Path | None) -> dict[str, str]:

@@ -8,7 +8,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metabroker.config import Config, ConfigErrors, SimulatedCluster, SlurmCluster, parse, render
+from metabroker.config import (
+    Config,
+    ConfigErrors,
+    OpenPBSCluster,
+    SimulatedCluster,
+    SlurmCluster,
+    parse,
+    render,
+)
 
 _SCALARS = st.one_of(
     st.none(),
@@ -18,7 +26,9 @@ _SCALARS = st.one_of(
     st.floats(),
     st.dates(),
     st.text(max_size=12),
-    st.sampled_from(["slurm", "simulated", "local", "self", "GS", "5s", "lab", "reservation"]),
+    st.sampled_from(
+        ["slurm", "openpbs", "simulated", "local", "self", "GS", "5s", "lab", "reservation"]
+    ),
 )
 _ANY = st.recursive(
     _SCALARS,
@@ -26,7 +36,12 @@ _ANY = st.recursive(
     max_leaves=6,
 )
 _CLUSTER_KEYS = sorted(
-    {*SlurmCluster.model_fields, *SimulatedCluster.model_fields, "queue", "host"}
+    {
+        *SlurmCluster.model_fields,
+        *OpenPBSCluster.model_fields,
+        *SimulatedCluster.model_fields,
+        "host",
+    }
 )
 _CLUSTER = st.dictionaries(st.sampled_from(_CLUSTER_KEYS), _ANY, max_size=6) | st.builds(
     lambda more: {"system": "simulated", "processors": 8, **more},

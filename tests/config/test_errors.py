@@ -81,9 +81,15 @@ CASES: list[tuple[str, int, str, str, str]] = [
 # one cluster; key below `clusters`, part of the message, part of the advice
 CLUSTER_CASES: list[tuple[str, str, str, str]] = [
     ("d:", "d", "mapping", "key: value"),
-    ("d: {system: torque}", "d.system", "slurm or", ""),
-    ("d: {system: [slurm]}", "d.system", "slurm or", ""),
-    ("d: {system: openpbs}", "d.system", "not in this version yet", "slurm"),
+    ("d: {system: torque}", "d.system", "slurm, openpbs or", ""),
+    ("d: {system: [slurm]}", "d.system", "slurm, openpbs or", ""),
+    ("d: {system: openpbs, partition: batch}", "d.partition", "Slurm's", "queue"),
+    ("d: {system: openpbs, qos: high}", "d.qos", "only a slurm", "remove"),
+    ("d: {system: openpbs, run: no}", "d.run", "only a simulated", "remove"),
+    ("d: {system: openpbs, chunk: 'ncpus=2'}", "d.chunk", "'ncpus=2'", "mem=2gb"),
+    ("d: {system: openpbs, chunk: 'mem=2gb+1'}", "d.chunk", "'mem=2gb+1'", "mem=2gb"),
+    ("d: {system: slurm, project: p}", "d.project", "only an openpbs", "remove"),
+    ("l: {system: simulated, processors: 4, queue: q}", "l.queue", "simulated", "remove"),
     ("d: {system: slurm, via: ssh}", "d.via", "not in this version", "local"),
     ("d: {system: slurm, run_as: sudo}", "d.run_as", "not in this", "self"),
     ("d: {system: slurm, host: h}", "d.host", "via: ssh", "local"),

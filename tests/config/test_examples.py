@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from metabroker.config import Config, SimulatedCluster, SlurmCluster, load, parse, render
+from metabroker.config import (
+    Config,
+    OpenPBSCluster,
+    SimulatedCluster,
+    SlurmCluster,
+    load,
+    parse,
+    render,
+)
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 COMMENTED = CONFIGS / "metabroker.yaml"
@@ -27,16 +35,20 @@ def test_the_commented_example_lists_every_key() -> None:
         model = type(getattr(load(COMMENTED), section))
         assert set(data[section]) == set(model.model_fields)
     assert set(data["clusters"]["delft"]) == set(SlurmCluster.model_fields)
+    assert set(data["clusters"]["leiden"]) == set(OpenPBSCluster.model_fields)
     assert set(data["clusters"]["lab"]) == set(SimulatedCluster.model_fields)
 
 
 def test_the_commented_example_gives_the_true_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    least = "clusters: {delft: {system: slurm}, lab: {system: simulated, processors: 32}}"
+    least = (
+        "clusters: {delft: {system: slurm}, leiden: {system: openpbs}, "
+        "lab: {system: simulated, processors: 32}}"
+    )
     assert load(COMMENTED) == parse(least)
 
 
 def test_every_key_is_documented() -> None:
-    for model in (Config, SlurmCluster, SimulatedCluster):
+    for model in (Config, SlurmCluster, OpenPBSCluster, SimulatedCluster):
         for name, field in model.model_fields.items():
             assert field.description, f"{model.__name__}.{name} has no description"

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from metabroker.broker.observation import NativeJob, NativeState
+from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
 from metabroker.clusters import cleaning
 from metabroker.clusters.answered import first_line
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, ReserveOrder, Submission
 from metabroker.clusters.transports.base import Command, Completed
+from metabroker.clusters.twins import liveliest_first
 
 from . import commands, parsing
 from .answers import failure
@@ -74,9 +75,8 @@ def _told(asked: Command) -> Operation[Completed]:
 def find(who: Account, token: str) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest."""
     done = yield from _told(commands.find_jobs(who.user, token))
-    jobs = [native_job(line) for line in parsing.jobs(done.stdout) if line.name == token]
-    order = {NativeState.RUNNING: 0, NativeState.PENDING: 1, NativeState.UNKNOWN: 2}
-    return sorted(jobs, key=lambda job: (order.get(job.state, 3), -(job.submit_time or 0.0)))
+    jobs = parsing.jobs(done.stdout)
+    return liveliest_first(native_job(line) for line in jobs if line.name == token)
 
 
 # --- reserving --------------------------------------------------------------------------------

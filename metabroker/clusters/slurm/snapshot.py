@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
 from metabroker.clusters.hostlist import expand
+from metabroker.clusters.twins import by_token
 
 from .parsing import JobLine, NodeLine, Reservation, Use
 from .states import end_cause, is_unsettled, job_state, takes_jobs
@@ -110,24 +111,9 @@ def _held(jobs: Iterable[JobLine], prefix: str) -> dict[str, int]:
     return held
 
 
-_LIVELIEST = {
-    NativeState.RUNNING: 0,
-    NativeState.PENDING: 1,
-    NativeState.UNKNOWN: 2,
-    NativeState.ENDED: 3,
-}
-
-
 def _ours(jobs: Iterable[JobLine], prefix: str) -> dict[str, NativeJob]:
-    """Our jobs by token; of several with one token (a twin) the liveliest."""
-    found: dict[str, NativeJob] = {}
-    for line in jobs:
-        if line.name.startswith(prefix):
-            job = native_job(line)
-            other = found.get(line.name)
-            if other is None or _LIVELIEST[job.state] < _LIVELIEST[other.state]:
-                found[line.name] = job
-    return found
+    """Our jobs by token."""
+    return by_token((line.name, native_job(line)) for line in jobs if line.name.startswith(prefix))
 
 
 def native_job(line: JobLine) -> NativeJob:

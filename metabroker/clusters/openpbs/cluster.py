@@ -1,0 +1,92 @@
+"""An OpenPBS cluster: the operations over a transport, and its gates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from metabroker.broker.observation import NativeState, Snapshot
+from metabroker.broker.states import Cause
+from metabroker.clusters.answered import answered
+from metabroker.clusters.gate import wrapper
+from metabroker.clusters.gated import GatedCluster
+from metabroker.clusters.operation import Operation
+from metabroker.clusters.port import (
+    CleanOrder,
+    ComponentOrder,
+    Refusal,
+    Remains,
+    ReserveOrder,
+    Submission,
+)
+from metabroker.clusters.transports.base import Transport
+
+from . import operations, reserving
+from .commands import Account
+from .lasting import Lasting
+from .native import check_native
+from .snapshot import for_us, snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPBSOptions:
+    """What the configuration says of an OpenPBS cluster. `horizon`: see `snapshot`, in seconds."""
+
+    name: str
+    instance: str
+    user: str
+    queue: str | None = None
+    account: str | None = None
+    project: str | None = None
+    chunk: str | None = None
+    horizon: float = 3600.0
+
+
+class OpenPBSCluster(GatedCluster):
+    """One OpenPBS cluster (see `metabroker.clusters.port.Cluster`)."""
+
+    def __init__(self, options: OpenPBSOptions, transport: Transport) -> None:
+        super().__init__(transport)
+        self._options = options
+        self._who = Account(
+            options.user, options.queue, options.account, options.project, options.chunk
+        )
+        self._prefix = f"mb-{options.instance}-"
+        self._version = ""
+        self._ahead = 0.0
+        self._lasting = Lasting()
+
+    def observe(self, now: float) -> Operation[Snapshot]:
+        """Look at our own jobs, nodes and reservations."""
+        found = yield from answered(operations.look(self._who, now, self._version))
+        if not for_us(found.nodes, self._who):
+            raise Refusal(Cause.INVALID, "no node is for this queue (see `queue` and `chunk`)")
+        self._version = found.version
+        self._lasting.seen(found)
+        return snapshot(found, self._who, self._prefix, self._options.horizon)
+
+    def reserve(self, order: ReserveOrder) -> Operation[None]:
+        """Make the reservation, read it again, compare."""
+        self._ahead = yield from answered(reserving.reserve(self._who, order, self._ahead))
+
+    def submit(self, order: ComponentOrder) -> Operation[Submission]:
+        """Lay out the gate, submit the wrapper."""
+        self._gates.prepare(order)
+        script = wrapper(order, self._options.name)
+        submitting = operations.submit(self._who, order, script)
+        return (yield from self._submitted(order, submitting))
+
+    def clean(self, order: CleanOrder) -> Operation[Remains]:
+        """Fence, cancel, delete; the record stays until `discard`."""
+        return (yield from self._cleaned(order, self._ending(order)))
+
+    def _ending(self, order: CleanOrder) -> Operation[Cause | None]:
+        """Clean up; how the job ended, also where the server forgets jobs that have."""
+        last = yield from operations.clean(self._who, order.token, reservation=order.reservation)
+        if last is not None and last.state is NativeState.ENDED:
+            return last.cause
+        marks = self._gates.look([order.gate]) if order.gate is not None else {}
+        return self._lasting.cause(order.token, next(iter(marks.values()), None))
+
+    def check_native(self, options: tuple[str, ...]) -> str | None:
+        """What is wrong with a user's own options for qsub."""
+        return check_native(options)

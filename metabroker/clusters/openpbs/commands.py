@@ -1,0 +1,142 @@
+"""The argument vectors of PBS's commands. No text of a user is ever read by a shell unquoted."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from metabroker.clusters.port import ComponentOrder, ReserveOrder
+from metabroker.clusters.transports.base import Command
+
+# Times are printed, and read, in the zone of the client.
+_ENV = (("TZ", "UTC"), ("LC_ALL", "C"))
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Under whose name, and where, jobs go. `chunk`: what each processor needs beside itself."""
+
+    user: str
+    queue: str | None = None
+    account: str | None = None
+    project: str | None = None
+    chunk: str | None = None
+
+
+def _command(*argv: str, stdin: bytes = b"") -> Command:
+    return Command(argv, stdin=stdin, env=_ENV)
+
+
+def version() -> Command:
+    """Which release the commands are."""
+    return _command("qstat", "--version")
+
+
+def show_server() -> Command:
+    """The server's attributes; its JSON tells what time it is on the commands' host."""
+    return _command("qstat", "-B", "-f", "-F", "json")
+
+
+def select_live(user: str, token: str | None = None) -> Command:
+    """Ids of an account's jobs that are not over; of one token's, if that is given."""
+    return _command("qselect", "-u", user, *(("-N", token) if token else ()))
+
+
+def select_ended(user: str, since: float) -> Command:
+    """Ids of an account's jobs that changed since then (Unix seconds), ended ones too."""
+    return _command("qselect", "-x", "-u", user, "-t", f"m.gt.{_date(since)}")
+
+
+def select_all(user: str, token: str) -> Command:
+    """Ids of one token's jobs, ended ones too; none where the server keeps no history."""
+    return _command("qselect", "-x", "-u", user, "-N", token)
+
+
+def show_jobs(ids: Sequence[str], *, history: bool) -> Command:
+    """Jobs by their ids. JSON would tell of the first one only (in builds after 23.06.06), or be
+    made invalid by somebody else's job if all were asked for. `-x` shows nothing at all where the
+    server keeps no history."""
+    return _command("qstat", *(("-x",) if history else ()), "-f", "-F", "dsv", *ids)
+
+
+def list_nodes(form: str) -> Command:
+    """All vnodes, as `json` or `dsv`."""
+    return _command("pbsnodes", "-a", "-v", "-F", form)
+
+
+def list_reservations(identity: str | None = None) -> Command:
+    """All reservations, of anybody; or one."""
+    return _command("pbs_rstat", "-F", *((identity,) if identity else ()))
+
+
+def reserve(who: Account, order: ReserveOrder, start: float, patience: int) -> Command:
+    """A reservation from `start` (Unix seconds); it is given `patience` seconds to be confirmed,
+    and is deleted if it is not by then (the minus)."""
+    return _command(
+        *("pbs_rsub", "-I", f"-{patience}", "-N", order.token),
+        *("-R", _date(start), "-D", str(max(1, order.seconds))),
+        *("-l", _select(who, order.processors), "-l", "place=free"),
+    )
+
+
+def delete_reservations(ids: Sequence[str]) -> Command:
+    """Delete reservations."""
+    return _command("pbs_rdel", *ids)
+
+
+def cancel(ids: Sequence[str]) -> Command:
+    """End jobs."""
+    return _command("qdel", *ids)
+
+
+def submit(who: Account, order: ComponentOrder, script: bytes, queue: str | None) -> Command:
+    """Submit a component's job; the user's own options come first, so that ours win.
+
+    `-f`: in this process, and not in one in the background that goes on when this one is killed.
+    `-C ''`: the script's comments are not read for options.
+    """
+    words = [
+        *("qsub", "-f", "-C", "", "-m", "n"),
+        *order.native,
+        *("-N", order.token, "-S", "/bin/sh", "-r", "n", "-o", "/dev/null", "-e", "/dev/null"),
+        *("-l", _select(who, order.processors), "-l", "place=free"),
+        # Without one a job counts as five years long, and nothing is reserved in front of it.
+        *("-l", f"walltime={max(1, order.seconds)}"),
+    ]
+    for option, value in (("-A", who.account), ("-P", who.project)):
+        if value is not None and not _given(order.native, option):
+            words += [option, value]
+    if queue is not None and (order.reservation or not _given(order.native, "-q")):
+        words += ["-q", queue]
+    return _command(*words, stdin=_with_outputs(order, script))
+
+
+def _with_outputs(order: ComponentOrder, script: bytes) -> bytes:
+    """The script, after the steps that PBS has no options for: a working folder, and outputs that
+    are written where they belong while it runs (PBS would copy them there afterwards)."""
+    error = "&1" if order.error is None else f">{shlex.quote(order.error)}"
+    folder = shlex.quote(order.chdir)
+    head = (
+        "#!/bin/sh\n"
+        f"exec >>{shlex.quote(order.output)} 2>{error}\n"
+        f"cd {folder} || exit 75\n"
+        f"export PBS_O_WORKDIR={folder}\n"
+    )
+    return head.encode() + script
+
+
+def _select(who: Account, processors: int) -> str:
+    """So many processors anywhere: `ncpus=N` alone would be on one host."""
+    chunk = f":{who.chunk}" if who.chunk else ""
+    return f"select={processors}:ncpus=1{chunk}"
+
+
+def _date(moment: float) -> str:
+    """`CCYYMMDDhhmm.SS` (less is read as a time of tomorrow)."""
+    return time.strftime("%Y%m%d%H%M.%S", time.gmtime(moment))
+
+
+def _given(native: Sequence[str], option: str) -> bool:
+    return any(word.startswith(option) for word in native)

@@ -1,0 +1,51 @@
+"""How long jobs were seen to run, and may: where the server keeps no history of ended jobs, that is
+how one that was ended for its time limit is told from one that somebody ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.port import Marks
+
+from .snapshot import Look
+
+_KEPT = 3600.0  # seconds after which a job that was not seen again is forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    limit: float
+    lasted: float
+    seen_at: float
+
+
+class Lasting:
+    """The jobs of an account that run, as they were last seen; by token."""
+
+    def __init__(self) -> None:
+        self._lives: dict[str, _Life] = {}
+
+    def seen(self, look: Look) -> None:
+        """Remember what a look showed."""
+        for job in look.jobs:
+            if job.limit is not None and job.start_time is not None:
+                lasted = look.taken_at - job.start_time
+                self._lives[job.name] = _Life(job.limit, lasted, look.taken_at)
+        self._lives = {
+            token: life
+            for token, life in self._lives.items()
+            if life.seen_at > look.taken_at - _KEPT
+        }
+
+    def cause(self, token: str, marks: Marks | None) -> Cause | None:
+        """Why a job ended that its server has forgotten; None: by itself, or that is not known."""
+        life = self._lives.pop(token, None)
+        if marks is not None and marks.exit_code is not None and not marks.signalled:
+            return None
+        if life is None or marks is None or marks.started is None:
+            return None
+        lasted = life.lasted
+        if marks.ended is not None:
+            lasted = max(lasted, marks.ended - marks.started)
+        return Cause.OVERTIME if lasted >= life.limit - 1.0 else Cause.KILLED

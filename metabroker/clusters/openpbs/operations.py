@@ -1,0 +1,184 @@
+"""What the broker asks of an OpenPBS cluster, as operations without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metabroker.broker.observation import NativeJob, NativeState
+from metabroker.broker.states import Cause
+from metabroker.clusters import cleaning
+from metabroker.clusters.answered import Garbled
+from metabroker.clusters.operation import Operation, command
+from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, Submission
+from metabroker.clusters.transports.base import Command, Completed
+from metabroker.clusters.twins import liveliest_first
+
+from . import answers, commands, parsing
+from .answers import failure
+from .commands import Account
+from .parsing import Job, Node, Reservation
+from .snapshot import Look, native_job
+
+_HISTORY = 300.0  # how far back ended jobs are looked for, in seconds
+_GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
+
+
+# --- looking ----------------------------------------------------------------------------------
+
+
+def look(who: Account, taken_at: float, known_version: str) -> Operation[Look]:
+    """One look: five commands at most, six with the other form of the nodes.
+
+    Jobs are asked for before nodes: a job that ends in between is then seen as held, not as idle.
+    """
+    count = 4
+    version = known_version
+    if not version:
+        count += 1
+        version = yield from identify()
+    live = parsing.ids((yield from _told(commands.select_live(who.user))).stdout)
+    done = yield from _told(commands.select_ended(who.user, taken_at - _HISTORY))
+    history = parsing.NO_HISTORY not in done.stderr
+    found = dict.fromkeys([*live, *parsing.ids(done.stdout)])
+    jobs: list[Job] = []
+    if found:
+        count += 1
+        jobs = yield from _jobs(list(found), history=history)
+    nodes, asked = yield from _nodes()
+    reservations = yield from _reservations()
+    return Look(taken_at, nodes, jobs, reservations, version, count + asked - 1)
+
+
+def identify() -> Operation[str]:
+    """The release of PBS.
+
+    Raises:
+        Refusal: this is something else.
+    """
+    done = yield from command(commands.version())
+    version = parsing.version(done.stdout)
+    if version is None:
+        raise answers.not_pbs(done)
+    return version
+
+
+def _told(asked: Command, *, also: frozenset[int] = frozenset()) -> Operation[Completed]:
+    """A command that must succeed, or exit with one of `also`."""
+    done = yield from command(asked)
+    if done.exit_status != 0 and done.exit_status not in also:
+        raise failure(done, asked.argv[0])
+    return done
+
+
+def _jobs(ids: Sequence[str], *, history: bool) -> Operation[list[Job]]:
+    """The jobs that are still there of those that were a moment ago."""
+    done = yield from _told(commands.show_jobs(ids, history=history), also=_GONE)
+    return [job for job in parsing.jobs(done.stdout) if job.id in ids]
+
+
+def _nodes() -> Operation[tuple[list[Node], int]]:
+    """The vnodes, and how many commands that took: what one comment can make invalid is asked
+    for in the other form."""
+    done = yield from _told(commands.list_nodes("json"))
+    try:
+        return parsing.nodes(done.stdout), 1
+    except Garbled:
+        return parsing.nodes((yield from _told(commands.list_nodes("dsv"))).stdout), 2
+
+
+def _reservations(identity: str | None = None) -> Operation[list[Reservation]]:
+    """All reservations, or one. `pbs_rstat` may succeed where it has reached no server."""
+    done = yield from _told(
+        commands.list_reservations(identity), also=frozenset({answers.UNKNOWN_RESERVATION})
+    )
+    if done.stderr.strip() and "Unknown Reservation Id" not in done.stderr:
+        raise failure(done, "pbs_rstat")
+    return parsing.reservations(done.stdout)
+
+
+def find(who: Account, token: str) -> Operation[list[NativeJob]]:
+    """The jobs of one token, the liveliest first, then the latest; ended ones as long as the
+    server remembers them."""
+    done = yield from _told(commands.select_all(who.user, token))
+    history = parsing.NO_HISTORY not in done.stderr
+    if not history:
+        done = yield from _told(commands.select_live(who.user, token))
+    ids = parsing.ids(done.stdout)
+    jobs = (yield from _jobs(ids, history=history)) if ids else []
+    return liveliest_first(
+        native_job(job) for job in jobs if job.name == token and job.owner == who.user
+    )
+
+
+def reservations_of(who: Account, token: str) -> Operation[list[Reservation]]:
+    """The reservations of one token: names are not unique."""
+    found = yield from _reservations()
+    return [r for r in found if r.name == token and r.owner == who.user]
+
+
+def reservation(identity: str) -> Operation[Reservation | None]:
+    """One reservation; None if it is not there."""
+    return next((r for r in (yield from _reservations(identity)) if r.id == identity), None)
+
+
+# --- submitting -------------------------------------------------------------------------------
+
+
+def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Submission]:
+    """Submit; where that may have been done before, look for the token first and adopt."""
+    if order.again:
+        known = yield from find(who, order.token)
+        if known:
+            return Submission(known[0].native_id, known[0].submit_time)
+    queue = who.queue
+    if order.reservation:
+        mine = yield from reservations_of(who, order.token)
+        if not mine:
+            raise Refusal(Cause.LOST, "its reservation is not there any more")
+        queue = mine[0].queue
+    done = yield from command(commands.submit(who, order, script, queue))
+    if done.exit_status != 0:
+        raise failure(done, "qsub")
+    return Submission(parsing.job_id(done.stdout))
+
+
+# --- cleaning ---------------------------------------------------------------------------------
+
+
+def clean(who: Account, token: str, *, reservation: bool) -> Operation[NativeJob | None]:
+    """Leave nothing of the token; answers its job as it was seen last.
+
+    Raises:
+        Doubt: not yet.
+    """
+    return (
+        yield from cleaning.clean(
+            token,
+            lambda: find(who, token),
+            _cancel,
+            (lambda: delete_reservations(who, token)) if reservation else None,
+        )
+    )
+
+
+def _cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
+    live = [job.native_id for job in jobs if job.state is not NativeState.ENDED]
+    done = yield from command(commands.cancel(live))
+    if done.exit_status not in _GONE | answers.ENDING:
+        raise Doubt(failure(done, "qdel").detail)
+
+
+def delete_reservations(who: Account, token: str) -> Operation[bool]:
+    """Delete; False while one is still there."""
+    mine = yield from reservations_of(who, token)
+    if not mine:
+        return True
+    yield from delete([r.id for r in mine])
+    return not (yield from reservations_of(who, token))
+
+
+def delete(ids: Sequence[str]) -> Operation[None]:
+    """Delete reservations by their ids; fine if they are gone."""
+    done = yield from command(commands.delete_reservations(ids))
+    if done.exit_status not in {0, answers.UNKNOWN_RESERVATION} | answers.ENDING:
+        raise Doubt(failure(done, "pbs_rdel").detail)

@@ -1,0 +1,275 @@
+"""From what PBS's commands print to plain data. Never raises anything but `Garbled`."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from metabroker.clusters.answered import Garbled
+
+from .entries import JOBS, NODES, entries
+
+NO_HISTORY = "not configured to maintain job history"
+"""What is said to `-x` where ended jobs are forgotten at once; nothing else is printed then."""
+
+_JOB_ID = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9_.-]+")
+_ANY_JOB_ID = re.compile(r"[0-9]{1,18}(?:\[[0-9]*\])?\.[A-Za-z0-9_.-]+")
+_RESERVATION_ID = re.compile(r"[RSM][0-9]{1,18}\.[A-Za-z0-9_.-]+")
+_COUNT = re.compile(r"[0-9]{1,12}")
+_WHOLE = re.compile(r"-?[0-9]{1,12}")
+_SECONDS = re.compile(r"(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,12})(?:\.[0-9]*)?")
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_DATE = re.compile(
+    r"\w{3} +(\w{3}) +([0-9]{1,2}) ([0-9]{2}):([0-9]{2}):([0-9]{2}) ([0-9]{4})", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job. Times in Unix seconds, `limit` in seconds; `vnodes`: processors in each."""
+
+    id: str
+    name: str
+    owner: str
+    state: str
+    substate: int | None
+    processors: int
+    vnodes: Mapping[str, int]
+    hosts: tuple[str, ...]
+    comment: str
+    submit_time: float | None
+    start_time: float | None
+    end_time: float | None
+    exit_status: int | None
+    limit: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One vnode: processors in all, and held by running jobs and by reservations that have begun.
+    `states`: the words of its state; `queue`: the one it is kept for."""
+
+    name: str
+    states: tuple[str, ...]
+    total: int
+    assigned: int
+    queue: str | None
+    available: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """One reservation. Times in Unix seconds; `created` by the server's clock; `vnodes`:
+    processors in each; `queue`: where its jobs go."""
+
+    id: str
+    name: str
+    owner: str
+    state: str
+    substate: int | None
+    start_time: float
+    end_time: float
+    created: float | None
+    queue: str
+    processors: int
+    vnodes: Mapping[str, int]
+
+
+def ids(text: str) -> list[str]:
+    """The lines of `qselect`, without arrays (the broker has none).
+
+    Raises:
+        Garbled: a line that is no job's id.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    wrong = next((line for line in lines if _ANY_JOB_ID.fullmatch(line) is None), None)
+    if wrong is not None:
+        raise Garbled(f"qselect: not a job's id: {wrong[:100]!r}")
+    return [line for line in lines if "[" not in line]
+
+
+def job_id(text: str) -> str:
+    """What `qsub` prints.
+
+    Raises:
+        Garbled: it is no job's id.
+    """
+    if _JOB_ID.fullmatch(text.strip()) is None:
+        raise Garbled(f"qsub: no job's id in its answer: {text[:100]!r}")
+    return text.strip()
+
+
+def version(text: str) -> str | None:
+    """The release that `qstat --version` names; None: this is not PBS's."""
+    found = re.search(r"^pbs_version = (\S{1,100})", text, re.MULTILINE)
+    return found[1] if found else None
+
+
+def timestamp(text: str) -> int:
+    """When a JSON document was printed, by the clock of the host of the command.
+
+    Raises:
+        Garbled: it does not say so.
+    """
+    found = re.search(r'"timestamp":\s*([0-9]{9,11})\s*,', text)
+    if found is None:
+        raise Garbled(f"qstat: no time in its answer: {text[:100]!r}")
+    return int(found[1])
+
+
+def confirmation(text: str) -> tuple[str, str]:
+    """What `pbs_rsub` prints: the reservation's id, and what became of it (`CONFIRMED`, ...).
+
+    Raises:
+        Garbled: neither.
+    """
+    identity, _, rest = text.strip().partition(" ")
+    if _RESERVATION_ID.fullmatch(identity) is None or not rest:
+        raise Garbled(f"pbs_rsub: no reservation in its answer: {text[:100]!r}")
+    return identity, rest.strip()
+
+
+def jobs(text: str) -> list[Job]:
+    """The jobs of `qstat -f -F json` or `-F dsv`.
+
+    Raises:
+        Garbled: it is of neither form, or a job lacks what every job has.
+    """
+    return [_job(name, attributes) for name, attributes in entries(text, JOBS).items()]
+
+
+def _job(name: str, has: Mapping[str, str]) -> Job:
+    try:
+        return Job(
+            id=name,
+            name=has["Job_Name"],
+            owner=has["Job_Owner"].partition("@")[0],
+            state=has["job_state"],
+            substate=_integer(has.get("substate")),
+            processors=_count(has.get("Resource_List.ncpus", "0")),
+            vnodes=_vnodes(has.get("exec_vnode", "")),
+            hosts=_hosts(has.get("exec_host", "")),
+            comment=has.get("comment", ""),
+            submit_time=_time(has.get("ctime", "")),
+            start_time=_time(has.get("stime", "")),
+            end_time=_time(has.get("obittime", "")) or _time(has.get("mtime", "")),
+            exit_status=_integer(has.get("Exit_status")),
+            limit=_seconds(has.get("Resource_List.walltime", "")),
+        )
+    except (KeyError, Garbled) as error:
+        raise Garbled(f"qstat: job {name[:100]!r}: {error}") from error
+
+
+def nodes(text: str) -> list[Node]:
+    """The vnodes of `pbsnodes -a -v -F json` or `-F dsv`.
+
+    Raises:
+        Garbled: as `jobs`.
+    """
+    return [_node(name, attributes) for name, attributes in entries(text, NODES).items()]
+
+
+def _node(name: str, has: Mapping[str, str]) -> Node:
+    prefix = "resources_available."
+    try:
+        return Node(
+            name=name,
+            states=tuple(word.strip().lower() for word in has["state"].split(",")),
+            # One that has never been up has no processors yet.
+            total=_count(has.get(f"{prefix}ncpus", "0")),
+            assigned=_count(has.get("resources_assigned.ncpus", "0")),
+            queue=has.get("queue"),
+            available={k.removeprefix(prefix): v for k, v in has.items() if k.startswith(prefix)},
+        )
+    except (KeyError, Garbled) as error:
+        raise Garbled(f"pbsnodes: node {name[:100]!r}: {error}") from error
+
+
+def reservations(text: str) -> list[Reservation]:
+    """The blocks of `pbs_rstat -F`: there is no JSON of reservations.
+
+    Raises:
+        Garbled: a line outside a block, or a block that lacks what every reservation has.
+    """
+    blocks: list[tuple[str, dict[str, str]]] = []
+    for line in text.split("\n"):
+        if line.startswith("Resv ID: "):
+            blocks.append((line.removeprefix("Resv ID: ").strip(), {}))
+        elif blocks:
+            key, _, value = line.partition(" = ")
+            blocks[-1][1].setdefault(key.strip(), value.strip())
+        elif line.strip():
+            raise Garbled(f"pbs_rstat: {line[:200]!r}")
+    return [_reservation(name, attributes) for name, attributes in blocks]
+
+
+def _reservation(name: str, has: Mapping[str, str]) -> Reservation:
+    try:
+        start, end = _time(has["reserve_start"]), _time(has["reserve_end"])
+        if _RESERVATION_ID.fullmatch(name) is None or start is None or end is None:
+            raise Garbled("no id, or no times")
+        return Reservation(
+            id=name,
+            name=has["Reserve_Name"],
+            owner=has["Reserve_Owner"].partition("@")[0],
+            state=has["reserve_state"],
+            substate=_integer(has.get("reserve_substate")),
+            start_time=start,
+            end_time=end,
+            created=_time(has.get("ctime", "")),
+            queue=has.get("queue", name.partition(".")[0]),
+            processors=_count(has.get("Resource_List.ncpus", "0")),
+            vnodes=_vnodes(has.get("resv_nodes", "")),
+        )
+    except (KeyError, Garbled) as error:
+        raise Garbled(f"pbs_rstat: reservation {name[:100]!r}: {error}") from error
+
+
+def _vnodes(text: str) -> dict[str, int]:
+    """`(n02:ncpus=2:mem=1kb)+(n03[0]:ncpus=2+n03[1]:ncpus=2)`: processors in each vnode."""
+    held: dict[str, int] = {}
+    for part in text.translate({ord("("): None, ord(")"): None}).split("+"):
+        name, *resources = part.split(":")
+        for resource in resources:
+            if resource.startswith("ncpus="):
+                held[name] = held.get(name, 0) + _count(resource.removeprefix("ncpus="))
+    return held
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    """`n02/0*2+n03/0*2`: the hosts' names, each once."""
+    names = (part.partition("/")[0] for part in text.split("+"))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _count(text: str) -> int:
+    if _COUNT.fullmatch(text) is None:
+        raise Garbled(f"not a count: {text[:100]!r}")
+    return int(text)
+
+
+def _integer(text: str | None) -> int | None:
+    return int(text) if text is not None and _WHOLE.fullmatch(text) else None
+
+
+def _seconds(text: str) -> float | None:
+    """A duration in seconds, `HH:MM:SS` or seconds; None for what is none."""
+    found = _SECONDS.fullmatch(text)
+    if found is None:
+        return None
+    hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return float(hours * 3600 + minutes * 60 + seconds)
+
+
+def _time(text: str) -> float | None:
+    """A time in Unix seconds (`Sat Nov 21 06:57:00 2026`, with TZ=UTC); None for what is none."""
+    found = _DATE.fullmatch(text.strip())
+    if found is None or found[1] not in _MONTHS or int(found[6]) < 1970:
+        return None
+    day, hour, minute, second, year = (int(part) for part in found.groups()[1:])
+    month = _MONTHS.index(found[1]) + 1
+    if not 1 <= day <= calendar.monthrange(year, month)[1]:
+        return None
+    return float(calendar.timegm((year, month, day, hour, minute, second)))

@@ -1,0 +1,154 @@
+"""From one look at an OpenPBS cluster to what the broker counts with.
+
+Processors of vnodes that take jobs, less those that are assigned (to running jobs, and to
+reservations that have begun), less those of reservations that will begin soon.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.clusters.twins import by_token
+
+from .commands import Account
+from .parsing import Job, Node, Reservation
+from .states import end_cause, has_begun, holds, is_taken_whole, is_unsettled, job_state, takes_jobs
+
+_AMOUNT = re.compile(r"[0-9]+[kmgtp]?[bw]?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the commands of one look printed, parsed. `jobs`: the account's own."""
+
+    taken_at: float
+    nodes: Sequence[Node]
+    jobs: Sequence[Job]
+    reservations: Sequence[Reservation]
+    version: str = ""
+    commands: int = 0
+
+
+def for_us(nodes: Iterable[Node], who: Account) -> list[Node]:
+    """The vnodes that our jobs can run on: those of our queue, where it has some of its own, else
+    those that no queue has for itself; and with what our chunks ask for by name."""
+    nodes = list(nodes)
+    bound = {node.queue for node in nodes if node.queue is not None}
+    wanted = who.queue if who.queue in bound else None
+    return [node for node in nodes if node.queue == wanted and _has(node, who.chunk or "")]
+
+
+def _has(node: Node, chunk: str) -> bool:
+    """Whether a vnode has what a chunk asks for; of amounts only PBS can tell."""
+    for part in chunk.split(":"):
+        name, given, value = part.partition("=")
+        values = re.split(r",\s*", node.available.get(name, ""))
+        if given and _AMOUNT.fullmatch(value) is None and value not in values:
+            return False
+    return True
+
+
+def snapshot(look: Look, who: Account, prefix: str, horizon: float) -> Snapshot:
+    """The look as the broker's core reads it.
+
+    `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
+    count already, since our jobs could not end before.
+    """
+    nodes = for_us(look.nodes, who)
+    usable = {node.name: node for node in nodes if takes_jobs(node.states)}
+    idle = {name: _idle(node) for name, node in usable.items()}
+    mine = [r for r in look.reservations if is_ours(r, who.user, prefix)]
+    ours = _held(look.jobs, usable, who.user, prefix)
+    for reservation in sorted(look.reservations, key=lambda r: r not in mine):
+        if not holds(reservation.state) or reservation.start_time > look.taken_at + horizon:
+            continue
+        kept = _kept(reservation, usable, idle)
+        if reservation in mine:
+            # Its job is inside it.
+            ours[reservation.name] = max(ours.get(reservation.name, 0), kept)
+    return Snapshot(
+        taken_at=look.taken_at,
+        processors=sum(node.total for node in nodes),
+        usable=sum(node.total for node in usable.values()),
+        busy=sum(node.total for node in usable.values()) - sum(idle.values()),
+        ours=ours,
+        jobs=by_token((job.name, native_job(job)) for job in _tokens(look.jobs, who.user, prefix)),
+        reservations={
+            r.name: NativeReservation(
+                r.processors, r.start_time, r.end_time, " ".join(r.vnodes) or None
+            )
+            for r in mine
+        },
+        version=look.version,
+        settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
+        commands=look.commands,
+    )
+
+
+def is_ours(thing: Job | Reservation, user: str, prefix: str) -> bool:
+    """Whether it is the broker's: names are not unique, and anybody may take any."""
+    return thing.name.startswith(prefix) and thing.owner == user
+
+
+def _tokens(jobs: Iterable[Job], user: str, prefix: str) -> list[Job]:
+    return [job for job in jobs if is_ours(job, user, prefix)]
+
+
+def _idle(node: Node) -> int:
+    return 0 if is_taken_whole(node.states) else max(0, node.total - node.assigned)
+
+
+def _kept(reservation: Reservation, usable: Mapping[str, Node], idle: dict[str, int]) -> int:
+    """Processors of ours to use that a reservation holds. Those of one that has not begun are
+    not assigned yet: they are taken from `idle`."""
+    kept = 0
+    for name, wanted in reservation.vnodes.items():
+        if name not in usable:
+            continue
+        if has_begun(reservation.state):
+            kept += _of(usable[name], wanted)
+        else:
+            taken = min(idle[name], wanted)
+            idle[name] -= taken
+            kept += taken
+    return kept
+
+
+def _of(node: Node, processors: int) -> int:
+    """What so many processors of a vnode really take away from it."""
+    return node.total if is_taken_whole(node.states) else min(processors, node.total)
+
+
+def _held(
+    jobs: Iterable[Job], usable: Mapping[str, Node], user: str, prefix: str
+) -> dict[str, int]:
+    """Processors that each of our tokens' running jobs hold."""
+    held: dict[str, int] = {}
+    for job in _tokens(jobs, user, prefix):
+        if job_state(job.state) is NativeState.RUNNING:
+            taken = sum(_of(usable[name], n) for name, n in job.vnodes.items() if name in usable)
+            held[job.name] = held.get(job.name, 0) + taken
+    return held
+
+
+def native_job(job: Job) -> NativeJob:
+    """One job as the core reads it."""
+    state = job_state(job.state)
+    ended = state is NativeState.ENDED
+    cause = end_cause(job.substate, job.exit_status) if ended else None
+    return NativeJob(
+        native_id=job.id,
+        submit_time=job.submit_time,
+        state=state,
+        word=job.state,
+        processors=job.processors,
+        hosts=" ".join(job.hosts) or None,
+        reason=job.comment if state is NativeState.PENDING else "",
+        start_time=job.start_time,
+        end_time=job.end_time if ended else None,
+        exit_code=0 if ended and cause is None else None,
+        cause=cause,
+    )

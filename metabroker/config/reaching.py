@@ -1,0 +1,60 @@
+"""What is wrong with how a cluster is reached, between keys that are each right by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from metabroker.config.problems import Problem
+
+FAR = ("ssh", "openssh")
+OF_SSH = frozenset(
+    {"host", "port", "user", "key", "certificate", "agent", "known_hosts", "jump", "ssh_config"}
+    | {"connect_timeout", "keepalive", "reconnect_pause"}
+)
+"""Keys of a cluster that is reached over SSH."""
+_WITH_DEFAULTS = frozenset({"connect_timeout", "keepalive", "reconnect_pause"})
+_OVER_THERE = ("bin", "shared_dir")
+_FILES = ("key", "certificate", "known_hosts")
+
+
+def problems(name: str, cluster: Mapping[str, Any]) -> Iterator[Problem]:
+    """The problems of one cluster's raw data."""
+    if cluster.get("system") == "simulated":
+        return
+    via = cluster.get("via", "local")
+    given = {key for key, value in cluster.items() if value not in (None, [], ())}
+    if via == "local":
+        for key in sorted(OF_SSH - _WITH_DEFAULTS & given):
+            message = "is for `via: ssh` and `via: openssh`; this cluster is `via: local`"
+            yield _of(name, key, message, "write `via: ssh`, or remove it")
+    elif via in FAR:
+        yield from _far(name, str(via), cluster, given)
+
+
+def _far(name: str, via: str, cluster: Mapping[str, Any], given: set[str]) -> Iterator[Problem]:
+    if "host" not in given:
+        yield _of(name, "host", "is missing", f"`via: {via}` needs the name of the login host")
+    for key in _OVER_THERE:
+        value = cluster.get(key)
+        if isinstance(value, str) and not value.startswith("/"):
+            message = f"must be an absolute path: it is on the cluster's side of `via: {via}`"
+            yield _of(name, key, message, "write it from / on")
+    if "certificate" in given and "key" not in given:
+        yield _of(name, "certificate", "belongs to a key, and there is none", "give its `key` too")
+    if via == "ssh":
+        if "ssh_config" in given:
+            message = "is read by `via: openssh` alone"
+            yield _of(name, "ssh_config", message, "write `via: openssh`, or remove it")
+        if cluster.get("agent") is False and "key" not in given:
+            message = "is off, and there is no `key`: nothing to log in by"
+            yield _of(name, "agent", message, "give a `key`, or remove this")
+    for key in _FILES if via == "openssh" else ():
+        value = cluster.get(key)
+        if isinstance(value, str) and ('"' in value or "${" in value):
+            message = "ssh's own configuration cannot name a file with \" or ${ in it"
+            yield _of(name, key, message, "rename it")
+
+
+def _of(name: str, key: str, message: str, advice: str) -> Problem:
+    return Problem(("clusters", name, key), message, advice)

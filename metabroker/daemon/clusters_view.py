@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from metabroker.broker import tokens
 from metabroker.broker.core import Broker
+from metabroker.broker.observation import NativeState, Snapshot
 
 Json = dict[str, Any]
 
@@ -36,8 +38,18 @@ def cluster_views(broker: Broker, now: float) -> list[Json]:
                 "age_seconds": None if snapshot is None else max(0.0, now - snapshot.taken_at),
                 "error": account.detail,
                 "components": len(broker.saga.live[index]),
+                "unanswered": sum(1 for c in broker.saga.live[index].values() if c.tries),
+                "strays": None if snapshot is None else _strays(broker, snapshot),
                 "waiting": queues.get(index, 0),
                 "commands_per_look": snapshot.commands if snapshot is not None else None,
             }
         )
     return views
+
+
+def _strays(broker: Broker, snapshot: Snapshot) -> int:
+    """Jobs and reservations of ours that the last look showed and no live component explains."""
+    instance = broker.settings.instance
+    shown = {t for t, job in snapshot.jobs.items() if job.state is not NativeState.ENDED}
+    refs = [tokens.parse(instance, token) for token in shown | snapshot.reservations.keys()]
+    return sum(1 for ref in refs if ref is not None and broker.saga.component(ref) is None)

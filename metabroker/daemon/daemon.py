@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
+from prometheus_client import CollectorRegistry
 
 from metabroker.api.server import ApiServer
 from metabroker.broker.events import Event
 from metabroker.broker.outbox import Ready
 from metabroker.clusters.port import Cluster
 from metabroker.config.model import Config
-from metabroker.metrics import Exporter
+from metabroker.metrics import Exporter, Meters, OfCluster, OfJobs
 from metabroker.store import Store
 from metabroker.store.rows import Names
 
@@ -50,6 +51,9 @@ class Daemon:
         self.store = Store(config.store)
         made = build.settings(config, self.store)
         names = Names([cluster.name for cluster in made.clusters])
+        registry = CollectorRegistry()
+        self._meters = Meters(registry)
+        self._of_jobs = OfJobs(self._meters)
         self._written: Callable[[Ready], None] = lambda _ready: None
         engine = Engine(
             build.broker(config, made),
@@ -57,7 +61,8 @@ class Daemon:
             names,
             build.limits(config),
             build.place(config),
-            written=lambda ready: self._written(ready),
+            written=self._durable,
+            took=self._meters.took,
         )
         self.desks = [
             self._desk(
@@ -73,7 +78,7 @@ class Daemon:
         )
         self._written = self.service.written
         self._api = ApiServer(self.service, config.socket)
-        self._metrics = Exporter(self.service.status, self.service.clusters)
+        self._metrics = Exporter(self.service.status, self.service.clusters, registry)
         self._ticks = BackgroundScheduler(
             timezone=UTC,
             executors={"default": ThreadPoolExecutor(len(self.desks) + 1)},
@@ -133,7 +138,12 @@ class Daemon:
             workers=configured.commands_at_once if configured is not None else 1,
             clock=self.clock,
             hook=hook,
+            meter=OfCluster(self._meters, orders.cluster),
         )
+
+    def _durable(self, ready: Ready) -> None:
+        self._of_jobs.tell(ready)
+        self._written(ready)
 
     def _post(self, event: Event) -> None:
         self.loop.post(event)

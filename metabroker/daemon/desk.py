@@ -18,6 +18,7 @@ from metabroker.broker.events import Event, Observed, Unreachable, Unsure
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Cluster, Doubt, Refusal
+from metabroker.metrics.of_clusters import OfCluster
 
 from .carrying import STEPS, carrying, carrying_stray
 from .orders import Orders
@@ -46,6 +47,7 @@ class Desk:
         workers: int,
         clock: Callable[[], float],
         hook: Hook = no_hook,
+        meter: OfCluster | None = None,
     ) -> None:
         self.index = index
         self.name = orders.cluster
@@ -54,6 +56,8 @@ class Desk:
         self._post = post
         self._clock = clock
         self._hook = hook
+        self._meter = meter
+        self._transport = meter.transport(cluster.transport) if meter else cluster.transport
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix=orders.cluster)
         self._lock = threading.Lock()
         self._lines: dict[Ref, deque[Owed]] = {}
@@ -92,6 +96,8 @@ class Desk:
         self._hook("before", effect)
         event = self._carry_out(effect)
         self._hook("after", effect)
+        if self._meter is not None:
+            self._meter.answered(effect, event)
         with self._lock:
             line = self._lines[ref]
             line.popleft()
@@ -104,7 +110,7 @@ class Desk:
 
     def _carry_out(self, effect: Owed) -> Event:
         try:
-            return carry_out(carrying(effect, self.cluster, self._orders), self.cluster.transport)
+            return carry_out(carrying(effect, self.cluster, self._orders), self._transport)
         except Exception as error:
             # Whatever it is, what was done is not known: the broker looks before it goes on.
             step = STEPS[type(effect)]
@@ -114,7 +120,7 @@ class Desk:
     def _clean_stray(self, effect: CleanStray) -> None:
         log.warning("%s: removes %s, which nobody needs", self.name, effect.token)
         try:
-            carry_out(carrying_stray(effect, self.cluster, self._orders), self.cluster.transport)
+            carry_out(carrying_stray(effect, self.cluster, self._orders), self._transport)
         except (Refusal, Doubt) as error:
             log.warning("%s: %s: %s", self.name, effect.token, error)
         except Exception:
@@ -129,7 +135,7 @@ class Desk:
         """Look at the cluster and tell the core; blocks as long as that takes."""
         try:
             looking = self.cluster.observe(self._clock())
-            snapshot = carry_out(looking, self.cluster.transport)
+            snapshot = carry_out(looking, self._transport)
         except (Refusal, Doubt) as error:
             self._seen(False, str(error))
             self._post(Unreachable(self.index, str(error)))

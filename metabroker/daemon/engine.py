@@ -7,7 +7,9 @@ answer to a user, is handed out only after the transaction that speaks of it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,14 +87,17 @@ class Engine:
         limits: Limits,
         place: Place,
         written: Callable[[Ready], None] = lambda _ready: None,
+        took: Callable[[str, float], None] = lambda _what, _seconds: None,
     ) -> None:
-        """`written` is called with what has become durable, before its effects are handed out."""
+        """`written` is called with what has become durable, before its effects are handed out;
+        `took` with the seconds of each "pass" of the policy and each "commit" of the store."""
         self.broker = broker
         self.store = store
         self.names = names
         self._limits = limits
         self._place = place
         self._written = written
+        self._took = took
         self._pending: _Pending | None = None
         self._memory: Memory | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
@@ -124,7 +129,8 @@ class Engine:
                 self.broker.handle(item, now)
                 if isinstance(item, Observed):
                     intake.clusters[item.cluster] = item
-        self.broker.schedule(now)
+        with self._timed("pass"):
+            self.broker.schedule(now)
         return self._commit(intake)
 
     def flush(self) -> Sequence[Effect]:
@@ -137,12 +143,19 @@ class Engine:
         if pending is None:
             return ()
         if pending.batch:
-            self.store.commit(pending.batch, self.names)
+            with self._timed("commit"):
+                self.store.commit(pending.batch, self.names)
         self._pending = None
         self._written(pending.batch.ready)
         for answer, job in pending.answers:
             answer(job)
         return pending.batch.ready.effects
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self._took(what, time.perf_counter() - began)
 
     def leave_open(self, why: str) -> None:
         """Tell those who asked for what waits to be written that they need not wait for it."""

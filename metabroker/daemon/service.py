@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -254,9 +255,10 @@ class DaemonService:
     def _status(self) -> Json:
         broker = self._loop.engine.broker
         names = self._loop.engine.names
-        states: dict[str, int] = {}
-        for job in broker.jobs.values():
-            states[job.state.value] = states.get(job.state.value, 0) + 1
+        found = Counter((job.queue, job.state) for job in broker.jobs.values())
+        states: Counter[str] = Counter()
+        for (_queue, state), count in found.items():
+            states[state.value] += count
         return {
             "version": metabroker.__version__,
             "instance": self._store.instance,
@@ -264,7 +266,11 @@ class DaemonService:
             "policy": self._rules.policy,
             "offline": self._rules.offline,
             "store": self._loop.trouble or "ok",
-            "jobs": states,
+            "jobs": dict(states),
+            "jobs_by_queue": [
+                {"queue": names.queue(queue) or "global", "state": state.value, "jobs": count}
+                for (queue, state), count in found.items()
+            ],
             "queues": {
                 names.queue(queue) or "global": count
                 for queue, count in broker.scheduler.waiting().items()

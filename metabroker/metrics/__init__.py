@@ -1,5 +1,12 @@
-"""What Prometheus sees. A scrape reads memory and never touches a cluster."""
+"""What Prometheus sees. A scrape reads memory and never touches a cluster.
+
+`meters` has what is counted as it happens, told by `of_jobs` (what has become durable) and
+`of_clusters` (what is carried out); `exporter` has what is read at each scrape, and serves both.
+"""
 
 from .exporter import Exporter
+from .meters import Meters
+from .of_clusters import OfCluster
+from .of_jobs import OfJobs
 
-__all__ = ["Exporter"]
+__all__ = ["Exporter", "Meters", "OfCluster", "OfJobs"]

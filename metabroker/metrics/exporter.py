@@ -18,19 +18,25 @@ Read = Callable[[], Mapping[str, Any]]
 
 
 class Exporter(Collector):
-    """Serves /metrics at an address. `status` and `clusters` answer as the API's routes do."""
+    """Serves /metrics at an address: `registry`, and what is read at each scrape, for which
+    `status` and `clusters` answer as the API's routes do."""
 
-    def __init__(self, status: Read, clusters: Callable[[], list[dict[str, Any]]]) -> None:
+    def __init__(
+        self,
+        status: Read,
+        clusters: Callable[[], list[dict[str, Any]]],
+        registry: CollectorRegistry,
+    ) -> None:
         self._status = status
         self._clusters = clusters
+        self._registry = registry
         self._server: tuple[WSGIServer, Thread] | None = None
 
     def start(self, host: str, port: int) -> None:
         """Serve; without metrics the daemon does its work all the same, so failing is a warning."""
-        registry = CollectorRegistry()
-        registry.register(self)
+        self._registry.register(self)
         try:
-            self._server = start_http_server(port, host, registry)
+            self._server = start_http_server(port, host, self._registry)
         except OSError as error:
             log.warning("no metrics: cannot listen at %s:%d: %s", host, port, error.strerror)
 
@@ -49,42 +55,61 @@ class Exporter(Collector):
     def collect(self) -> Iterator[Metric]:
         """The metrics, as of now."""
         status = self._status()
-        build = _gauge("build_info", "What runs here.", ["version", "policy"])
+        build = _gauge("build_info", "What runs here.", "version", "policy")
         build.add_metric([status["version"], status["policy"]], 1)
-        yield build
-        jobs = _gauge("jobs", "Jobs that have not ended, by state.", ["state"])
-        for state, count in status["jobs"].items():
-            jobs.add_metric([state], count)
-        yield jobs
-        queues = _gauge("queue_length", "Jobs waiting in a queue.", ["queue"])
+        jobs = _gauge("jobs", "Jobs that have not ended.", "queue", "state")
+        for entry in status["jobs_by_queue"]:
+            jobs.add_metric([entry["queue"], entry["state"]], entry["jobs"])
+        queues = _gauge("queue_length", "Jobs waiting in a queue, held ones not counted.", "queue")
         for queue, count in status["queues"].items():
             queues.add_metric([queue], count)
-        yield queues
-        owed = _gauge("owed_effects", "Steps that clusters still owe an answer to.", [])
+        owed = _gauge("owed_effects", "Steps that clusters still owe an answer to.")
         owed.add_metric([], status["owed_effects"])
-        yield owed
-        writable = _gauge("store_writable", "Whether the store can be written.", [])
+        writable = _gauge("store_writable", "1 if the store can be written, else 0.")
         writable.add_metric([], float(status["store"] == "ok"))
-        yield writable
+        uptime = _gauge("uptime_seconds", "Time since the daemon's start.")
+        uptime.add_metric([], status["uptime_seconds"])
+        yield from (build, jobs, queues, owed, writable, uptime)
         yield from self._of_clusters()
 
     def _of_clusters(self) -> Iterator[Metric]:
-        clusters = self._clusters()
-        up = _gauge("cluster_up", "Whether a cluster answers.", ["cluster"])
-        age = _gauge("cluster_snapshot_age_seconds", "Age of what is known.", ["cluster"])
+        up = _gauge("cluster_up", "1 if a cluster answers, else 0.", "cluster")
         processors = _gauge(
-            "cluster_processors", "Processors, by what they are.", ["cluster", "state"]
-        )
-        for cluster in clusters:
+            "cluster_processors",
+            "Processors by what they are: idle, down, others (held by others), claimed (by us).",
+            "cluster", "state",
+        )  # fmt: skip
+        plain = {
+            "age_seconds": _gauge(
+                "cluster_snapshot_age_seconds", "Age of what is known of a cluster.", "cluster"
+            ),
+            "components": _gauge(
+                "cluster_components", "Components of ours, until nothing is left.", "cluster"
+            ),
+            "unanswered": _gauge(
+                "cluster_unanswered_steps",
+                "Steps asked of a cluster again, as no answer said what became of them.", "cluster",
+            ),
+            "strays": _gauge(
+                "cluster_strays",
+                "Jobs and reservations of ours that no live component explains: they are being "
+                "removed.", "cluster",
+            ),
+            "commands_per_look": _gauge(
+                "cluster_commands_per_look", "Commands that the last look took.", "cluster"
+            ),
+        }  # fmt: skip
+        for cluster in self._clusters():
             name = cluster["name"]
             up.add_metric([name], float(cluster["reachable"]))
-            if cluster["age_seconds"] is not None:
-                age.add_metric([name], cluster["age_seconds"])
+            for key, gauge in plain.items():
+                if cluster[key] is not None:
+                    gauge.add_metric([name], cluster[key])
             for state in ("idle", "down", "others", "claimed"):
                 if cluster[state] is not None:
                     processors.add_metric([name, state], cluster[state])
-        yield from (up, age, processors)
+        yield from (up, processors, *plain.values())
 
 
-def _gauge(name: str, text: str, labels: list[str]) -> GaugeMetricFamily:
+def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"metabroker_{name}", text, labels=labels)

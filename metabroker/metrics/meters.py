@@ -1,0 +1,96 @@
+"""What the daemon counts and measures as it goes: one registry, every metric declared once.
+
+Seconds, processors and processor-seconds throughout; no job, user or token is ever a label, so the
+number of time series depends on the configuration alone.
+"""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+KINDS = ("single", "co-allocated")
+
+_HOUR, _DAY = 3600.0, 86400.0
+_LONG = (1, 5, 15, 60, 300, 900, _HOUR, 4 * _HOUR, 12 * _HOUR, _DAY, 3 * _DAY, 7 * _DAY)
+_SLOWDOWN = (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
+_SKEW = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+_BARRIER = (0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
+_COMMAND = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+_PASS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
+_STORE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
+
+
+class Meters:
+    """All counters and histograms. Thread-safe, as prometheus-client's are."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"metabroker_{name}", text, labels, registry=registry)
+
+        def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+            whole = f"metabroker_{name}"
+            return Histogram(whole, text, labels, registry=registry, buckets=buckets)
+
+        self.submitted = counter("jobs_submitted", "Jobs that were accepted.", "kind")
+        self.ended = counter("jobs_ended", "Jobs that have ended, by their last state.",
+                             "kind", "state")  # fmt: skip
+        self.waiting = histogram(
+            "job_waiting_seconds",
+            "From submission to start, of jobs that have ended after a start.", _LONG, "kind",
+        )  # fmt: skip
+        self.response = histogram(
+            "job_response_seconds",
+            "From submission to end, of jobs that have ended after a start.", _LONG, "kind",
+        )  # fmt: skip
+        self.slowdown = histogram(
+            "job_bounded_slowdown",
+            "Response time over run time, with run times of at least 10 s, and at least 1.",
+            _SLOWDOWN, "kind",
+        )  # fmt: skip
+        self.attempts = counter(
+            "coallocation_attempts",
+            "Attempts to co-allocate, by result (committed, rolled-back) and the cause of a "
+            "rollback.", "result", "cause",
+        )  # fmt: skip
+        self.skew = histogram(
+            "coallocation_start_skew_seconds",
+            "From the first to the last component's start, as the components record them.", _SKEW,
+        )  # fmt: skip
+        self.barrier = histogram(
+            "barrier_wait_seconds",
+            "From a component's arrival at the barrier to its opening.", _BARRIER, "cluster",
+        )  # fmt: skip
+        self.reserved_idle = counter(
+            "reserved_idle_processor_seconds",
+            "Processors times seconds that were reserved for co-allocated jobs while nothing of "
+            "theirs ran: from the reservation to the start, or to the rollback.", "cluster",
+        )  # fmt: skip
+        self.submissions = counter(
+            "component_submissions",
+            "Answers of clusters to submissions: accepted; refused; unknown (no answer, asked "
+            "again); adopted (found, or taken, when asked again).", "cluster", "outcome",
+        )  # fmt: skip
+        self.command = histogram(
+            "command_seconds", "Commands of a cluster's client tools.", _COMMAND,
+            "cluster", "command",
+        )  # fmt: skip
+        self.command_errors = counter(
+            "command_errors",
+            "Commands that failed (exit code not 0), were lost (no answer, cut off) or missing "
+            "(could not be run).", "cluster", "command", "error",
+        )  # fmt: skip
+        self.scheduling = histogram(
+            "scheduling_pass_seconds", "One pass of the policy over all queues.", _PASS
+        )
+        self.store = histogram(
+            "store_commit_seconds", "One transaction, until it is durable.", _STORE
+        )
+
+        for kind in KINDS:  # from 0 on, not from the first event on
+            for meter in (self.submitted, self.waiting, self.response, self.slowdown):
+                meter.labels(kind)
+        self.attempts.labels("committed", "")
+
+    def took(self, what: str, seconds: float) -> None:
+        """A "pass" of the policy, or a "commit" of the store, took so long."""
+        (self.scheduling if what == "pass" else self.store).observe(seconds)

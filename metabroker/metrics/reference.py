@@ -1,0 +1,59 @@
+"""The reference of all metrics, made from the code: `python -m metabroker.metrics.reference`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import Metric
+
+from .exporter import Exporter
+from .meters import Meters
+
+_HEAD = """\
+# Metrics
+
+What `/metrics` serves. Times in seconds; counters only grow. Written by
+`python -m metabroker.metrics.reference > docs/metrics.md`; a test holds it against the code.
+
+| metric | type | labels | |
+|---|---|---|---|
+"""
+_STATUS = {
+    "version": "", "policy": "", "jobs_by_queue": [], "queues": {}, "owed_effects": 0,
+    "store": "ok", "uptime_seconds": 0.0,
+}  # fmt: skip
+
+
+def families() -> list[Metric]:
+    """All metrics of a daemon that has done nothing, by name."""
+    registry = CollectorRegistry()
+    Meters(registry)
+    registry.register(Exporter(lambda: _STATUS, list, registry))
+    return sorted(registry.collect(), key=lambda family: family.name)
+
+
+def labels() -> dict[str, tuple[str, ...]]:
+    """The labels of each metric, by its name."""
+    registry = CollectorRegistry()
+    found = {meter._name: meter._labelnames for meter in vars(Meters(registry)).values()}
+    for family in Exporter(lambda: _STATUS, list, registry).collect():
+        found[family.name] = tuple(getattr(family, "_labelnames", ()))
+    return found
+
+
+def reference() -> str:
+    """The reference as Markdown."""
+    return _HEAD + "".join(_rows())
+
+
+def _rows() -> Iterator[str]:
+    known = labels()
+    for family in families():
+        name = family.name + ("_total" if family.type == "counter" else "")
+        of = ", ".join(f"`{label}`" for label in known[family.name])
+        yield f"| `{name}` | {family.type} | {of} | {family.documentation} |\n"
+
+
+if __name__ == "__main__":
+    print(reference(), end="")

@@ -18,7 +18,6 @@ from metabroker.clusters.transports.base import (
 
 from .meters import Meters
 
-
 OUTCOMES = ("accepted", "refused", "unknown", "adopted")
 
 

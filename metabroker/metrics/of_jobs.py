@@ -119,4 +119,5 @@ def _cause(job: Job, attempt: int, parts: Sequence[Component]) -> str:
         return job.state.value.lower()
     of_it = (p for p in parts if (p.ref.job, p.ref.attempt) == (job.id, attempt))
     causes = (part.cause for part in of_it if part.cause is not None)
-    return next(causes, Cause.DEADLINE).value
+    cause: Cause = next(causes, Cause.DEADLINE)
+    return str(cause.value)

@@ -20,7 +20,7 @@ from metabroker.submission.model import Processors, Submission
 from metabroker.submission.wire import to_wire
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -62,7 +62,7 @@ def test_twins_have_the_sizes_last_seen_and_leave_the_real_store_alone(tmp_path:
     Store(f"sqlite:///{tmp_path}/mb.db").close()
     with contextlib.closing(sqlite3.connect(tmp_path / "mb.db")) as real, real:
         real.execute("insert into clusters values ('seen', 40, 'slurm', 0)")
-    with offline(tmp_path, _free_port()) as client:
+    with offline(tmp_path, free_port()) as client:
         sizes = {c["name"]: c["processors"] for c in client.get("clusters")["clusters"]}
         assert sizes == {"far": 16, "seen": 40}
         submission = Submission(
@@ -82,7 +82,7 @@ def test_twins_have_the_sizes_last_seen_and_leave_the_real_store_alone(tmp_path:
 
 
 def test_prometheus_sees_queues_and_clusters(tmp_path: Path) -> None:
-    port = _free_port()
+    port = free_port()
     with (
         offline(tmp_path, port),
         urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-KINDS = ("single", "co-allocated")
+SINGLE, CO_ALLOCATED = "single", "co-allocated"
 
 _HOUR, _DAY = 3600.0, 86400.0
 _LONG = (1, 5, 15, 60, 300, 900, _HOUR, 4 * _HOUR, 12 * _HOUR, _DAY, 3 * _DAY, 7 * _DAY)
@@ -86,7 +86,7 @@ class Meters:
             "store_commit_seconds", "One transaction, until it is durable.", _STORE
         )
 
-        for kind in KINDS:  # from 0 on, not from the first event on
+        for kind in (SINGLE, CO_ALLOCATED):  # from 0 on, not from the first event on
             for meter in (self.submitted, self.waiting, self.response, self.slowdown):
                 meter.labels(kind)
         self.attempts.labels("committed", "")

@@ -9,7 +9,7 @@ from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Entry, Ready
 from metabroker.broker.states import Cause, JobState
 
-from .meters import KINDS, Meters
+from .meters import CO_ALLOCATED, SINGLE, Meters
 
 SHORTEST = 10.0
 """Seconds: a run time below this does not make a slowdown large (bounded slowdown)."""
@@ -110,14 +110,13 @@ class OfJobs:
 
 
 def _kind(job: Job) -> str:
-    return KINDS[not job.single]
+    return SINGLE if job.single else CO_ALLOCATED
 
 
 def _cause(job: Job, attempt: int, parts: Sequence[Component]) -> str:
     """Why the attempt was undone: a user's word, a component's cause, or the broker's patience."""
     if job.state in (JobState.CANCELLED, JobState.HELD):
-        return job.state.value.lower()
+        return str(job.state.value).lower()
     of_it = (p for p in parts if (p.ref.job, p.ref.attempt) == (job.id, attempt))
     causes = (part.cause for part in of_it if part.cause is not None)
-    cause: Cause = next(causes, Cause.DEADLINE)
-    return str(cause.value)
+    return next(causes, Cause.DEADLINE).value

@@ -26,4 +26,4 @@ def serve(file: str, offline: bool) -> int:
         return USAGE
     from metabroker.daemon.main import serve as run
 
-    return run(config, offline)
+    return run(config, offline, again=lambda: load(file))

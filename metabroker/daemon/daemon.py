@@ -34,6 +34,10 @@ from .sole import SoleOwner
 log = logging.getLogger(__name__)
 
 
+LIVE = frozenset({"admins", "submitters", "homes", "default_time", "max_time", "limits"})
+"""The keys of the configuration that are taken over while the daemon runs."""
+
+
 class Daemon:
     """One broker over its clusters.
 
@@ -46,6 +50,7 @@ class Daemon:
         if offline:
             config = twins(config)
         self._config = config
+        self._offline = offline
         self.clock = Clock()
         self._sole = SoleOwner(config.store)
         self.store = Store(config.store)
@@ -73,9 +78,7 @@ class Daemon:
             )
         ]
         self.loop = Loop(engine, self.desks, self.clock)
-        self.service = DaemonService(
-            self.loop, self.store, self.desks, self._rules(offline), self.clock
-        )
+        self.service = DaemonService(self.loop, self.store, self.desks, self._rules(), self.clock)
         self._written = self.service.written
         self._api = ApiServer(self.service, config.socket)
         self._metrics = Exporter(self.service.status, self.service.clusters, registry)
@@ -106,6 +109,40 @@ class Daemon:
             self._config.policy,
             ", ".join(desk.name for desk in self.desks),
         )
+
+    @property
+    def summary(self) -> str:
+        """One line on what is served."""
+        return f"policy {self._config.policy} over {', '.join(desk.name for desk in self.desks)}"
+
+    def answers(self, seconds: float = 10.0) -> bool:
+        """Whether the core answers in time: it neither hangs nor has died."""
+        try:
+            self.loop.ask(lambda: None, seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over what users are held against; say of all else that it needs a new start."""
+        if self._offline:
+            config = twins(config)
+        changed = [
+            name
+            for name in Config.model_fields
+            if getattr(config, name) != getattr(self._config, name)
+        ]
+        now = {name: getattr(config, name) for name in changed if name in LIVE}
+        self._config = self._config.model_copy(update=now)
+        self.service.rules = self._rules()
+        self.loop.ask(lambda: self.loop.engine.limit(build.limits(self._config)))
+        for name in changed:
+            if name in LIVE:
+                log.info("configuration: %s is %s now", name, getattr(config, name))
+            else:
+                log.warning("configuration: %s has changed; that needs a new start", name)
+        if not changed:
+            log.info("configuration: nothing has changed")
 
     @property
     def alive(self) -> bool:
@@ -153,7 +190,7 @@ class Daemon:
         shared = configured.shared_dir if configured is not None else None
         return None if shared is None else str(shared)
 
-    def _rules(self, offline: bool) -> Rules:
+    def _rules(self) -> Rules:
         config = self._config
         return Rules(
             policy=config.policy,
@@ -163,5 +200,5 @@ class Daemon:
             submitters=config.submitters,
             homes=config.homes,
             shared_everywhere=all(c.shared_dir is not None for c in config.clusters.values()),
-            offline=offline,
+            offline=self._offline,
         )

@@ -164,6 +164,10 @@ class Engine:
             for answer, _job in answers:
                 answer(Undecided(why))
 
+    def limit(self, limits: Limits) -> None:
+        """Hold requests against these limits from now on."""
+        self._limits = limits
+
     def admission(self) -> Admission:
         """What requests are held against now."""
         return Admission(self.names.names, self.broker.ledger.sizes(), self._limits, self._place)

@@ -1,4 +1,8 @@
-"""`metabroker serve`: run the daemon until it is told to end."""
+"""`metabroker serve`: run the daemon until it is told to end.
+
+SIGTERM and SIGINT end it, SIGHUP has it read its configuration again. Under systemd it tells when
+it serves, and its watchdog that the core answers.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,44 @@ import logging
 import signal
 import sys
 import threading
+from collections.abc import Callable
 
 from metabroker.api.sockets import SocketError
+from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
 from metabroker.store import StoreUnavailable
 
 from .daemon import Daemon
 from .desk import Hook, no_hook
+from .notify import Notifier
 
 log = logging.getLogger(__name__)
 
 
-def serve(config: Config, offline: bool = False, *, hook: Hook = no_hook) -> int:
-    """Serve until SIGTERM or SIGINT; the exit code of the process."""
+Read = Callable[[], Config]
+"""Reads the configuration again. Raises ConfigErrors."""
+
+
+def serve(
+    config: Config, offline: bool = False, *, hook: Hook = no_hook, again: Read | None = None
+) -> int:
+    """Serve until SIGTERM or SIGINT; the exit code of the process. `again` is for SIGHUP."""
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
     )
     for noisy in ("apscheduler", "alembic", "aiohttp"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    stop = threading.Event()
+    stop, reload, news = threading.Event(), threading.Event(), threading.Event()
+
+    def heard(number: int, _frame: object) -> None:
+        (reload if number == signal.SIGHUP else stop).set()
+        news.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, heard)
+    if again is not None:
+        signal.signal(signal.SIGHUP, heard)
+    notifier = Notifier()
     try:
         daemon = Daemon(config, offline=offline, hook=hook)
     except (StoreUnavailable, OSError) as error:
@@ -36,12 +57,33 @@ def serve(config: Config, offline: bool = False, *, hook: Hook = no_hook) -> int
     except (StoreUnavailable, SocketError, OSError) as error:
         daemon.stop()
         return _complain(error)
-    while not stop.wait(1.0) and daemon.alive:
-        pass
+    notifier.ready(daemon.summary)
+    while not stop.is_set() and daemon.alive:
+        news.wait(1.0)
+        news.clear()
+        if reload.is_set() and again is not None:
+            reload.clear()
+            notifier.reloading()
+            _reload(daemon, again)
+            notifier.ready(daemon.summary)
+        if notifier.due() and daemon.answers():
+            notifier.alive()
     failed = not daemon.alive
     log.info("ending")
+    notifier.stopping()
     daemon.stop()
     return 1 if failed else 0
+
+
+def _reload(daemon: Daemon, again: Read) -> None:
+    """Take over what can be changed while jobs run; a wrong file changes nothing."""
+    try:
+        config = again()
+    except ConfigErrors as found:
+        for error in found.errors:
+            log.error("the configuration is not taken over: %s", error)
+        return
+    daemon.reconfigure(config)
 
 
 def _complain(error: Exception) -> int:

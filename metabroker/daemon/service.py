@@ -49,7 +49,7 @@ class DaemonService:
         self._loop = loop
         self._store = store
         self._desks = desks
-        self._rules = rules
+        self.rules = rules
         self._clock = clock
         self._started = clock()
         self._lock = threading.Lock()
@@ -89,12 +89,12 @@ class DaemonService:
         self, caller: Caller, submission: Submission, answer: Callable[[int | Exception], None]
     ) -> AskToSubmit:
         self._available()
-        limit = self._rules.check(caller, submission)
+        limit = self.rules.check(caller, submission)
         self._check_native(submission)
         return AskToSubmit(
             submission,
             caller.user,
-            self._rules.home(caller),
+            self.rules.home(caller),
             limit,
             spec_of(submission),
             answer,
@@ -121,7 +121,7 @@ class DaemonService:
     def _change(self, caller: Caller, number: int, event: Event) -> Future[Json]:
         self._available()
         row = self._row(number)
-        if not self._rules.may_change(caller, row["user"]):
+        if not self.rules.may_change(caller, row["user"]):
             raise ServiceError(
                 Failure.FORBIDDEN,
                 f"job {number} belongs to {row['user']}",
@@ -263,8 +263,8 @@ class DaemonService:
             "version": metabroker.__version__,
             "instance": self._store.instance,
             "uptime_seconds": self._clock() - self._started,
-            "policy": self._rules.policy,
-            "offline": self._rules.offline,
+            "policy": self.rules.policy,
+            "offline": self.rules.offline,
             "store": self._loop.trouble or "ok",
             "jobs": dict(states),
             "jobs_by_queue": [

@@ -1,0 +1,126 @@
+"""What systemd sees of the daemon, and a configuration that is read again while jobs run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.fixtures import MakeSite
+from tests.daemon.harness import Site, eventually, recording
+from tests.daemon.kinds import Simulated
+
+UNIT = Path(__file__).parents[2] / "systemd" / "metabroker.service"
+
+
+class Manager:
+    """A service manager's ear."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "notify"
+        self.heard: list[dict[str, str]] = []
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(self.path))
+        self._thread = threading.Thread(target=self._listen)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        while message := self._socket.recv(4096).decode():
+            self.heard.append(dict(line.split("=", 1) for line in message.splitlines()))
+
+    def count(self, word: str) -> int:
+        return sum(word in message for message in self.heard)
+
+    def close(self) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+            end.sendto(b"", str(self.path))
+        self._thread.join()
+        self._socket.close()
+
+
+@pytest.fixture
+def site(make_site: MakeSite) -> Site:
+    return make_site(Simulated(), {"default_time": "10m"})
+
+
+@pytest.fixture
+def manager(site: Site) -> Iterator[Manager]:
+    made = Manager(site.folder)
+    site.prefix = ["env", f"NOTIFY_SOCKET={made.path}", "WATCHDOG_USEC=600000"]
+    yield made
+    made.close()
+
+
+def test_it_tells_when_it_serves_that_it_is_alive_and_when_it_ends(
+    site: Site, manager: Manager
+) -> None:
+    site.start()
+    eventually(lambda: manager.count("WATCHDOG") >= 3, 60, "the watchdog hears of it")
+    assert manager.heard[0] == {"READY": "1", "STATUS": "policy LP-GF over delft, leiden, lab"}
+    assert site.stop() == 0
+    assert manager.heard[-1]["STOPPING"] == "1"
+
+
+def test_a_reload_takes_over_what_users_are_held_against_and_loses_no_job(
+    site: Site, manager: Manager
+) -> None:
+    site.start()
+    site.look_at_clusters()
+    running = site.submit("--on delft:2,lab:2", recording("sleep 3"))
+    site.configure({"max_time": "5m", "default_time": "4m", "limits": {"total": 8}, "policy": "GS"})
+    assert site.process is not None
+    site.process.send_signal(signal.SIGHUP)
+    eventually(lambda: manager.count("READY") == 2, 60, "it has read its configuration")
+    assert manager.count("RELOADING") == 1
+    log = site.log.read_text()
+    assert "configuration: max_time is 300 now" in log
+    assert "configuration: policy has changed; that needs a new start" in log
+    (site.work / "job").write_text("#!/bin/sh\n")
+    long, large = (site.cli("submit", *words, "job") for words in LARGE_AND_LONG)
+    assert long.returncode == large.returncode == 1
+    assert "over the longest" in long.stderr and "8" in large.stderr
+    assert site.client.get("status")["policy"] == "LP-GF"
+    site.wait_end(running, "COMPLETED")
+    assert site.stop() == 0
+
+
+LARGE_AND_LONG = (("-n", "2", "-t", "1:00:00"), ("-n", "9"))
+
+
+def test_a_wrong_file_is_refused_and_the_old_configuration_kept(
+    site: Site, manager: Manager
+) -> None:
+    site.start()
+    site.look_at_clusters()
+    site.config.write_text(site.config.read_text() + "max_tiem: 5m\n")
+    assert site.process is not None
+    site.process.send_signal(signal.SIGHUP)
+    eventually(lambda: manager.count("READY") == 2, 60, "it has looked at its configuration")
+    log = site.log.read_text()
+    assert "the configuration is not taken over" in log and "max_tiem" in log
+    site.wait_end(site.submit("-n 2"), "COMPLETED")
+    assert site.stop() == 0
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not there")
+def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
+    unit = tmp_path / UNIT.name
+    text = UNIT.read_text().replace("/usr/bin/metabroker", sys.executable)
+    unit.write_text(re.sub("Documentation=.*\n", "", text))
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
+    )
+    ours = [line for line in verified.stderr.splitlines() if UNIT.name in line]
+    assert not ours, verified.stderr
+    asked = ["systemd-analyze", "security", "--offline=true", str(unit)]
+    judged = subprocess.run(asked, capture_output=True, text=True, check=True)
+    found = re.search(r"exposure level for metabroker.service: ([0-9.]+)", judged.stdout)
+    assert found is not None and float(found[1]) <= 2.5

@@ -29,6 +29,7 @@ from .orders import Orders
 from .rules import Rules
 from .service import DaemonService
 from .sole import SoleOwner
+from .watcher import FAR, NEAR
 
 log = logging.getLogger(__name__)
 
@@ -133,6 +134,7 @@ class Daemon:
             workers=configured.commands_at_once if configured is not None else 1,
             clock=self.clock,
             hook=hook,
+            pace=NEAR if getattr(configured, "via", "local") == "local" else FAR,
         )
 
     def _post(self, event: Event) -> None:

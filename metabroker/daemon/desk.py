@@ -21,7 +21,7 @@ from metabroker.clusters.port import Cluster, Doubt, Refusal
 
 from .carrying import STEPS, carrying, carrying_stray
 from .orders import Orders
-from .watcher import Watcher
+from .watcher import NEAR, Pace, Watcher
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,7 @@ class Desk:
         workers: int,
         clock: Callable[[], float],
         hook: Hook = no_hook,
+        pace: Pace = NEAR,
     ) -> None:
         self.index = index
         self.name = orders.cluster
@@ -59,7 +60,7 @@ class Desk:
         self._lines: dict[Ref, deque[Owed]] = {}
         self._strays: set[str] = set()
         self._reachable: bool | None = None
-        self.watcher = Watcher(cluster, orders, post, orders.cluster)
+        self.watcher = Watcher(cluster, orders, post, orders.cluster, pace)
 
     # --- effects ------------------------------------------------------------------------------
 

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-pytest_plugins = ["tests.testbed.fixtures", "tests.daemon.fixtures"]
+pytest_plugins = ["tests.testbed.fixtures", "tests.testbed.far", "tests.daemon.fixtures"]
 
-OF_REAL_DAEMONS = {"clusters", "make_site", "testbed", "overtime"}
+OF_REAL_DAEMONS = {"clusters", "make_site", "testbed", "overtime", "sshd"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,6 +18,7 @@ from metabroker.config.model import (
     Timeouts,
 )
 from metabroker.config.problems import Problem, choice, nearest, plain
+from metabroker.config.reaching import OF_SSH
 from metabroker.config.section import Limits
 
 _SECTIONS: dict[str, type[BaseModel]] = {
@@ -85,6 +86,10 @@ def _unknown(key: tuple[str | int, ...], system: str | None) -> Problem:
 
 def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
     """Why a key that is right elsewhere is wrong in a cluster of this system."""
+    if name in _SECRETS:
+        return "a password is never taken, in no file", "use a `key` without one, or an agent"
+    if system == "simulated" and name in OF_SSH:
+        return "a simulated cluster is not reached over ssh", "remove it"
     if system == "simulated" and name in {*SlurmCluster.model_fields, *OpenPBSCluster.model_fields}:
         return "a simulated cluster has no such setting: it runs no commands", "remove it"
     if name in SimulatedCluster.model_fields:

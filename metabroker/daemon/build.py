@@ -16,8 +16,11 @@ from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
+from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.config.model import Config
+from metabroker.clusters.transports.openssh import OpenSshTransport
+from metabroker.clusters.transports.reach import Hop, Reach
+from metabroker.config.model import Config, RealCluster
 from metabroker.config.model import OpenPBSCluster as OpenPBSConfig
 from metabroker.config.model import SimulatedCluster as SimulatedConfig
 from metabroker.config.model import SlurmCluster as SlurmConfig
@@ -103,9 +106,8 @@ def clusters(config: Config, made: Settings) -> list[Cluster]:
 def _real(
     config: Config, configured: SlurmConfig | OpenPBSConfig, name: str, instance: str
 ) -> Cluster:
-    env = _environment(configured.env, configured.bin)
-    transport = LocalTransport(env, command_timeout=config.timeouts.command)
-    user, horizon = accounts.own().name, float(config.default_time)
+    transport = _transport(configured, config.timeouts.command)
+    user, horizon = _account(configured), float(config.default_time)
     if isinstance(configured, OpenPBSConfig):
         return OpenPBSCluster(
             OpenPBSOptions(

@@ -30,6 +30,7 @@ from .orders import Orders
 from .rules import Rules
 from .service import DaemonService
 from .sole import SoleOwner
+from .watcher import FAR, NEAR
 
 log = logging.getLogger(__name__)
 
@@ -176,6 +177,7 @@ class Daemon:
             clock=self.clock,
             hook=hook,
             meter=OfCluster(self._meters, orders.cluster),
+            pace=NEAR if getattr(configured, "via", "local") == "local" else FAR,
         )
 
     def _durable(self, ready: Ready) -> None:

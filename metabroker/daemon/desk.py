@@ -22,7 +22,7 @@ from metabroker.metrics.of_clusters import OfCluster
 
 from .carrying import STEPS, carrying, carrying_stray
 from .orders import Orders
-from .watcher import Watcher
+from .watcher import NEAR, Pace, Watcher
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +48,7 @@ class Desk:
         clock: Callable[[], float],
         hook: Hook = no_hook,
         meter: OfCluster | None = None,
+        pace: Pace = NEAR,
     ) -> None:
         self.index = index
         self.name = orders.cluster
@@ -63,7 +64,7 @@ class Desk:
         self._lines: dict[Ref, deque[Owed]] = {}
         self._strays: set[str] = set()
         self._reachable: bool | None = None
-        self.watcher = Watcher(cluster, orders, post, orders.cluster)
+        self.watcher = Watcher(cluster, orders, post, orders.cluster, pace)
 
     # --- effects ------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
 from metabroker.broker.tokens import Ref
@@ -18,15 +19,42 @@ from .orders import Orders
 
 log = logging.getLogger(__name__)
 
-_QUICK, _SLOW, _AFTER_ERROR = 0.03, 0.1, 2.0
+_AFTER_ERROR = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds between two looks: `quick` while a component is on its way to its start, else
+    `slow`. With `growth` above 1 the pause grows from `quick` to `slow` while nothing changes."""
+
+    quick: float
+    slow: float
+    growth: float = 1.0
+
+    def after(self, pause: float, *, news: bool, on_its_way: bool) -> float:
+        """The next pause."""
+        if self.growth == 1.0:
+            return self.quick if on_its_way else self.slow
+        return self.quick if news else min(self.slow, max(self.quick, pause) * self.growth)
+
+
+NEAR = Pace(0.03, 0.1)
+FAR = Pace(0.25, 2.0, growth=1.25)
+"""Each look is a command on a login host that others use too."""
 
 
 class Watcher:
     """One cluster's watcher: a thread that sleeps while there is nothing to watch."""
 
     def __init__(
-        self, cluster: Cluster, orders: Orders, post: Callable[[Event], None], name: str
+        self,
+        cluster: Cluster,
+        orders: Orders,
+        post: Callable[[Event], None],
+        name: str,
+        pace: Pace = NEAR,
     ) -> None:
+        self._pace = pace
         self._cluster = cluster
         self._orders = orders
         self._post = post
@@ -34,6 +62,7 @@ class Watcher:
         self._wake = threading.Condition()
         self._seen: dict[Ref, Marks] = {}
         self._gates: dict[Ref, str] = {}
+        self._fresh = False  # a component came after the last look
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -41,6 +70,7 @@ class Watcher:
         """Look at this component from now on."""
         with self._wake:
             self._seen[ref] = Marks()
+            self._fresh = True
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name=f"{self._name}-watch", daemon=True
@@ -66,13 +96,16 @@ class Watcher:
         pause = 0.0
         while True:
             with self._wake:
-                self._wake.wait_for(lambda: self._closed, timeout=pause)
+                self._wake.wait_for(lambda: self._closed, timeout=min(pause, self._pace.quick))
+                self._wake.wait_for(
+                    lambda: self._closed or self._fresh, timeout=max(0.0, pause - self._pace.quick)
+                )
                 self._wake.wait_for(lambda: self._closed or self._seen)
                 if self._closed:
                     return
-                seen = dict(self._seen)
+                seen, fresh, self._fresh = dict(self._seen), self._fresh, False
             try:
-                self._look(seen)
+                news = self._look(seen) or fresh
             except (Doubt, Refusal) as error:
                 log.warning("%s: cannot look at components' records: %s", self._name, error)
                 pause = _AFTER_ERROR
@@ -80,9 +113,12 @@ class Watcher:
                 log.exception("%s: cannot look at components' records", self._name)
                 pause = _AFTER_ERROR
             else:
-                pause = _QUICK if any(m.started is None for m in seen.values()) else _SLOW
+                on_its_way = any(m.started is None for m in seen.values())
+                pause = self._pace.after(pause, news=news, on_its_way=on_its_way)
 
-    def _look(self, seen: dict[Ref, Marks]) -> None:
+    def _look(self, seen: dict[Ref, Marks]) -> bool:
+        """One look; whether it told anything new."""
+        told = False
         gates = {self._gate(ref): ref for ref in seen}
         found = self._cluster.look([gate for gate in gates if gate is not None])
         for gate, marks in found.items():
@@ -94,8 +130,10 @@ class Watcher:
                 if ref not in self._seen:
                     continue
                 self._seen[ref] = marks
+            told = True
             for event in news(ref, before, marks):
                 self._post(event)
+        return told
 
     def _gate(self, ref: Ref) -> str | None:
         gate = self._gates.get(ref)

@@ -90,8 +90,9 @@ class _Engine(ABC):
         following = next(stream, _NO_JOB)
         arrival = following.submit
         while ends or arrival < inf:
-            now = ends[0][0] if ends and ends[0][0] < arrival else arrival
-            if ends and ends[0][0] <= now:
+            end = ends[0][0] if ends else inf
+            now = end if end < arrival else arrival
+            if end <= now:
                 job = heappop(ends)
                 if ends and ends[0][0] <= now:
                     self._end_together(job, now, arrival <= now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ import pytest
 
 from tests.daemon.harness import Site, recording
 from tests.daemon.kinds import Kind, Simulated, Slurm
+from tests.daemon.pbs import OpenPBS, mixed, servers
 from tests.testbed import ClusterSpec, Testbed
 from tests.testbed.apt import SlurmUnavailable
 from tests.testbed.fixtures import RELEASES, Releases
@@ -31,20 +32,32 @@ def _newer(kind: str) -> Any:
     return pytest.param(kind, marks=[pytest.mark.slurm, pytest.mark.xdist_group("releases")])
 
 
+def _live(kind: str, marks: Sequence[pytest.MarkDecorator] = ()) -> Any:
+    """Live OpenPBS, where some is named: by one worker."""
+    return pytest.param(kind, marks=[*marks, pytest.mark.xdist_group("openpbs")])
+
+
 @pytest.fixture(
     params=[
         "simulated",
         pytest.param("slurm", marks=pytest.mark.slurm),
         *(_newer(f"slurm {release}") for release in RELEASES if release != "22.05"),
         _newer("slurm of three releases"),
+        _live("openpbs"),
+        _live("mixed", marks=[pytest.mark.slurm]),
     ]
 )
 def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:
-    """Three clusters: simulated, of one release of Slurm, or each of another release."""
+    """Three clusters: simulated, of one release of Slurm, or each of another release; and where
+    METABROKER_TEST_PBS names them (see `tests/daemon/pbs.py`) of OpenPBS, or mixed with Slurm."""
     if request.param == "simulated":
         yield Simulated()
     elif request.param == "slurm":
         yield Slurm(request.getfixturevalue("clusters"))
+    elif request.param == "openpbs":
+        yield OpenPBS(servers())
+    elif request.param == "mixed":
+        yield mixed(lambda: Slurm(request.getfixturevalue("clusters")))
     else:
         releases: Releases = request.getfixturevalue("releases")
         asked = [release for release in RELEASES if release in request.param] or list(RELEASES)

@@ -48,7 +48,7 @@ class Player:
             else:
                 self.where[others["local"]] = where
                 site.kind.local_job(site.folder, others["local"], where, processors)
-        if site.kind.name == "slurm":  # there they are no matter of our daemon
+        if site.kind.name != "simulated":  # there they are no matter of our daemon
             self._await_first_local()
         options = []
         if scenario.pause is not None:

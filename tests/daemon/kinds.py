@@ -64,7 +64,8 @@ def end_local(folder: Path, name: str) -> None:
     (folder / f"{name}.end").touch()
 
 
-def _local_script(folder: Path, name: str) -> str:
+def local_script(folder: Path, name: str) -> str:
+    """What a local user's job runs."""
     return f"#!/bin/sh\nwhile [ ! -e '{folder}/{name}.end' ]; do sleep 0.05; done\n"
 
 
@@ -89,15 +90,15 @@ class Slurm:
     def local_job(self, folder: Path, name: str, cluster: str, processors: int) -> None:
         self.clusters[cluster].submit(
             *("-n", str(processors), "-t", "10", "-J", name),
-            script=_local_script(folder, name),
-            user=_somebody(),
+            script=local_script(folder, name),
+            user=somebody(),
             cwd=Path("/tmp"),
         )
 
     def reservation(self, folder: Path, name: str, cluster: str, processors: int) -> None:
         self.clusters[cluster].run(
             *("scontrol", "create", "reservation", f"ReservationName={name}", "StartTime=now"),
-            *("Duration=60", f"Users={_somebody() or 'root'}", f"CoreCnt={processors}"),
+            *("Duration=60", f"Users={somebody() or 'root'}", f"CoreCnt={processors}"),
             "PartitionName=batch",
             check=True,
         )
@@ -112,7 +113,7 @@ class Slurm:
         return Held(jobs, {r.name: r.processors for r in real.reservations()})
 
 
-def _somebody() -> str | None:
+def somebody() -> str | None:
     """A user other than the broker's account, where we may act as one."""
     return "daemon" if os.geteuid() == 0 else None
 
@@ -136,7 +137,7 @@ class Simulated:
         number = state["next_id"]
         script = folder / f"{cluster}.jobs" / f"{number}.sh"
         script.parent.mkdir(exist_ok=True)
-        script.write_text(_local_script(folder, name))
+        script.write_text(local_script(folder, name))
         job = {
             "id": number,
             "name": name,

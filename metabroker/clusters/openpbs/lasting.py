@@ -45,7 +45,6 @@ class Lasting:
             return None
         if life is None or marks is None or marks.started is None:
             return None
-        lasted = life.lasted
-        if marks.ended is not None:
-            lasted = max(lasted, marks.ended - marks.started)
+        # Its record is by one clock alone; what was seen, by the broker's and the server's.
+        lasted = life.lasted if marks.ended is None else marks.ended - marks.started
         return Cause.OVERTIME if lasted >= life.limit - 1.0 else Cause.KILLED

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 # Account, mail (when, to whom), priority, project; with any value.
 _ANY_VALUE = frozenset("AmMpP")
+_PART = re.compile(r"([A-Za-z][A-Za-z0-9_]*)=[^\s,]+")
 _QUEUE = re.compile(r"[A-Za-z0-9_.-]+")  # one of another server has an @
 # Attributes that are no matter of the broker's.
 _ATTRIBUTES = frozenset({"group_list", "umask"})
@@ -48,9 +49,10 @@ def _wrong(word: str) -> str | None:
 def _of_broker(word: str, value: str, names: frozenset[str], *, allowed: bool) -> str | None:
     """What is wrong with `name=value,name=value`."""
     for part in value.split(","):
-        name = part.partition("=")[0].strip().lower()
-        if re.fullmatch(r"[a-z][a-z0-9_]*", name) is None or "=" not in part:
-            return f"{word!r}: write -{word[1]}name=value, without commas in the value"
+        found = _PART.fullmatch(part)
+        if found is None:
+            return f"{word!r}: write -{word[1]}name=value, without commas or blanks in the value"
+        name = found[1].lower()
         if (name in names) is not allowed:
             return f"{word!r}: {name} is metabroker's own to set: leave it out"
     return None

@@ -46,8 +46,10 @@ LINE = f"exec env -i {_KEPT} LC_ALL=C /bin/sh -c '{_SCRIPT}'"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NEWLINE = "'\"$mb_newline\"'"
 _SET_NEWLINE = 'mb_newline=$(printf "\\nx"); mb_newline=${mb_newline%x}; '
-# What `timeout` and `env` say, and end with, where they could not run the command at all.
-_NOT_RUN = re.compile(r"^(?:/usr/bin/)?(?:timeout|env): (.*)$", re.MULTILINE)
+# What `timeout` and `env`, or the shell in their place, say where they could not run it at all.
+_NOT_RUN = re.compile(
+    r"^(?:/bin/sh: (?:line )?\d+: )?(?:/usr/bin/)?(?:timeout|env): (.*)$", re.MULTILINE
+)
 _SIGNALS = range(129, 193)
 
 

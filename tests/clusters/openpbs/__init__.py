@@ -1,0 +1,1 @@
+"""Tests of the OpenPBS adapter, from what real servers printed."""

@@ -1,0 +1,109 @@
+"""Cleaning: end the job, wait, and only then delete the reservation; with and without history."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.openpbs import operations
+from metabroker.clusters.openpbs.commands import Account
+from metabroker.clusters.port import Doubt
+from metabroker.clusters.transports.base import Completed
+from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
+
+from .recorded import case
+from .test_reserving import shown
+from .test_submitting import NO_HISTORY
+
+WHO = Account("mbsvc")
+ID = said("37.pbsa\n")
+FIND = f"qselect -x -u mbsvc -N {TOKEN}"
+LIVE = f"qselect -u mbsvc -N {TOKEN}"
+SHOW = "qstat -x -f -F dsv 37.pbsa"
+LIST = "pbs_rstat -F"
+
+
+def job(state: str, substate: int = 42, status: int | None = None) -> Completed:
+    text = f"Job Id: 37.pbsa|Job_Name={TOKEN}|Job_Owner=mbsvc@h|job_state={state}"
+    text += f"|substate={substate}" + ("" if status is None else f"|Exit_status={status}")
+    return said(text + "\n")
+
+
+def clean(answers: list[Answer], *, reservation: bool = True) -> tuple[Cause | None, Told]:
+    told = Told()
+    last = drive(operations.clean(WHO, TOKEN, reservation=reservation), answers, told)
+    return (None if last is None else last.cause), told
+
+
+def test_the_quick_order() -> None:
+    cause, told = clean(
+        [ID, job("R"), said(), ID, job("E", 53), ID, job("F", 91, 271), shown(), said(), said()]
+    )
+    assert cause is Cause.KILLED
+    assert told.lines == [
+        *(FIND, SHOW, "qdel 37.pbsa", FIND, SHOW, FIND, SHOW),
+        *(LIST, "pbs_rdel R112.pbsa", LIST),
+    ]
+    assert told.pauses == 1
+
+
+def test_nothing_there() -> None:
+    assert clean([said(), said()])[1].lines == [FIND, LIST]
+    assert clean([said()], reservation=False)[1].lines == [FIND]
+
+
+def test_without_history_a_job_that_is_gone_has_ended() -> None:
+    cause, told = clean([NO_HISTORY, ID, job("R"), said(), NO_HISTORY, said()], reservation=False)
+    assert cause is None
+    assert told.lines == [FIND, LIVE, "qstat -f -F dsv 37.pbsa", "qdel 37.pbsa", FIND, LIVE]
+
+
+def test_a_job_that_vanishes_between_two_commands() -> None:
+    gone = case("20/19").completed
+    assert gone.exit_status == 153
+    # In the form asked for nothing is printed.
+    nothing = Completed(153, "", gone.stderr)
+    assert clean([ID, nothing], reservation=False)[0] is None
+
+
+@pytest.mark.parametrize("name", ["30/08", "30/09", "30/04", "30/06", "30/12"])
+def test_recorded_answers_to_ending_a_job(name: str) -> None:
+    clean([ID, job("R"), case(name).completed, ID, job("F", 91, 271)], reservation=False)
+
+
+@pytest.mark.parametrize("name", ["30/01", "30/11", "70/07", "70/19"])
+def test_a_job_that_cannot_be_ended_is_a_doubt(name: str) -> None:
+    with pytest.raises(Doubt, match="qdel"):
+        clean([ID, job("R"), case(name).completed], reservation=False)
+
+
+@pytest.mark.parametrize("name", ["40/60", "40/62", "40/63", "50/30"])
+def test_recorded_answers_to_deleting_a_reservation(name: str) -> None:
+    clean([said(), shown(), case(name).completed, said()])
+
+
+@pytest.mark.parametrize("name", ["40/59", "70/15"])
+def test_a_reservation_that_cannot_be_deleted_is_a_doubt(name: str) -> None:
+    with pytest.raises(Doubt, match="pbs_rdel"):
+        clean([said(), shown(), case(name).completed])
+
+
+def test_a_reservation_that_is_slow_to_go_is_waited_for() -> None:
+    slow = shown("RESV_BEING_DELETED", 9)
+    _, told = clean([said(), shown(), said(), slow, said(), slow, said(), said()])
+    assert told.pauses == 1
+
+
+def test_all_of_a_token_are_deleted_and_nobody_elses() -> None:
+    three = said(
+        shown().stdout
+        + shown().stdout.replace("R112", "R113")
+        + shown(owner="mallory").stdout.replace("R112", "R114")
+    )
+    _, told = clean([said(), three, said(), shown(owner="mallory")])
+    assert "pbs_rdel R112.pbsa R113.pbsa" in told.lines
+
+
+def test_what_does_not_end_is_not_gone_yet() -> None:
+    with pytest.raises(Doubt, match=f"{TOKEN} is E: not gone yet"):
+        clean([ID, job("R"), said(), *[x for _ in range(29) for x in (ID, job("E"))]])

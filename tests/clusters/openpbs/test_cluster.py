@@ -1,0 +1,250 @@
+"""The OpenPBS cluster behind the port: looks, ends without history, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metabroker.broker.observation import NativeState, Snapshot
+from metabroker.broker.states import Cause
+from metabroker.clusters.gate import gate_path
+from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
+from metabroker.clusters.port import CleanOrder, Doubt, Refusal
+from metabroker.clusters.transports.base import CommandLost, CommandMissing, Completed
+from metabroker.clusters.transports.local import LocalTransport
+from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
+
+from .recorded import case
+from .test_reserving import shown
+from .test_submitting import NO_HISTORY, ORDER
+
+NOW = 1795236224.0  # Sat Nov 21 04:43:44 2026
+VERSION = said("pbs_version = 23.06.06\n")
+FREE = case("53/21").completed
+PREFIX = "mb-abcdef01-"
+
+
+def cluster(**given: object) -> OpenPBSCluster:
+    options = OpenPBSOptions("leiden", "abcdef01", "mbsvc")
+    return OpenPBSCluster(replace(options, **given), LocalTransport({}))  # type: ignore[arg-type]
+
+
+def job(state: str = "R", vnodes: str = "(n01:ncpus=2)+(n02:ncpus=2)", more: str = "") -> Completed:
+    return said(
+        f"Job Id: 37.pbsa|Job_Name={TOKEN}|Job_Owner=mbsvc@h|job_state={state}|substate=42|"
+        f"Resource_List.ncpus=4|exec_vnode={vnodes}|exec_host=n01/0*2+n02/0*2{more}\n"
+    )
+
+
+def look(answers: list[Answer], it: OpenPBSCluster | None = None) -> Snapshot:
+    return drive((it or cluster()).observe(NOW), [VERSION, *answers], Told())
+
+
+def test_an_idle_cluster() -> None:
+    found = look([said(), said(), FREE, said()])
+    assert (found.processors, found.usable, found.busy) == (12, 12, 0)
+    assert (found.version, found.settled, found.taken_at) == ("23.06.06", True, NOW)
+    assert not found.jobs and not found.reservations and not found.ours
+
+
+def test_the_number_of_commands_does_not_grow_with_jobs() -> None:
+    it = cluster()
+    ids = "".join(f"{n}.pbsa\n" for n in range(500))
+    told = Told()
+    answers: list[Answer] = [VERSION, said(ids), said(ids), job(), FREE, said()]
+    first = drive(it.observe(NOW), answers, told)
+    assert first.commands == len(told.commands) == 6
+    assert [line.split()[0] for line in told.lines] == [
+        "qstat", "qselect", "qselect", "qstat", "pbsnodes", "pbs_rstat",
+    ]  # fmt: skip
+    assert told.lines[2] == "qselect -x -u mbsvc -t m.gt.202611210438.44"
+    again = Told()
+    assert drive(it.observe(NOW), [said(), said(), FREE, said()], again).commands == 4
+    assert all(("TZ", "UTC") in c.env and ("LC_ALL", "C") in c.env for c in told.commands)
+
+
+def test_our_running_job_without_a_reservation() -> None:
+    busy = said(
+        FREE.stdout.replace('"resources_assigned":\t{\n', '"resources_assigned":\t{\n"ncpus":2', 2)
+    )
+    found = look([said("37.pbsa\n"), said(), job(), busy, said()])
+    assert (found.busy, found.ours) == (4, {TOKEN: 4})
+    native = found.jobs[TOKEN]
+    assert (native.native_id, native.state, native.hosts) == (
+        "37.pbsa", NativeState.RUNNING, "n01 n02",
+    )  # fmt: skip
+
+
+def test_a_reservation_that_has_begun_is_assigned_already() -> None:
+    nodes = case("50/08").completed
+    running = shown("RESV_RUNNING", 5)
+    # With its job in it and without: both are the same four processors.
+    for listed, jobs in ((said("37.pbsa\n"), [job()]), (said(), [])):
+        found = look([listed, said(), *jobs, nodes, running])
+        assert (found.usable, found.busy, found.ours) == (12, 4, {TOKEN: 4})
+    assert found.reservations[TOKEN].processors == 4
+    assert found.reservations[TOKEN].hosts == "n01 n02"
+
+
+def test_a_reservation_that_will_begin_soon_counts_though_nothing_is_assigned() -> None:
+    found = look([said(), said(), FREE, shown()])
+    assert (found.busy, found.ours) == (4, {TOKEN: 4})
+    far = said(shown().stdout.replace("04:43:44 2026", "06:43:44 2026"))
+    assert look([said(), said(), FREE, far]).busy == 0
+    assert look([said(), said(), FREE, far], cluster(horizon=8000.0)).busy == 4
+
+
+def test_one_that_is_not_confirmed_holds_nothing_and_is_known() -> None:
+    found = look([said(), said(), FREE, shown("RESV_UNCONFIRMED", 1)])
+    assert (found.busy, list(found.reservations)) == (0, [TOKEN])
+
+
+def test_what_others_call_by_our_names_is_not_ours() -> None:
+    theirs = said(job().stdout.replace("mbsvc@", "mallory@"))
+    found = look([said("37.pbsa\n"), said(), theirs, FREE, shown(owner="mallory")])
+    assert found.busy == 4 and not found.ours and not found.jobs and not found.reservations
+
+
+def test_a_job_that_was_not_asked_for_is_not_believed() -> None:
+    assert not look([said("36.pbsa\n"), said(), job(), FREE, said()]).jobs
+
+
+def test_an_ended_job_is_shown_where_there_is_history() -> None:
+    ended = said(job("F").stdout.replace("substate=42", "substate=93|Exit_status=-29"))
+    found = look([said(), said("37.pbsa\n"), ended, FREE, said()])
+    assert found.jobs[TOKEN].cause is Cause.OVERTIME and not found.ours
+
+
+def test_without_history_ended_jobs_are_not_asked_for() -> None:
+    told = Told()
+    answers: list[Answer] = [VERSION, said("37.pbsa\n"), NO_HISTORY, job(), FREE, said()]
+    drive(cluster().observe(NOW), answers, told)
+    assert told.lines[3] == "qstat -f -F dsv 37.pbsa"
+
+
+def test_jobs_that_vanish_while_they_are_asked_for() -> None:
+    gone = Completed(153, job().stdout, "qstat: Unknown Job Id 36.pbsa\n")
+    found = look([said("36.pbsa\n37.pbsa\n"), said(), gone, FREE, said()])
+    assert list(found.jobs) == [TOKEN]
+
+
+def test_nodes_whose_json_is_invalid_are_asked_for_in_the_other_form() -> None:
+    poisoned = said(FREE.stdout.replace('"license":\t"l"', '"comment":\tnan', 1))
+    dsv = said("Name=n01|state=free|resources_available.ncpus=4|resources_assigned.ncpus=1\n")
+    told = Told()
+    found = drive(cluster().observe(NOW), [VERSION, said(), said(), poisoned, dsv, said()], told)
+    assert (found.usable, found.busy, found.commands) == (4, 1, 6)
+    assert told.lines[4] == "pbsnodes -a -v -F dsv"
+
+
+def test_nodes_that_are_off_are_not_idle() -> None:
+    found = look([said(), said(), case("53/06").completed, said()])
+    assert (found.processors, found.usable, found.busy) == (12, 8, 0)
+    # All of the other server's vnodes are.
+    found = look([said(), said(), case("53/14").completed, said()])
+    assert (found.processors, found.usable, found.busy) == (32, 0, 0)
+
+
+def test_a_node_that_is_taken_whole_has_no_idle_processors() -> None:
+    whole = said(FREE.stdout.replace('"state":\t"free"', '"state":\t"job-exclusive"', 1))
+    found = look([said("37.pbsa\n"), said(), job(vnodes="(n01:ncpus=1)"), whole, said()])
+    assert (found.busy, found.ours) == (4, {TOKEN: 4})
+
+
+def test_a_server_that_has_heard_of_no_node_yet_is_not_settled() -> None:
+    unknown = said(FREE.stdout.replace('"free"', '"state-unknown,down"'))
+    assert not look([said(), said(), unknown, said()]).settled
+    one_up = said(FREE.stdout.replace('"free"', '"state-unknown,down"', 2))
+    assert look([said(), said(), one_up, said()]).settled
+
+
+def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:
+    nodes = said(
+        "Name=a|state=free|queue=fast|resources_available.ncpus=8\n"
+        "Name=b|state=free|resources_available.ncpus=4|resources_available.Qlist=x, y\n"
+        "Name=c|state=free|resources_available.ncpus=2\n"
+    )
+    for given, processors in (
+        ({"queue": "fast"}, 8),
+        ({"queue": "workq"}, 6),
+        ({}, 6),
+        ({"chunk": "mem=2gb:Qlist=y"}, 4),
+    ):
+        assert look([said(), said(), nodes, said()], cluster(**given)).processors == processors
+    with pytest.raises(Refusal, match="no node is for this queue"):
+        look([said(), said(), nodes, said()], cluster(chunk="Qlist=z"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        (Completed(1, "", "Unknown option: version\nUsage:\n    qstat [-f] [-a|-i|-r]\n"), "slurm"),
+        (Completed(0, "", "Version: 6.1.2\nCommit: 661e092552de43a785c15d39a3634a541d86898e\n"),
+         "TORQUE"),
+        (Completed(127, "", "what?\n"), "not OpenPBS"),
+        (Completed(0, "slurm 22.05.8\n", ""), "slurm"),
+    ],
+)  # fmt: skip
+def test_other_systems_that_have_a_qstat_are_refused(answer: Completed, word: str) -> None:
+    with pytest.raises(Refusal, match=word) as caught:
+        drive(cluster().observe(NOW), [answer], Told())
+    assert caught.value.cause is Cause.INVALID
+
+
+@pytest.mark.parametrize("name", ["70/10", "70/11", "70/13", "70/20", "70/22", "70/25", "70/35"])
+def test_a_look_at_a_server_that_is_down(name: str) -> None:
+    answers: list[Answer] = [said(), said(), FREE, said()]
+    program = case(name).argv[0]
+    place = {"qselect": 0, "pbsnodes": 2, "pbs_rstat": 3}[program]
+    with pytest.raises(Refusal) as caught:
+        look([*answers[:place], case(name).completed])
+    assert caught.value.cause is Cause.UNREACHABLE
+
+
+def test_a_lost_a_missing_and_a_garbled_command() -> None:
+    with pytest.raises(Doubt, match="no answer"):
+        look([CommandLost("qselect: no answer within 30 s")])
+    with pytest.raises(Refusal, match="set `bin` or PATH"):
+        drive(cluster().observe(NOW), [CommandMissing("qstat: not found")], Told())
+    with pytest.raises(Doubt, match="qselect"):
+        look([said("what\n")])
+    with pytest.raises(Doubt, match="pbs_rstat"):
+        look([said(), said(), FREE, said("what\n")])
+
+
+LIMITED = "|Resource_List.walltime=00:00:10|stime=Sat Nov 21 04:43:{:02} 2026"
+
+
+@pytest.mark.parametrize(("seconds", "cause"), [(12.0, Cause.OVERTIME), (4.0, Cause.KILLED)])
+def test_how_a_job_ended_that_its_server_has_forgotten(
+    tmp_path: Path, seconds: float, cause: Cause
+) -> None:
+    it = cluster()
+    order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
+    drive(it.submit(order), [said("37.pbsa\n")], Told())
+    look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(43)), FREE, said()], it)
+    _record(Path(order.gate), "143 signalled\n", seconds)
+    wanted = CleanOrder(TOKEN, order.gate, reservation=False)
+    left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
+    assert (left.started, left.exit_code, left.cause) == (True, 143, cause)
+
+
+def test_without_history_the_components_own_record_is_the_exit_code(tmp_path: Path) -> None:
+    it = cluster()
+    order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
+    drive(it.submit(order), [said("37.pbsa\n")], Told())
+    _record(Path(order.gate), "3 \n", 1.0)
+    wanted = CleanOrder(TOKEN, order.gate, reservation=False)
+    left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
+    assert (left.started, left.exit_code, left.cause) == (True, 3, None)
+
+
+def _record(gate: Path, text: str, seconds: float) -> None:
+    (gate / "go").rename(gate / "run")
+    (gate / "started").write_text("n1\n")
+    (gate / "ended").write_text(text)
+    os.utime(gate / "started", (1000.0, 1000.0))
+    os.utime(gate / "ended", (1000.0 + seconds, 1000.0 + seconds))

@@ -1,0 +1,168 @@
+"""Reserving: a start a little ahead by the server's clock, and nothing counts unread."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.openpbs import reserving
+from metabroker.clusters.openpbs.commands import Account
+from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
+from metabroker.clusters.transports.base import CommandLost, Completed
+from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, failed, said
+
+from .recorded import case
+
+WHO = Account("mbsvc")
+ORDER = ReserveOrder(TOKEN, 4, 600)
+NOW = 1795236222  # Sat Nov 21 04:43:42 2026
+SERVER = said(f'{{"timestamp":\t{NOW},\n"pbs_version":"23.06.06"}}\n')
+CONFIRMED = said("R112.pbsa CONFIRMED\n")
+NONE = said()
+UNKNOWN = said("", "pbs_rstat: Unknown Reservation Id\n")
+LIST = "pbs_rstat -F"
+SHOW = "pbs_rstat -F R112.pbsa"
+DELETE = "pbs_rdel R112.pbsa"
+
+
+def rsub(start: str) -> str:
+    return f"pbs_rsub -I -8 -N {TOKEN} -R {start} -D 600 -l select=4:ncpus=1 -l place=free"
+
+
+def shown(
+    state: str = "RESV_CONFIRMED",
+    substate: int = 2,
+    processors: int = 4,
+    owner: str = "mbsvc",
+    name: str = TOKEN,
+    created: str = "Sat Nov 21 04:43:42 2026",
+) -> Completed:
+    text = case("50/04").stdout
+    for old, new in (
+        ("RESV_RUNNING", state),
+        ("reserve_substate = 5", f"reserve_substate = {substate}"),
+        ("ncpus = 4", f"ncpus = {processors}"),
+        ("pbsal@pbsa", f"{owner}@pbsa"),
+        ("mbnow", name),
+        ("ctime = Sat Nov 21 04:43:42 2026", f"ctime = {created}"),
+    ):
+        text = text.replace(old, new)
+    return said(text)
+
+
+def reserve(answers: list[Answer], ahead: float = 0.0) -> tuple[list[str], float]:
+    told = Told()
+    found = drive(reserving.reserve(WHO, ORDER, ahead), answers, told)
+    assert all(("TZ", "UTC") in command.env for command in told.commands)
+    return told.lines, found
+
+
+def refused(answers: list[Answer]) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        reserve(answers)
+    return caught.value
+
+
+def test_it_begins_a_few_seconds_ahead_and_is_made_when_it_is_confirmed() -> None:
+    lines, ahead = reserve([NONE, SERVER, CONFIRMED, shown()])
+    assert lines == [LIST, "qstat -B -f -F json", rsub("202611210443.45"), SHOW]
+    assert ahead == 0.0
+
+
+def test_chunks_have_what_the_configuration_says() -> None:
+    told = Told()
+    who = Account("mbsvc", chunk="mem=2gb:Qlist=fast")
+    drive(reserving.reserve(who, ORDER, 0.0), [NONE, SERVER, CONFIRMED, shown()], told)
+    assert "select=4:ncpus=1:mem=2gb:Qlist=fast" in told.commands[2].argv
+
+
+def test_the_servers_clock_is_learned_and_kept_to() -> None:
+    late = shown(created="Sat Nov 21 04:43:49 2026")
+    _, ahead = reserve([NONE, SERVER, CONFIRMED, late])
+    assert ahead == 7.0
+    lines, _ = reserve([NONE, SERVER, CONFIRMED, shown()], ahead=7.0)
+    assert lines[2] == rsub("202611210443.52")
+
+
+def test_a_clock_that_is_behind_needs_no_more() -> None:
+    lines, _ = reserve([NONE, SERVER, CONFIRMED, shown()], ahead=-40.0)
+    assert lines[2] == rsub("202611210443.45")
+
+
+def test_a_start_that_was_too_early_is_tried_later() -> None:
+    bad = case("40/17").completed
+    lines, _ = reserve([NONE, SERVER, bad, SERVER, CONFIRMED, shown()])
+    assert lines[4] == rsub("202611210443.52")
+    refusal = refused([NONE, *[SERVER, bad] * 3])
+    assert refusal.cause is Cause.BUSY and "clock" in refusal.detail
+
+
+def test_one_that_is_not_confirmed_in_time_is_gone_and_tried_later() -> None:
+    expired = said("R112.pbsa delete, wait period expired\n")
+    gone = case("40/63").completed
+    lines, _ = reserve([NONE, SERVER, expired, gone, SERVER, CONFIRMED, shown()])
+    assert lines[3] == DELETE
+    hung = said("R112.pbsa UNCONFIRMED\n")
+    refusal = refused([NONE, *[SERVER, hung, said()] * 3])
+    assert refusal.cause is Cause.BUSY and "UNCONFIRMED" in refusal.detail
+
+
+@pytest.mark.parametrize("name", ["40/11", "40/15", "40/25", "50/45", "50/48"])
+def test_denied_is_busy_and_leaves_nothing(name: str) -> None:
+    refusal = refused([NONE, SERVER, case(name).completed])
+    assert refusal.cause is Cause.BUSY and "DENIED" in refusal.detail
+
+
+@pytest.mark.parametrize("name", ["40/33", "40/31"])
+def test_without_the_right_to_reserve_the_way_out_is_told(name: str) -> None:
+    refusal = refused([NONE, SERVER, case(name).completed])
+    assert refusal.cause is Cause.DENIED and "claim: placeholder" in refusal.detail
+
+
+@pytest.mark.parametrize(("name", "cause"), [("40/23", Cause.INVALID), ("70/12", Cause.UNREACHABLE),
+                                             ("70/21", Cause.UNREACHABLE)])  # fmt: skip
+def test_other_answers(name: str, cause: Cause) -> None:
+    assert refused([NONE, SERVER, case(name).completed]).cause is cause
+
+
+def test_one_that_was_made_before_is_kept() -> None:
+    for state, substate in (("RESV_CONFIRMED", 2), ("RESV_RUNNING", 5)):
+        lines, ahead = reserve([shown(state, substate)], ahead=2.0)
+        assert (lines, ahead) == ([LIST], 2.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        shown("RESV_UNCONFIRMED", 1),
+        shown("RESV_RUNNING", 10),
+        shown("RESV_DEGRADED", 10),
+        shown(processors=3),
+        said(shown().stdout + shown().stdout.replace("R112", "R113")),
+    ],
+)
+def test_one_that_is_not_right_is_made_anew(wrong: Completed) -> None:
+    lines, _ = reserve([wrong, said(), SERVER, CONFIRMED, shown()])
+    assert lines[1].startswith(DELETE)
+
+
+def test_somebody_elses_of_that_name_is_left_alone() -> None:
+    lines, _ = reserve([shown(owner="mallory"), SERVER, CONFIRMED, shown()])
+    assert not any("pbs_rdel" in line for line in lines)
+
+
+def test_what_was_made_and_is_not_what_was_asked_for_does_not_count() -> None:
+    for wrong in (shown(processors=3), shown("RESV_DEGRADED", 10), UNKNOWN):
+        refusal = refused([NONE, SERVER, CONFIRMED, wrong, said()])
+        assert refusal.cause is Cause.BUSY
+
+
+def test_whether_it_was_made_may_not_be_known() -> None:
+    with pytest.raises(CommandLost):
+        reserve([NONE, SERVER, CommandLost("pbs_rsub: no answer within 30 s")])
+    with pytest.raises(Doubt):
+        reserve([NONE, SERVER, failed("pbs_rsub: communication failure\n", 1)])
+    # It succeeds where it has not even read where the server is.
+    with pytest.raises(Refusal) as caught:
+        reserve([case("70/25").completed])
+    assert caught.value.cause is Cause.UNREACHABLE

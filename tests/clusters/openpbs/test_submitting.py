@@ -1,0 +1,159 @@
+"""Submitting: the command and its script, adopting, and what qsub answers."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.answered import Garbled
+from metabroker.clusters.openpbs import operations
+from metabroker.clusters.openpbs.commands import Account
+from metabroker.clusters.port import ComponentOrder, Doubt, Refusal
+from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
+
+from .recorded import case
+from .test_reserving import shown
+
+WHO = Account("mbsvc")
+ORDER = ComponentOrder(
+    token=TOKEN,
+    gate="/work/.metabroker/gate",
+    processors=16,
+    seconds=601,
+    job=1,
+    name="job",
+    component=0,
+    peers=(),
+    script=b"",
+    args=(),
+    environment={},
+    chdir="/work",
+    output="/work/out",
+    error=None,
+)
+FIND = f"qselect -x -u mbsvc -N {TOKEN}"
+NO_HISTORY = said("", "qselect: PBS is not configured to maintain job history \n")
+
+
+def submit(
+    answers: list[Answer], order: ComponentOrder = ORDER, who: Account = WHO
+) -> tuple[Told, str]:
+    told = Told()
+    found = drive(operations.submit(who, order, b"#!/bin/sh\ntrue\n"), answers, told)
+    return told, found.native_id
+
+
+def argv(order: ComponentOrder = ORDER, who: Account = WHO) -> str:
+    return " ".join(submit([said("7.pbsa\n")], order, who)[0].commands[-1].argv)
+
+
+def test_the_command() -> None:
+    assert argv() == (
+        f"qsub -f -C  -m n -N {TOKEN} -S /bin/sh -r n -o /dev/null -e /dev/null "
+        "-l select=16:ncpus=1 -l place=free -l walltime=601"
+    )
+
+
+def test_what_the_configuration_says() -> None:
+    who = Account("mbsvc", "workq", "acct", "proj", "mem=2gb")
+    assert argv(who=who).endswith(
+        "-l select=16:ncpus=1:mem=2gb -l place=free -l walltime=601 -A acct -P proj -q workq"
+    )
+
+
+def test_users_own_options_come_first_and_ours_win() -> None:
+    who = Account("mbsvc", "workq", "acct")
+    line = argv(replace(ORDER, native=("-qlong", "-p5", "-Ame")), who)
+    assert line.startswith(f"qsub -f -C  -m n -qlong -p5 -Ame -N {TOKEN}")
+    assert "workq" not in line and "acct" not in line
+
+
+def test_into_a_reservation_by_its_queues_short_name() -> None:
+    order = replace(ORDER, reservation=True, native=("-qlong",))
+    told, _ = submit([shown(), said("7.pbsa\n")], order, Account("mbsvc", "workq"))
+    assert told.lines[0] == "pbs_rstat -F"
+    assert told.lines[1].endswith("-q R112")
+
+
+def test_a_reservation_that_is_gone() -> None:
+    order = replace(ORDER, reservation=True)
+    for listed in (said(), shown(owner="mallory"), shown(name="other")):
+        with pytest.raises(Refusal) as caught:
+            submit([listed], order)
+        assert caught.value.cause is Cause.LOST
+
+
+def test_the_script_writes_its_outputs_where_they_belong(tmp_path: Path) -> None:
+    folder = tmp_path / "it's $(touch owned)"
+    folder.mkdir()
+    for error in (None, str(folder / "err")):
+        order = replace(ORDER, chdir=str(folder), output=str(folder / "out;x"), error=error)
+        told = Told()
+        script = b"#!/bin/sh\npwd; echo $PBS_O_WORKDIR; echo wrong >&2\n"
+        drive(operations.submit(WHO, order, script), [said("7.pbsa\n")], told)
+        subprocess.run(["/bin/sh"], input=told.commands[0].stdin, check=True, cwd="/", timeout=20)
+    twice = f"{folder}\n{folder}\n"
+    assert (folder / "out;x").read_text() == f"{twice}wrong\n{twice}"
+    assert (folder / "err").read_text() == "wrong\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["err", "out;x"]
+
+
+def test_adopting() -> None:
+    again = replace(ORDER, again=True)
+    known = said(case("20/29").stdout.replace("mb-run", TOKEN).replace("pbsal@", "mbsvc@"))
+    told, native = submit([said("37.pbsa\n"), known], again)
+    assert native == "37.pbsa"
+    assert told.lines == [FIND, "qstat -x -f -F dsv 37.pbsa"]
+    told, native = submit([said(), said("7.pbsa\n")], again)
+    assert (native, told.lines[0]) == ("7.pbsa", FIND)
+
+
+def test_without_history_live_jobs_are_looked_for_apart() -> None:
+    again = replace(ORDER, again=True)
+    known = said(case("20/29").stdout.replace("mb-run", TOKEN).replace("pbsal@", "mbsvc@"))
+    told, native = submit([NO_HISTORY, said("37.pbsa\n"), known], again)
+    assert told.lines == [FIND, f"qselect -u mbsvc -N {TOKEN}", "qstat -f -F dsv 37.pbsa"]
+    assert native == "37.pbsa"
+    assert submit([NO_HISTORY, said(), said("7.pbsa\n")], again)[1] == "7.pbsa"
+
+
+def test_somebody_elses_job_of_that_name_is_not_adopted() -> None:
+    other = said(case("20/29").stdout.replace("mb-run", TOKEN))
+    again = replace(ORDER, again=True)
+    assert submit([said("37.pbsa\n"), other, said("7.pbsa\n")], again)[1] == "7.pbsa"
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("10/08", Cause.INVALID),  # unknown resource
+        ("10/15", Cause.INVALID),  # over the queue's limit
+        ("10/16", Cause.INVALID),  # unknown queue
+        ("10/17", Cause.UNREACHABLE),
+        ("10/19", Cause.BUSY),  # queue not enabled
+        ("10/20", Cause.DENIED),
+        ("10/22", Cause.DENIED),
+        ("10/35", Cause.INVALID),
+        ("10/37", Cause.DENIED),  # root
+        ("50/13", Cause.DENIED),
+        ("70/06", Cause.UNREACHABLE),
+        ("70/24", Cause.UNREACHABLE),
+        ("70/38", Cause.UNREACHABLE),
+    ],
+)
+def test_recorded_refusals(name: str, cause: Cause) -> None:
+    with pytest.raises(Refusal) as caught:
+        submit([case(name).completed])
+    assert caught.value.cause is cause
+    assert caught.value.detail.startswith("qsub: ")
+
+
+def test_an_answer_without_a_number_is_a_doubt() -> None:
+    with pytest.raises(Garbled):
+        submit([said("submitted\n")])
+    with pytest.raises(Doubt):
+        submit([said(rc=163)])

@@ -392,6 +392,10 @@ class SlurmCluster:
     def _write_files(self) -> None:
         for path in ("state", "spool", "log", "run", *(f"spool/{name}" for name in self.nodes)):
             (self.folder / path).mkdir(parents=True, exist_ok=True)
+        operator = self.spec.extra.get("SlurmUser")
+        if operator is not None and os.geteuid() == 0:  # slurmctld becomes that user
+            for path in ("state", "log", "run"):
+                shutil.chown(self.folder / path, operator)
         controller_port, *node_ports = self.ports
         values = configuration.settings(
             self.spec, self.installation, self.folder, self._munge_socket, controller_port

@@ -21,7 +21,9 @@ class Proxy:
         self.delay = 0.0  # seconds that each piece is held back
         self._silent = False
         self._refusing = False
-        self._left: int | None = None  # bytes until everything is cut
+        self.passed = 0  # bytes
+        self._left: int | None = None  # bytes until everything is cut, or falls silent
+        self._falls_silent = False
         self._lock = threading.Lock()
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._thread(self._accept)
@@ -35,7 +37,16 @@ class Proxy:
 
     def cut_after(self, count: int) -> None:
         """Every connection ends once so many more bytes have come through, to either side."""
-        self._left = count
+        self._left, self._falls_silent = count, False
+
+    def silence_after(self, count: int) -> None:
+        """Nothing more comes through after so many bytes."""
+        self._left, self._falls_silent = count, True
+
+    @property
+    def tripped(self) -> bool:
+        """Whether that has happened."""
+        return self._left == 0
 
     def silence(self, on: bool = True) -> None:
         """Nothing comes through any more, and nobody is told: a broken way."""
@@ -94,25 +105,34 @@ class Proxy:
             while piece := source.recv(_PIECE):
                 if self.delay:
                     time.sleep(self.delay)
-                while self._silent:
-                    time.sleep(0.01)
-                    source.getpeername()  # until somebody ends it
+                if self._silent:
+                    self._swallow(source)
+                    break
                 if not self._send(sink, piece):
                     break
         with self._lock:
             self._pairs = [pair for pair in self._pairs if source not in pair]
         _end(source, sink)
 
+    def _swallow(self, source: socket.socket) -> None:
+        """What comes is taken and lost, up to the end of the connection."""
+        while source.recv(_PIECE):
+            pass
+
     def _send(self, sink: socket.socket, piece: bytes) -> bool:
         """Pass it on; False where the limit is reached in the middle of it."""
         with self._lock:
+            self.passed += len(piece)
             left = self._left
             if left is not None:
                 self._left = max(0, left - len(piece))
-        if left is None or left >= len(piece):
+        if left is None or left > len(piece):
             sink.sendall(piece)
             return True
         sink.sendall(piece[:left])
+        if self._falls_silent:
+            self._silent = True
+            return True
         self.cut()
         return False
 

@@ -19,9 +19,15 @@ from .base import CommandLost, Entry
 SCRIPT = r"""
 count=$1; shift; names=; total=0
 while test $total -lt $count; do names="$names $1"; shift; total=$((total + 1)); done
+enter() {
+    why=
+    cd -- "$1" 2>/dev/null && return
+    why=$(LC_ALL=C ls -d -- "$1/" 2>&1 >/dev/null)
+    test -z "$why" && cd -- "$1" 2>/dev/null  # it has come meanwhile, or may not be entered
+}
 n=0
 for folder do
-    if cd -- "$folder" 2>/dev/null; then
+    if enter "$folder"; then
         echo "D $n"
         for file in .[!.]* *; do
             case $file in '*' | '.[!.]*') ;; *) printf 'N %s\n' "$file" ;; esac
@@ -30,7 +36,7 @@ for folder do
             if test -h "$name"; then echo "L $name"; fi
         done
     else
-        echo "X $n $(LC_ALL=C ls -d -- "$folder/" 2>&1 >/dev/null)"
+        printf 'X %s %s\n' "$n" "${why:-: Permission denied}"
     fi
     n=$((n + 1))
 done

@@ -232,6 +232,20 @@ def test_how_a_job_ended_that_its_server_has_forgotten(
     assert (left.started, left.exit_code, left.cause) == (True, 143, cause)
 
 
+def test_a_forgotten_job_without_a_record_is_judged_by_how_long_it_was_seen(tmp_path: Path) -> None:
+    order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
+    gate = Path(order.gate)
+    for began, cause in ((30, Cause.OVERTIME), (43, Cause.KILLED)):
+        it = cluster()
+        drive(it.submit(order), [said("37.pbsa\n")], Told())
+        look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(began)), FREE, said()], it)
+        (gate / "go").rename(gate / "run")
+        (gate / "started").write_text("n1\n")
+        left = drive(it.clean(CleanOrder(TOKEN, order.gate, False)), [NO_HISTORY, said()], Told())
+        assert (left.started, left.exit_code, left.cause) == (True, None, cause)
+        it.discard(order.gate)
+
+
 def test_without_history_the_components_own_record_is_the_exit_code(tmp_path: Path) -> None:
     it = cluster()
     order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))

@@ -116,9 +116,9 @@ class Sshd:
         self._keygen("-s", str(self.folder / "ca"), "-I", "tester", "-n", self.account.name, key)
         return key.with_name(f"{key.name}-cert.pub")
 
-    def make_key(self, path: Path, *options: str) -> Path:
+    def make_key(self, path: Path, passphrase: str = "") -> Path:
         """A key that may not log in."""
-        self._keygen("-q", "-t", "ed25519", "-N", "", "-C", "", *options, "-f", path)
+        self._keygen("-q", "-t", "ed25519", "-N", passphrase, "-C", "", "-f", path)
         return path
 
     def settings(self) -> dict[str, object]:

@@ -28,22 +28,21 @@ enter() {
 n=0
 for folder do
     if enter "$folder"; then
-        echo "D $n"
+        printf 'D %s\0' "$n"
         for file in .[!.]* *; do
-            case $file in '*' | '.[!.]*') ;; *) printf 'N %s\n' "$file" ;; esac
+            case $file in '*' | '.[!.]*') ;; *) printf 'N %s\0' "$file" ;; esac
         done
         for name in $names; do
-            if test -h "$name"; then echo "L $name"; fi
+            if test -h "$name"; then printf 'L %s\0' "$name"; fi
         done
     else
-        printf 'X %s %s\n' "$n" "${why:-: Permission denied}"
+        printf 'X %s %s\0' "$n" "${why:-: Permission denied}"
     fi
     n=$((n + 1))
 done
 cd /
-echo T
-find "$@" -mindepth 1 -maxdepth 1 -printf '%T@ %p\0' 2>/dev/null | tr '\0\n' '\n?'
-echo C
+find "$@" -mindepth 1 -maxdepth 1 -printf 'T %T@ %p\0' 2>/dev/null
+printf 'C\0'
 total=$#
 for folder do
     for name in $names; do set -- "$@" "$folder/$name"; done
@@ -106,19 +105,29 @@ class FarGlance:
 def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarGlance:
     """What the script said. Raises `CommandLost` where that is something else."""
     found: dict[str, _Folder] = {}
-    listed, _, rest = said.partition("T\n")
-    times, _, rest = rest.partition("C\n")
-    if not rest.endswith("E\n"):
-        raise CommandLost("the records of the gates cannot be read")
+    current = _Folder()
+    record, _, rest = said.partition("\0")
     try:
-        _read_names(listed, folders, found)
-        for line in times.splitlines():
-            moment, _, path = line.partition(" ")
-            folder, _, name = path.rpartition("/")
-            if folder in found:
-                found[folder].times[name] = float(moment)
-    except (IndexError, KeyError, ValueError) as error:
+        while record != "C":
+            kind, _, word = record.partition(" ")
+            if kind == "D":
+                current = found[folders[int(word)]] = _Folder()
+            elif kind == "N":
+                current.names.append(word)
+            elif kind == "L":
+                current.links.add(word)
+            elif kind == "X":
+                number, _, complaint = word.partition(" ")
+                _absent(folders[int(number)], complaint, found)
+            elif kind == "T":
+                _changed(word, found)
+            else:
+                raise ValueError(f"{kind!r} is no record")
+            record, _, rest = rest.partition("\0")
+    except (IndexError, ValueError) as error:
         raise CommandLost(f"the records of the gates cannot be read: {error}") from error
+    if not rest.endswith("E\n"):
+        raise CommandLost("the records of the gates end in the middle")
     wanted = [f"{folder}/{name}" for folder in found for name in names]
     for path, content in _contents(rest.removesuffix("E\n"), wanted):
         folder, _, name = path.rpartition("/")
@@ -126,22 +135,19 @@ def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarG
     return FarGlance(found)
 
 
-def _read_names(listed: str, folders: Sequence[str], found: dict[str, _Folder]) -> None:
-    current = _Folder()
-    for line in listed.splitlines():
-        kind, _, rest = line.partition(" ")
-        if kind == "D":
-            current = found[folders[int(rest)]] = _Folder()
-        elif kind == "N":
-            current.names.append(rest)
-        elif kind == "L":
-            current.links.add(rest)
-        elif kind == "X":
-            number, _, complaint = rest.partition(" ")
-            word = complaint.rpartition(": ")[2].strip()
-            # Anything but its absence says nothing of the folder: it is not to be taken for gone.
-            if number_of(word) not in (errno.ENOENT, errno.ENOTDIR):
-                found[folders[int(number)]] = _Folder(error=OSError(number_of(word), word))
+def _absent(folder: str, complaint: str, found: dict[str, _Folder]) -> None:
+    """It could not be entered. Anything but its absence says nothing of it: it is not to be taken
+    for gone."""
+    word = complaint.rpartition(": ")[2].strip()
+    if number_of(word) not in (errno.ENOENT, errno.ENOTDIR):
+        found[folder] = _Folder(error=OSError(number_of(word), word))
+
+
+def _changed(word: str, found: dict[str, _Folder]) -> None:
+    moment, _, path = word.partition(" ")
+    folder, _, name = path.rpartition("/")
+    if folder in found:
+        found[folder].times[name] = float(moment)
 
 
 def _contents(text: str, paths: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -189,12 +189,15 @@ class Master:
         return [*words, *(word for option in options for word in ("-o", option))]
 
     def _way(self, hops: Sequence[Hop]) -> str:
-        """The command that leads to the host behind these: ssh's -J would not pass on our keys."""
+        """The command that leads to the host behind these: ssh's -J would not pass on our keys.
+        The ssh that is given it replaces `%h` and `%p`, and every `%%` by one `%`."""
         *before, last = hops
-        words = [self._program, "-T", "-W", "[%h]:%p", *self._login(last)]
-        if before:
-            words += ["-o", f"ProxyCommand={self._way(before)}".replace("%", "%%")]
-        return f"exec {shlex.join([*words, '--', last.host])}"
+        words = [
+            *self._login(last),
+            *(("-o", f"ProxyCommand={self._way(before)}") if before else ()),
+        ]
+        rest = shlex.join(word.replace("%", "%%") for word in (*words, "--", last.host))
+        return f"{shlex.quote(self._program)} -T -W '[%h]:%p' {rest}"
 
     def _login(self, hop: Hop) -> list[str]:
         """Who logs in, by what, and where to: never by a question, never to an unknown host."""

@@ -62,9 +62,7 @@ def far(request: pytest.FixtureRequest, sshd: Sshd) -> Iterator[MakeFar]:
     with contextlib.ExitStack() as stack:
 
         def make(way: Reach, env: Mapping[str, str] | None = None) -> Transport:
-            return stack.enter_context(
-                contextlib.closing(make_far(request.param, sshd, way, env))
-            )
+            return stack.enter_context(contextlib.closing(make_far(request.param, sshd, way, env)))
 
         make.kind = request.param  # type: ignore[attr-defined]
         yield make

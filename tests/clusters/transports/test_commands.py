@@ -26,7 +26,7 @@ VALUE = 'printf %s "$MB_VALUE" | od -An -v -tx1 | tr -d " \\n"'
 # Any byte but NUL, as an argument or a path may have it: what is not UTF-8 comes as surrogates.
 _BYTES = st.binary(max_size=60).map(lambda b: b.replace(b"\0", b"\n"))
 ANY_WORD = st.one_of(
-    st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), max_size=40),
+    st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=40),
     st.text("'\"\\$`!\n\t ;&|<>(){}[]*?~#=%^-", max_size=20),
     _BYTES.map(lambda b: b.decode("utf-8", "surrogateescape")),
 )

@@ -29,6 +29,7 @@ COMMANDS = {
     "simulate": ("simulate:simulate", "play a policy on a workload or a log, in virtual time"),
     "serve": ("serve:serve", "run the daemon"),
     "check": ("check:check", "validate a configuration without touching a cluster"),
+    "doctor": ("doctor:doctor", "contact the clusters: what works, what is missing, the fix"),
     "demo": ("demo:demo", "three simulated clusters and a handful of jobs, shown live"),
     "experiment": ("experiment:experiment", "reproduce a paper's figure, or check its claims"),
     "completion": ("completion:completion", "print the completion script of a shell"),

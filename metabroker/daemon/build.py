@@ -99,13 +99,14 @@ def clusters(config: Config, made: Settings) -> list[Cluster]:
                 _simulated(entry.name, made, configured.processors, state, run=configured.run)
             )
         else:
-            found.append(_real(config, configured, entry.name, made.instance))
+            found.append(real(config, configured, entry.name, made.instance))
     return found
 
 
-def _real(
+def real(
     config: Config, configured: SlurmConfig | OpenPBSConfig, name: str, instance: str
-) -> Cluster:
+) -> SlurmCluster | OpenPBSCluster:
+    """A cluster that is not simulated, for the broker `instance`."""
     transport = _transport(configured, config.timeouts.command)
     user, horizon = _account(configured), float(config.default_time)
     if isinstance(configured, OpenPBSConfig):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from metabroker.broker.observation import NativeState, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.answered import answered
+from metabroker.clusters.findings import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation
@@ -22,6 +23,7 @@ from metabroker.clusters.transports.base import Transport
 
 from . import operations, reserving
 from .commands import Account
+from .examine import examine
 from .lasting import Lasting
 from .native import check_native
 from .snapshot import for_us, snapshot
@@ -86,6 +88,10 @@ class OpenPBSCluster(GatedCluster):
             return last.cause
         marks = self._gates.look([order.gate]) if order.gate is not None else {}
         return self._lasting.cause(order.token, next(iter(marks.values()), None))
+
+    def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:
+        """What works here, and what is missing; see `examine`."""
+        return examine(self._who, now, reserves=reserves)
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for qsub."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.answered import answered
+from metabroker.clusters.findings import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation
@@ -22,6 +23,7 @@ from metabroker.clusters.port import (
 from metabroker.clusters.transports.base import Transport
 
 from . import operations
+from .examine import examine
 from .native import check_native
 from .operations import Account
 from .parsing import NodeLine
@@ -77,6 +79,10 @@ class SlurmCluster(GatedCluster):
         """Fence, cancel, delete; the record stays until `discard`."""
         cleaning = operations.clean(self._who, order.token, reservation=order.reservation)
         return (yield from self._cleaned(order, cleaning))
+
+    def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:
+        """What works here, and what is missing; see `examine`."""
+        return examine(self._who, now, reserves=reserves, least_age=least_age)
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for sbatch."""

@@ -1,0 +1,72 @@
+"""`metabroker doctor`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from metabroker.cli import common
+from metabroker.cli.errors import FAILED, USAGE, one_line, tell
+
+if TYPE_CHECKING:
+    from metabroker.doctor import Report
+
+_WORDS = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
+
+
+@click.command()
+@click.option("--config", "file", required=True, metavar="FILE", help="the configuration")
+@click.option("--run", "jobs", is_flag=True, help="also run a job of one processor in each cluster")
+@common.json_option
+def doctor(file: str, jobs: bool, as_json: bool) -> int:
+    """Contact each cluster: what works, what is missing, and what to do about it.
+
+    A reservation of one processor, a month ahead, is made and deleted to see whether that is
+    allowed. Run it under the daemon's account. Exit code 1 if anything needed is missing.
+    """
+    from metabroker.config import ConfigErrors, load
+
+    try:
+        config = load(file)
+    except ConfigErrors as found:
+        for error in found.errors:
+            tell(str(error))
+        return USAGE
+    from metabroker.doctor import examine
+
+    reports: list[Report] = []
+    for report in examine(config, jobs=jobs, folder=Path.cwd()):
+        reports.append(report)
+        if not as_json:
+            _print(report)
+    well = all(report.well for report in reports)
+    if as_json:
+        common.print_json({"ok": well, "clusters": [_data(report) for report in reports]})
+    return 0 if well else FAILED
+
+
+def _print(report: Report) -> None:
+    for found in report.findings:
+        word = _WORDS[found.outcome.value]
+        print(one_line(f"{report.cluster}  {word}  {found.check}: {found.said} [{found.tried}]"))
+        if found.advice:
+            print(one_line(f"{' ' * len(report.cluster)}           -> {found.advice}"), flush=True)
+
+
+def _data(report: Report) -> dict[str, object]:
+    return {
+        "name": report.cluster,
+        "ok": report.well,
+        "findings": [
+            {
+                "check": found.check,
+                "outcome": found.outcome.value,
+                "tried": found.tried,
+                "said": found.said,
+                "advice": found.advice or None,
+            }
+            for found in report.findings
+        ],
+    }

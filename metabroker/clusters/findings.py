@@ -1,0 +1,66 @@
+"""What an examination of a cluster finds, check by check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+from .answered import answered
+from .operation import Operation
+from .port import Doubt, Refusal
+
+R = TypeVar("R")
+
+
+class Outcome(Enum):
+    """Of one check."""
+
+    OK = "ok"
+    WARNING = "warning"  # it works, and may not do what one expects
+    MISSING = "missing"  # something that is needed
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: what was tried, what came back, and what to do (unless it is ok)."""
+
+    check: str
+    outcome: Outcome
+    tried: str
+    said: str
+    advice: str = ""
+
+
+class Findings:
+    """Collects them, in the order of the checks."""
+
+    def __init__(self) -> None:
+        self.all: list[Finding] = []
+
+    def ok(self, check: str, tried: str, said: str) -> None:
+        """It is as it should be."""
+        self.all.append(Finding(check, Outcome.OK, tried, said))
+
+    def warn(self, check: str, tried: str, said: str, advice: str) -> None:
+        """It works, but."""
+        self.all.append(Finding(check, Outcome.WARNING, tried, said, advice))
+
+    def miss(self, check: str, tried: str, said: str, advice: str) -> None:
+        """It does not work."""
+        self.all.append(Finding(check, Outcome.MISSING, tried, said, advice))
+
+    def attempt(
+        self, check: str, tried: str, operation: Operation[R], advice: str
+    ) -> Operation[R | None]:
+        """The operation's answer; where there is none, that is what was found."""
+        try:
+            return (yield from answered(operation))
+        except (Refusal, Doubt) as trouble:
+            self.miss(check, tried, trouble.detail, advice)
+            return None
+
+
+Examine = Callable[[float], Operation[list[Finding]]]
+"""Examines a cluster; told the broker's clock. What it makes to see whether it may, it removes."""

@@ -1,0 +1,163 @@
+"""What a Slurm cluster lacks, or does otherwise than one would think."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from metabroker.clusters.answered import first_line
+from metabroker.clusters.findings import Finding, Findings
+from metabroker.clusters.operation import Operation, command
+from metabroker.clusters.transports.base import Command, Completed
+
+from . import commands, operations
+from .answers import failure
+from .operations import Account
+
+OLDEST, NEWEST = (22, 5), (26, 5)
+"""The releases that are tested."""
+_READ = (("SLURM_TIME_FORMAT", "%s"), ("LC_ALL", "C"))
+_FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it may be
+_MOST_OFFSET = 2.0  # seconds
+_REACH = "see that slurmctld runs, and that SLURM_CONF (`env`) names this cluster's slurm.conf"
+_RESERVE = (
+    "only Slurm operators may reserve: `sacctmgr modify user where name={user} set "
+    "adminlevel=operator`, or set `claim: placeholder` for this cluster"
+)
+
+
+def examine(
+    who: Account, now: float, *, reserves: bool, least_age: float
+) -> Operation[list[Finding]]:
+    """Release, controller, listing, clock, what is remembered, whole nodes, the right to reserve.
+
+    `now`: the broker's clock, Unix seconds; `least_age`: seconds for which ended jobs must be
+    remembered.
+    """
+    found = Findings()
+    if not (yield from _release(found)):
+        return found.all
+    look = operations.look(who, now, "mb-", "known")
+    seen = yield from found.attempt(
+        "list", "squeue, sinfo, scontrol show reservation", look, _REACH
+    )
+    if seen is None:
+        return found.all
+    nodes = [n for n in seen.nodes if who.partition is None or n.partition == who.partition]
+    if not nodes:
+        found.miss(
+            "partition", "sinfo", f"no node is in partition {who.partition}",
+            "correct `partition` of this cluster: `sinfo` shows them",
+        )  # fmt: skip
+        return found.all
+    found.ok("list", "squeue, sinfo, scontrol", f"{len({n.name for n in nodes})} nodes")
+    yield from _settings(found, now, least_age)
+    yield from _partition(found, who)
+    if reserves:
+        yield from _reserving(found, who)
+    return found.all
+
+
+def _release(found: Findings) -> Operation[bool]:
+    tried = "sinfo --version"
+    advice = "install this cluster's client commands, and set `bin` or PATH in `env`"
+    done = yield from found.attempt("version", tried, _told(commands.version()), advice)
+    if done is None:
+        return False
+    said = first_line(done.stdout)
+    release = re.search(r"(\d+)\.(\d+)", said)
+    if release is None:
+        found.miss("version", tried, said, advice)
+        return False
+    number = (int(release[1]), int(release[2]))
+    if OLDEST <= number <= NEWEST:
+        found.ok("version", tried, said)
+    else:
+        tested = f"{OLDEST[0]}.{OLDEST[1]:02} to {NEWEST[0]}.{NEWEST[1]:02}"
+        found.warn("version", tried, said, f"releases {tested} are tested: try a job first")
+    return True
+
+
+def _settings(found: Findings, now: float, least_age: float) -> Operation[None]:
+    tried = "scontrol show config"
+    asked = Command(("scontrol", "show", "config"), env=_READ)
+    done = yield from found.attempt("settings", tried, _told(asked), _REACH)
+    if done is None:
+        return
+    said = dict(re.findall(r"^(\w+)\s*= (.*)$", done.stdout, re.MULTILINE))
+    _clock(found, done.stdout, now)
+    age = re.match(r"(\d+) sec", said.get("MinJobAge", ""))
+    if age is not None and 0 < int(age[1]) < least_age:
+        found.warn(
+            "ended jobs", tried, f"MinJobAge is {age[1]} s",
+            f"set MinJobAge in slurm.conf to at least {least_age:g}: a job that is forgotten "
+            "between two looks is judged by its own record alone",
+        )  # fmt: skip
+    else:
+        found.ok("ended jobs", tried, f"MinJobAge {said.get('MinJobAge', 'unknown')}")
+    if said.get("SelectType", "").strip() == "select/linear":
+        found.warn("whole nodes", tried, "SelectType is select/linear", _WHOLE)
+
+
+_WHOLE = "whole nodes are given to jobs: count and ask in whole nodes' processors"
+
+
+def _clock(found: Findings, text: str, now: float) -> None:
+    told = re.match(r"Configuration data as of (\d+)", text)
+    if told is None:
+        return
+    offset = int(told[1]) + 0.5 - now
+    words = f"the controller's clock differs by {offset:+.0f} s"
+    if abs(offset) - 0.5 > _MOST_OFFSET:
+        found.warn("clock", "scontrol show config", words, "let both hosts keep time by NTP")
+    else:
+        found.ok("clock", "scontrol show config", "the same within 2 s")
+
+
+def _partition(found: Findings, who: Account) -> Operation[None]:
+    asked = ("scontrol", "-o", "show", "partition", *((who.partition,) if who.partition else ()))
+    done = yield from found.attempt("partition", " ".join(asked), _told(Command(asked)), _REACH)
+    lines = [] if done is None else done.stdout.splitlines()
+    ours = [line for line in lines if who.partition is not None or " Default=YES " in line]
+    for line in ours:
+        words = dict(word.partition("=")[::2] for word in line.split())
+        name = words.get("PartitionName", "?")
+        if words.get("OverSubscribe", "").startswith("EXCLUSIVE"):
+            found.warn("whole nodes", " ".join(asked), f"{name} is exclusive", _WHOLE)
+        if words.get("State", "UP") != "UP":
+            advice = f"`scontrol update partitionname={name} state=up`"
+            found.miss("partition", " ".join(asked), f"{name} is {words['State']}", advice)
+        else:
+            found.ok("partition", " ".join(asked), f"{name} is up")
+
+
+def _reserving(found: Findings, who: Account) -> Operation[None]:
+    tried = "scontrol create reservation (one core, in 30 days), delete"
+    made = yield from found.attempt(
+        "reserve", tried, _reserved(who), _RESERVE.format(user=who.user)
+    )
+    if made is not None:
+        found.ok("reserve", tried, "made and deleted")
+
+
+def _reserved(who: Account) -> Operation[bool]:
+    name = f"mb-doctor-{secrets.token_hex(4)}"
+    words = [
+        "scontrol", "create", "reservation", f"ReservationName={name}",
+        f"StartTime=now+{_FAR}seconds", "Duration=1", f"Users={who.user}", "NodeCnt=1",
+        "CoreCnt=1",
+    ]  # fmt: skip
+    if who.partition is not None:
+        words.append(f"PartitionName={who.partition}")
+    try:
+        yield from _told(Command(tuple(words)))
+    finally:
+        yield from command(commands.delete_reservation(name))
+    return True
+
+
+def _told(asked: Command) -> Operation[Completed]:
+    done = yield from command(asked)
+    if done.exit_status != 0:
+        raise failure(done, " ".join(asked.argv[:2]))
+    return done

@@ -1,0 +1,111 @@
+"""Examines the clusters of a configuration, each by itself, all at once."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from metabroker.clusters.findings import Finding, Findings, Outcome
+from metabroker.clusters.openpbs import OpenPBSCluster
+from metabroker.clusters.operation import carry_out
+from metabroker.clusters.slurm import SlurmCluster
+from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Transport
+from metabroker.config.model import Config, RealCluster
+from metabroker.config.model import SimulatedCluster as SimulatedConfig
+from metabroker.daemon import build
+
+from . import folders
+
+_JOB_PATIENCE = 60.0  # seconds for the trial job
+_MOST_OFFSET = 2.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found of one cluster."""
+
+    cluster: str
+    findings: list[Finding]
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing is missing that is needed."""
+        return all(found.outcome is not Outcome.MISSING for found in self.findings)
+
+
+def examine(config: Config, *, jobs: bool, folder: Path) -> Iterator[Report]:
+    """One report for each cluster, in their order. `jobs`: run a trial job in each; `folder`: where
+    it meets us on clusters without a `shared_dir`."""
+    with ThreadPoolExecutor(max(1, len(config.clusters))) as pool:
+        waiting = [pool.submit(_examine, config, name, jobs, folder) for name in config.clusters]
+        for each in waiting:
+            yield each.result()
+
+
+def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
+    found = Findings()
+    configured = config.clusters[name]
+    if isinstance(configured, SimulatedConfig):
+        found.ok(
+            "simulated", "nothing", f"{configured.processors} processors, in the daemon itself"
+        )
+        return Report(name, found.all)
+    # An instance of its own: no broker takes its job for one of theirs.
+    instance = secrets.token_hex(4)
+    cluster = build.real(config, configured, name, instance)
+    try:
+        if _login(found, cluster.transport, configured):
+            _contact(found, config, configured, cluster)
+            if configured.shared_dir is not None or jobs:
+                root = str(configured.shared_dir or folder)
+                if folders.folder(found, cluster, root) and jobs:
+                    folders.job(found, cluster, name, instance, root, _JOB_PATIENCE)
+    finally:
+        cluster.close()
+    return Report(name, found.all)
+
+
+def _login(found: Findings, transport: Transport, configured: RealCluster) -> bool:
+    """Whether any command can be run there at all; and what time it is there."""
+    if configured.via == "local":
+        return True
+    tried = f"{configured.via} to {configured.host}"
+    before = time.time()
+    try:
+        done = transport.run(Command(("date", "+%s.%N")))
+    except (CommandLost, CommandMissing) as error:
+        said, _, advice = str(error).partition("; ")
+        found.miss(
+            "login", tried, said, advice or "see `via`, `host`, `user`, `key`, `known_hosts`"
+        )
+        return False
+    found.ok("login", tried, "a command was run there")
+    try:
+        offset = float(done.stdout) - (before + time.time()) / 2
+    except ValueError:
+        return True
+    words = f"its clock differs by {offset:+.1f} s"
+    if abs(offset) > _MOST_OFFSET:
+        found.warn("clock", "date", words, "let both hosts keep time by NTP")
+    else:
+        found.ok("clock", "date", words)
+    return True
+
+
+def _contact(
+    found: Findings, config: Config, configured: RealCluster, cluster: SlurmCluster | OpenPBSCluster
+) -> None:
+    examining = cluster.examine(
+        time.time(),
+        reserves=configured.claim == "reservation",
+        least_age=3 * config.poll_interval + config.timeouts.command,
+    )
+    try:
+        found.all += carry_out(examining, cluster.transport)
+    except Exception as error:  # a doctor does not die of a patient
+        said = f"{type(error).__name__}: {error}"
+        found.miss("examine", "the checks", said, "report this: it is a mistake of metabroker's")

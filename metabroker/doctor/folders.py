@@ -1,0 +1,113 @@
+"""Whether components can meet the broker: the folder for it, and one job that really does."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+
+from metabroker.broker import tokens
+from metabroker.broker.tokens import Ref
+from metabroker.clusters.findings import Findings
+from metabroker.clusters.gate import gate_path
+from metabroker.clusters.operation import carry_out
+from metabroker.clusters.port import (
+    CleanOrder,
+    Cluster,
+    ComponentOrder,
+    Doubt,
+    Marks,
+    Peer,
+    Refusal,
+)
+from metabroker.clusters.transports.base import CommandLost, CommandMissing
+
+_REF = Ref(1, 1, 0)
+_PROBE = b"#!/bin/sh\nid -un\n"
+_SHARE = "give every node and the host that commands run on the same folder, as `shared_dir`"
+_LEFT = 30.0  # seconds in which what was made is removed
+
+
+def folder(found: Findings, cluster: Cluster, root: str) -> bool:
+    """Make a file there, rename it, read it, remove all."""
+    gate = gate_path(root, "mb-doctor", secrets.token_hex(8))
+    files, tried = cluster.transport.files, f"write and rename a file in {root}"
+    try:
+        try:
+            files.make_folder(gate)
+            files.write(f"{gate}/a", b"doctor\n")
+            right = files.rename(f"{gate}/a", f"{gate}/b") and files.read(f"{gate}/b")
+        finally:
+            files.remove_tree(gate)
+    except (OSError, CommandLost, CommandMissing) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        found.miss("folder", tried, said, "make it, and let this cluster's account write in it")
+        return False
+    if right != b"doctor\n":
+        found.miss("folder", tried, "what was read is not what was written", _SHARE)
+        return False
+    found.ok("folder", tried, "done")
+    return True
+
+
+def job(
+    found: Findings, cluster: Cluster, name: str, instance: str, root: str, patience: float
+) -> None:
+    """Run a job of one processor that says who it is, and see it start and end by its own record:
+    so its node shares the folder, and it runs under the right account."""
+    token = tokens.make(instance, _REF)
+    gate = gate_path(root, token, secrets.token_hex(8))
+    order = ComponentOrder(
+        token=token, gate=gate, processors=1, seconds=60, job=0, name="doctor", component=0,
+        peers=(Peer(name, 1),), script=_PROBE, args=(), environment={}, chdir=root,
+        output=f"{gate}/output", error=None,
+    )  # fmt: skip
+    tried = f"a job of one processor that meets us in {root}"
+    began = time.monotonic()
+    marks: Marks | None = None
+    try:
+        given = carry_out(cluster.submit(order), cluster.transport)
+        while time.monotonic() - began < patience:
+            marks = cluster.look([gate]).get(gate)
+            if marks is not None and marks.exit_code is not None:
+                break
+            time.sleep(0.2)
+        _judge(found, tried, given.native_id, marks, cluster, gate, time.monotonic() - began)
+    except (Refusal, Doubt, OSError, CommandLost, CommandMissing) as error:
+        advice = "see that this account may submit there: partition or queue, account, limits"
+        found.miss("job", tried, str(error), advice)
+    finally:
+        _remove(cluster, token, gate)
+
+
+def _judge(
+    found: Findings,
+    tried: str,
+    identity: str,
+    marks: Marks | None,
+    cluster: Cluster,
+    gate: str,
+    seconds: float,
+) -> None:
+    if marks is not None and marks.exit_code == 0:
+        said = (cluster.transport.files.read(f"{gate}/output") or b"").decode("utf-8", "replace")
+        words = f"job {identity} ran as {said.strip() or '?'}, seen to end after {seconds:.1f} s"
+        found.ok("job", tried, words)
+    elif marks is not None and marks.exit_code is not None:
+        words = f"job {identity} ended with exit code {marks.exit_code}"
+        found.miss("job", tried, words, "see its output with the cluster's own commands")
+    else:
+        advice = f"if it has run by now: {_SHARE}; else the cluster is full: try again later"
+        found.miss("job", tried, f"job {identity}: nothing seen of it in {seconds:.0f} s", advice)
+
+
+def _remove(cluster: Cluster, token: str, gate: str) -> None:
+    """Leave nothing, whatever has happened."""
+    deadline = time.monotonic() + _LEFT
+    while time.monotonic() < deadline:
+        with contextlib.suppress(Refusal, Doubt):
+            carry_out(cluster.clean(CleanOrder(token, gate, reservation=False)), cluster.transport)
+            break
+        time.sleep(0.5)
+    with contextlib.suppress(OSError, CommandLost, CommandMissing, Refusal, Doubt):
+        cluster.discard(gate)

@@ -1,0 +1,90 @@
+"""`metabroker doctor` on real clusters: what works, and each thing that may be missing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.daemon.fixtures import MakeSite
+from tests.daemon.harness import Site
+from tests.daemon.kinds import Simulated
+from tests.testbed import SlurmCluster
+
+Json = dict[str, Any]
+
+
+def examined(site: Site, *words: str) -> tuple[int, dict[str, dict[str, Json]]]:
+    """The exit code, and each cluster's findings by check."""
+    done = site.cli("doctor", "--config", str(site.config), "--json", *words)
+    assert done.stderr == ""
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is (done.returncode == 0)
+    return done.returncode, {
+        cluster["name"]: {finding["check"]: finding for finding in cluster["findings"]}
+        for cluster in answer["clusters"]
+    }
+
+
+@pytest.mark.slurm
+def test_a_healthy_site_with_a_job_in_each_cluster(slurm_site: Site) -> None:
+    code, found = examined(slurm_site, "--run")
+    assert code == 0, found
+    assert list(found) == ["delft", "leiden", "lab"]
+    for name, findings in found.items():
+        outcomes = {check: finding["outcome"] for check, finding in findings.items()}
+        checks = ("version", "list", "clock", "partition", "reserve", "folder", "job")
+        assert {check: outcomes[check] for check in checks} == dict.fromkeys(checks, "ok"), outcomes
+        held = slurm_site.kind.held(slurm_site.folder, name)
+        assert held.jobs == () and held.reservations == {}
+    assert not list(slurm_site.work.glob("**/mb-*"))
+    done = slurm_site.cli("doctor", "--config", str(slurm_site.config))
+    assert done.returncode == 0
+    assert "delft  ok       reserve: made and deleted" in done.stdout
+
+
+@pytest.mark.slurm
+def test_what_is_wrong_is_named_with_its_fix(slurm_site: Site) -> None:
+    site = slurm_site
+    site.configure(
+        {
+            "clusters": {
+                "delft": {"env": {"PATH": "/nowhere"}},
+                "leiden": {"partition": "nobody"},
+                "lab": {"shared_dir": "/proc/nobody"},
+            },
+            "poll_interval": "5m",
+        }
+    )
+    code, found = examined(site)
+    assert code == 1
+    assert found["delft"]["version"]["outcome"] == "missing"
+    assert "`bin`" in found["delft"]["version"]["advice"]
+    assert found["leiden"]["partition"]["outcome"] == "missing"
+    assert "nobody" in found["leiden"]["partition"]["said"]
+    assert found["lab"]["folder"]["outcome"] == "missing"
+    assert found["lab"]["ended jobs"]["outcome"] == "warning"
+    assert "MinJobAge" in found["lab"]["ended jobs"]["advice"]
+
+
+@pytest.mark.slurm
+def test_a_controller_that_is_down(slurm_site: Site, clusters: dict[str, SlurmCluster]) -> None:
+    clusters["lab"].stop_controller()
+    code, found = examined(slurm_site)
+    assert code == 1
+    assert found["lab"]["list"]["outcome"] == "missing"
+    assert "slurmctld" in found["lab"]["list"]["advice"]
+    assert found["delft"]["reserve"]["outcome"] == "ok"
+
+
+def test_simulated_clusters_need_nothing(make_site: MakeSite) -> None:
+    code, found = examined(make_site(Simulated()), "--run")
+    assert code == 0 and found["delft"]["simulated"]["outcome"] == "ok"
+
+
+def test_a_wrong_configuration_is_told_as_check_tells_it(make_site: MakeSite) -> None:
+    site = make_site(Simulated())
+    site.config.write_text("clusters: {a: {system: slurrm}}\n")
+    done = site.cli("doctor", "--config", str(site.config))
+    assert done.returncode == 2 and "slurrm" in done.stderr

@@ -24,6 +24,15 @@ def test_a_good_configuration(run: Run, folder: Path) -> None:
     assert answer["config"]["policy"] == "LP-GF"
 
 
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+@pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.yaml")), ids=lambda file: file.name)
+def test_every_example(run: Run, file: Path) -> None:
+    done = run("check", "--config", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_configuration_in_force(run: Run, folder: Path) -> None:
     (folder / "mb.yaml").write_text(GOOD)
     shown = run("check", "--config", "mb.yaml", "--show").stdout

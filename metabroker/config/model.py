@@ -183,6 +183,11 @@ class SlurmCluster(RealCluster):
     """account that jobs are charged to; null: the user's default one"""
     qos: Word | None = None
     """quality of service of the jobs; null: the default one"""
+    access: Literal["commands", "pyslurm", "pyslurm-or-commands"] = "commands"
+    """pyslurm: it is looked at, and jobs are cancelled, through a pyslurm of its Slurm's release;
+    pyslurm-or-commands: by its commands where there is none"""
+    pyslurm_python: PathOrNone = None
+    """the Python interpreter that has its pyslurm; null: the daemon's own"""
 
 
 class OpenPBSCluster(RealCluster):

@@ -30,6 +30,20 @@ def problems(name: str, cluster: Mapping[str, Any]) -> Iterator[Problem]:
             yield _of(name, key, message, "write `via: ssh`, or remove it")
     elif via in FAR:
         yield from _far(name, str(via), cluster, given)
+    if cluster.get("system") == "slurm":
+        yield from _by_pyslurm(name, via, cluster, given)
+
+
+def _by_pyslurm(
+    name: str, via: object, cluster: Mapping[str, Any], given: set[str]
+) -> Iterator[Problem]:
+    access = cluster.get("access", "commands")
+    if access != "commands" and via in FAR:
+        message = f"pyslurm asks from this host, and this cluster is `via: {via}`"
+        yield _of(name, "access", message, "write `access: commands`, or `via: local`")
+    if access == "commands" and "pyslurm_python" in given:
+        message = "is for `access: pyslurm`; this cluster is `access: commands`"
+        yield _of(name, "pyslurm_python", message, "write `access: pyslurm`, or remove it")
 
 
 def _far(name: str, via: str, cluster: Mapping[str, Any], given: set[str]) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
+from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
@@ -108,6 +110,8 @@ def real(
 ) -> SlurmCluster | OpenPBSCluster:
     """A cluster that is not simulated, for the broker `instance`."""
     transport = _transport(configured, config.timeouts.command)
+    if isinstance(configured, SlurmConfig) and configured.access != "commands":
+        transport = _by_pyslurm(configured, name, transport, config.timeouts.command)
     user, horizon = _account(configured), float(config.default_time)
     if isinstance(configured, OpenPBSConfig):
         return OpenPBSCluster(
@@ -159,6 +163,18 @@ def _transport(cluster: RealCluster, timeout: float) -> Transport:
     from metabroker.clusters.transports.ssh import SshTransport
 
     return SshTransport(reach, cluster.env, folder=folder, command_timeout=timeout)
+
+
+def _by_pyslurm(cluster: SlurmConfig, name: str, beside: Transport, timeout: float) -> Transport:
+    """What asks the cluster through pyslurm, with its commands beside."""
+    return PyslurmTransport(
+        beside,
+        _environment(cluster.env, cluster.bin),
+        name=name,
+        python=_text(cluster.pyslurm_python) or sys.executable,
+        falls_back=cluster.access == "pyslurm-or-commands",
+        command_timeout=timeout,
+    )
 
 
 def _reach(cluster: RealCluster) -> Reach:

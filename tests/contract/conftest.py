@@ -16,11 +16,13 @@ import pytest
 from tests.daemon.harness import Site, recording
 from tests.daemon.kinds import Kind, Simulated, Slurm
 from tests.daemon.pbs import OpenPBS, mixed, servers
+from tests.daemon.pyslurm import SlurmByPyslurm
 from tests.testbed import ClusterSpec, Testbed
 from tests.testbed.apt import SlurmUnavailable
 from tests.testbed.fixtures import RELEASES, Releases
 from tests.testbed.packages import install
 from tests.testbed.ports import require_network
+from tests.testbed.pyslurm import interpreter, release
 from tests.testbed.testbed import default_suite
 
 CLUSTERS = (ClusterSpec("delft", 1, 8), ClusterSpec("leiden", 1, 8))
@@ -43,12 +45,14 @@ def _live(kind: str, marks: Sequence[pytest.MarkDecorator] = ()) -> Any:
         pytest.param("slurm", marks=pytest.mark.slurm),
         *(_newer(f"slurm {release}") for release in RELEASES if release != "22.05"),
         _newer("slurm of three releases"),
+        _newer("slurm by pyslurm"),
         _live("openpbs"),
         _live("mixed", marks=[pytest.mark.slurm]),
     ]
 )
 def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:
-    """Three clusters: simulated, of one release of Slurm, or each of another release; and where
+    """Three clusters: simulated, of one release of Slurm, or each of another release; where
+    METABROKER_TEST_PYSLURM names a Python that has pyslurm, asked through it; and where
     METABROKER_TEST_PBS names them (see `tests/daemon/pbs.py`) of OpenPBS, or mixed with Slurm."""
     if request.param == "simulated":
         yield Simulated()
@@ -58,6 +62,12 @@ def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:
         yield OpenPBS(servers())
     elif request.param == "mixed":
         yield mixed(lambda: Slurm(request.getfixturevalue("clusters")))
+    elif request.param == "slurm by pyslurm":
+        python = interpreter()
+        found = release(python, request.getfixturevalue("tmp_path"))
+        bed = request.getfixturevalue("releases").testbed(found)
+        bed.reset()
+        yield SlurmByPyslurm(bed.clusters, python=python)
     else:
         releases: Releases = request.getfixturevalue("releases")
         asked = [release for release in RELEASES if release in request.param] or list(RELEASES)

@@ -31,7 +31,7 @@ def interpreter() -> str:
 def release(python: str, folder: Path) -> str:
     """The release of Slurm that its pyslurm is for; fails where it cannot be imported."""
     conf = folder / "slurm.conf"
-    conf.write_text(_CONF)
+    conf.write_text(f"{_CONF}PluginDir={folder}\n")
     done = subprocess.run(
         [python, "-I", "-c", _ASK],
         env={"SLURM_CONF": str(conf), "PATH": os.defpath},

@@ -17,6 +17,7 @@ from metabroker.clusters.slurm.states import is_unsettled, takes_jobs
         ("MIXED", 4, "mixed"),
         ("IDLE+RESERVED", 0, "reserved"),
         ("IDLE+COMPLETING", 0, "completing"),
+        ("IDLE+PLANNED", 0, "planned"),
         ("MIXED+PLANNED", 4, "mixed-"),
         ("IDLE+MAINTENANCE", 0, "idle$"),
     ],

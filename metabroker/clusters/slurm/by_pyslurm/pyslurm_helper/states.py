@@ -29,6 +29,8 @@ def node_word(state: str, allocated: int, total: int) -> str:
     if base != "DOWN":
         word = next((out for flag, out in OUT.items() if flag in flags), word)
     if word == "idle":
-        for flag in ("COMPLETING", "RESERVED"):
-            word = flag.lower() if flag in flags else word
+        for flag in ("PLANNED", "COMPLETING", "RESERVED"):
+            if flag in flags:
+                word = flag.lower()
+                flags.remove(flag)
     return word + next((sign for flag, sign in _SUFFIXES.items() if flag in flags), "")

@@ -64,7 +64,7 @@ def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:
         yield mixed(lambda: Slurm(request.getfixturevalue("clusters")))
     elif request.param == "slurm by pyslurm":
         python = interpreter()
-        found = release(python, request.getfixturevalue("tmp_path"))
+        found = release(python)
         bed = request.getfixturevalue("releases").testbed(found)
         bed.reset()
         yield SlurmByPyslurm(bed.clusters, python=python)

@@ -66,7 +66,7 @@ class Helper:
         return self._process.pid
 
     def hello(self, seconds: float) -> dict[str, Any]:
-        """Its first message.
+        """One of its first messages: before it imports pyslurm, and after.
 
         Raises:
             CommandLost: none came.

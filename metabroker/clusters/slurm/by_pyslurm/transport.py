@@ -70,6 +70,12 @@ class PyslurmTransport:
         """Those of the commands' host."""
         return self._beside.files
 
+    @property
+    def pid(self) -> int | None:
+        """The helper's process, if there is one."""
+        helper = self._helper
+        return None if helper is None else helper.pid
+
     def run(self, command: Command) -> Completed:
         """Ask the helper, or run the command; see `Transport.run`."""
         asked = None if self._by_commands else request(command)
@@ -174,7 +180,8 @@ class PyslurmTransport:
                 "pyslurm in `pyslurm_python`, or write `access: commands`"
             ) from error
         try:
-            self._fits(helper.hello(max(0.1, deadline - time.monotonic())))
+            for _ in ("before pyslurm is imported", "after"):
+                self._fits(helper.hello(max(0.1, deadline - time.monotonic())))
         except BaseException:
             helper.end()
             raise
@@ -189,11 +196,11 @@ class PyslurmTransport:
                 "metabroker[pyslurm] there, in the release of this cluster's Slurm, or name the "
                 "interpreter that has it in `pyslurm_python`, or write `access: commands`"
             )
+        if "pyslurm" not in hello:
+            raise CommandLost(f"garbage: {str(hello)[:80]}")
         said = self._beside.run(commands.version()).stdout
         mine, theirs = _release(str(hello.get("slurm"))), _release(said)
-        if mine is None:
-            raise CommandLost(f"garbage: {str(hello)[:80]}")
-        if theirs is not None and mine != theirs:
+        if mine and theirs and mine != theirs:
             raise Unfit(
                 f"pyslurm {hello.get('pyslurm')} is for Slurm {mine[0]}.{mine[1]:02}, and the "
                 f"cluster's commands are {said.strip()}: install the pyslurm of "

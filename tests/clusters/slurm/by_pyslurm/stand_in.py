@@ -2,8 +2,9 @@
 
     python stand_in.py FOLDER
 
-FOLDER/hello is its first message; FOLDER/plan has a word for each request, over all its lives, and
-answers well when there are none left. FOLDER/seen gets a line for each start and each request.
+FOLDER/hello is each of its first two messages, or a list of them; FOLDER/plan has a word for each
+request, over all its lives, and it answers well when there are none left. FOLDER/seen gets a line
+for each start and each request.
 """
 
 from __future__ import annotations
@@ -26,7 +27,12 @@ def main() -> None:
         sys.exit(1)
     if hello == "hang":
         time.sleep(600)
-    say(json.loads(hello))
+    first = json.loads(hello)
+    for message in first if isinstance(first, list) else [first, first]:
+        if message == "die":
+            print("fatal: failed to initialize auth plugin", file=sys.stderr)
+            sys.exit(1)
+        say(message)
     while head := sys.stdin.buffer.read(4):
         request = json.loads(sys.stdin.buffer.read(struct.unpack(">I", head)[0]))
         note(folder, json.dumps(request))

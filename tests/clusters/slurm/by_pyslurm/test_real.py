@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -68,9 +67,9 @@ def look(cluster: SlurmCluster) -> Snapshot:
 
 
 @pytest.fixture
-def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Both]:
+def both(request: pytest.FixtureRequest) -> Iterator[Both]:
     python = interpreter()
-    found = release(python, tmp_path)
+    found = release(python)
     releases: Releases = request.getfixturevalue("releases")
     bed = releases.testbed(found)
     bed.reset()
@@ -145,7 +144,7 @@ def lines(done: Completed) -> list[str]:
 def test_nodes_out_of_service_are_the_same_by_both(both: Both, state: str) -> None:
     real = both.real
     token = f"{OURS}{['down', 'drain', 'fail'].index(state)}-8-0"
-    job = real.submit("-n", "4", "-w", "delft1", "-J", token)
+    job = real.submit("-n", "4", "-w", "delft1", "-J", token, "--no-requeue")
     real.wait_job(job, "RUNNING")
     for node in ("delft1", "delft2"):
         real.run("scontrol", "update", f"nodename={node}", f"state={state}", "reason=x", check=True)
@@ -214,10 +213,10 @@ def test_a_controller_that_is_down_or_does_not_answer_is_told_in_the_same_words(
 
 
 def test_a_cluster_of_another_release_is_refused_with_both_releases(
-    both: Both, tmp_path: Path, request: pytest.FixtureRequest
+    both: Both, request: pytest.FixtureRequest
 ) -> None:
     python = interpreter()
-    mine = release(python, tmp_path)
+    mine = release(python)
     theirs = next(other for other in RELEASES if other != mine)
     env = request.getfixturevalue("releases").testbed(theirs)["lab"].env()
     it = PyslurmTransport(LocalTransport(env), env, name="lab", python=python, falls_back=False)

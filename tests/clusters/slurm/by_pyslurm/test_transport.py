@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -262,6 +263,13 @@ def test_one_that_does_not_start_is_not_tried_in_a_rush(
     assert tries >= len(it.starts) - 1
 
 
+def test_one_that_dies_when_it_imports_pyslurm_says_why(stage: MakeStage) -> None:
+    it = stage()
+    it.hello([FITS, "die"])
+    with pytest.raises(Unreached, match=r"does not start: it ended .*failed to initialize auth"):
+        it.run()
+
+
 def test_one_that_hangs_at_its_start_is_killed(stage: MakeStage) -> None:
     it = stage(seconds=0.5)
     it.hello("hang")
@@ -289,13 +297,18 @@ def test_a_lost_request_is_a_doubt_for_who_asked(stage: MakeStage) -> None:
 # --- a helper that does not fit ---------------------------------------------------------------
 
 IMPORT = {"failed": "ModuleNotFoundError: No module named 'pyslurm'"}
+LIBRARY = {"failed": "ImportError: libslurm.so.42: cannot open shared object file"}
 OTHER = {"pyslurm": "22.5.3", "slurm": "22.05"}
+UNKNOWN = {"pyslurm": "of unknown version"}
 
 
 @pytest.mark.parametrize(
     ("hello", "words"),
     [
         (IMPORT, ("No module named 'pyslurm'", "metabroker[pyslurm]", sys.executable)),
+        ([FITS, LIBRARY], ("libslurm.so.42", "metabroker[pyslurm]", sys.executable)),
+        ([OTHER, "die"], ("pyslurm 22.5.3", "slurm-wlm 24.11.5", "install the pyslurm of 24.11")),
+        ([UNKNOWN, OTHER], ("pyslurm 22.5.3", "slurm-wlm 24.11.5")),
         (OTHER, ("pyslurm 22.5.3", "slurm-wlm 24.11.5", "install the pyslurm of 24.11")),
     ],
 )
@@ -312,6 +325,14 @@ def test_pyslurm_that_is_not_there_or_does_not_fit_is_refused_with_what_to_do(
         assert word in caught.value.detail
     assert it.beside.run_ == [], "nothing was asked by other ways"
     assert it.asked == []
+
+
+@pytest.mark.skipif(find_spec("pyslurm") is not None, reason="pyslurm is installed here")
+def test_the_helper_itself_says_that_pyslurm_is_not_there() -> None:
+    it = PyslurmTransport(Beside(), {}, name="delft", python=sys.executable, falls_back=False)
+    with pytest.raises(Unreached, match=r"No module named 'pyslurm'\): install metabroker"):
+        it.run(READ)
+    it.close()
 
 
 def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import sys
 from typing import Any
 
 from . import frames
+from .release import before_import
 
 
 def main() -> None:
-    """Say who we are, then answer, one request at a time."""
+    """Say who we are, before pyslurm is there and then, and answer one request at a time."""
     # Slurm's library and plugins may print: that must not get between the messages.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -19,8 +20,10 @@ def main() -> None:
         answers.write(frames.packed(message))
         answers.flush()
 
+    say(before_import())
     try:
-        # Here SLURM_CONF is read, once for all; without a usable one Slurm's library may end us.
+        # Here SLURM_CONF is read, once for all. Where it is not usable, or Slurm's plugins are of
+        # another release, Slurm's library may end us.
         from . import asked
     except Exception as error:
         say({"failed": f"{type(error).__name__}: {error}"})

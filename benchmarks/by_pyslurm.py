@@ -78,6 +78,8 @@ def main() -> None:
             compare(name, {n: asking(t, command) for n, t in both.items()}, options.runs)
         for _ in range(options.jobs):
             lab.submit("-H", "-n", "1", "-J", "mb-abcdef01-1-1-0")
+        listing = {n: asking(t, commands.list_jobs("root")) for n, t in both.items()}
+        compare(f"{options.jobs} jobs", listing, options.runs)
         compare(f"a look, {options.jobs} jobs", looks, options.runs)
         assert helped.pid is not None
         print(f"the helper: {megabytes(helped.pid):.0f} MB")

@@ -13,9 +13,11 @@ from metabroker.clusters.findings import Finding, Findings, Outcome
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.slurm import SlurmCluster
+from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Transport
 from metabroker.config.model import Config, RealCluster
 from metabroker.config.model import SimulatedCluster as SimulatedConfig
+from metabroker.config.model import SlurmCluster as SlurmConfig
 from metabroker.daemon import build
 
 from . import folders
@@ -58,6 +60,8 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     instance = secrets.token_hex(4)
     cluster = build.real(config, configured, name, instance)
     try:
+        if isinstance(cluster.transport, PyslurmTransport):
+            _pyslurm(found, cluster.transport, required=_needs_pyslurm(configured))
         if _login(found, cluster.transport, configured):
             _contact(found, config, configured, cluster)
             if configured.shared_dir is not None or jobs:
@@ -67,6 +71,22 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     finally:
         cluster.close()
     return Report(name, found.all)
+
+
+def _needs_pyslurm(configured: RealCluster) -> bool:
+    return isinstance(configured, SlurmConfig) and configured.access == "pyslurm"
+
+
+def _pyslurm(found: Findings, asked: PyslurmTransport, *, required: bool) -> None:
+    """Whether a pyslurm is there that fits."""
+    tried = "a helper process that imports pyslurm"
+    try:
+        found.ok("pyslurm", tried, asked.which())
+    except CommandMissing as error:
+        said, install, advice = str(error).partition("install ")
+        advice = install + advice or "see `pyslurm_python`, and SLURM_CONF in `env`"
+        tell = found.miss if required else found.warn
+        tell("pyslurm", tried, said.rstrip(": "), advice)
 
 
 def _login(found: Findings, transport: Transport, configured: RealCluster) -> bool:

@@ -69,6 +69,21 @@ def test_what_is_wrong_is_named_with_its_fix(slurm_site: Site) -> None:
 
 
 @pytest.mark.slurm
+def test_pyslurm_that_is_not_there_is_missing_or_a_warning_as_configured(slurm_site: Site) -> None:
+    nowhere = {"pyslurm_python": "/nowhere/python"}
+    lab, leiden = ({"access": access, **nowhere} for access in ("pyslurm", "pyslurm-or-commands"))
+    slurm_site.configure({"clusters": {"lab": lab, "leiden": leiden}})
+    code, found = examined(slurm_site)
+    assert code == 1
+    assert found["lab"]["pyslurm"]["outcome"] == found["lab"]["list"]["outcome"] == "missing"
+    assert "/nowhere/python cannot be run" in found["lab"]["pyslurm"]["said"]
+    assert "`pyslurm_python`" in found["lab"]["pyslurm"]["advice"]
+    assert found["leiden"]["pyslurm"]["outcome"] == "warning"
+    assert found["leiden"]["list"]["outcome"] == "ok"
+    assert "pyslurm" not in found["delft"]
+
+
+@pytest.mark.slurm
 def test_a_controller_that_is_down(slurm_site: Site, clusters: dict[str, SlurmCluster]) -> None:
     clusters["lab"].stop_controller()
     code, found = examined(slurm_site)

@@ -62,6 +62,7 @@ class PyslurmTransport:
         self._helper: Helper | None = None
         self._by_commands = False  # since pyslurm was found not to do
         self._lost = 0  # requests in a row
+        self._which = ""
         self._pacing = Pacing(_PAUSE)
         self._one = threading.Lock()
 
@@ -85,6 +86,21 @@ class PyslurmTransport:
             if answer is not None:
                 return answer
         return self._beside.run(command)
+
+    def which(self) -> str:
+        """Which pyslurm answers.
+
+        Raises:
+            Unreached: none does; what to do about it.
+            CommandMissing: the commands are not there, which tell the cluster's release.
+        """
+        with self._turn(self._timeout):
+            try:
+                self._running(time.monotonic() + self._timeout)
+            except Unfit as unfit:
+                self._by_commands = self._falls_back  # who has asked tells it
+                raise Unreached(f"not asked: {unfit}") from unfit
+            return self._which
 
     def close(self) -> None:
         """End the helper."""
@@ -200,6 +216,7 @@ class PyslurmTransport:
             raise CommandLost(f"garbage: {str(hello)[:80]}")
         said = self._beside.run(commands.version()).stdout
         mine, theirs = _release(str(hello.get("slurm"))), _release(said)
+        self._which = f"pyslurm {hello['pyslurm']}, for Slurm {hello.get('slurm')}"
         if mine and theirs and mine != theirs:
             raise Unfit(
                 f"pyslurm {hello.get('pyslurm')} is for Slurm {mine[0]}.{mine[1]:02}, and the "

@@ -172,6 +172,10 @@ def test_closing_ends_it(stage: MakeStage) -> None:
     assert gone(it.starts[0])
 
 
+def test_it_says_which_pyslurm_it_is(stage: MakeStage) -> None:
+    assert stage().transport.which() == "pyslurm 24.11.0, for Slurm 24.11"
+
+
 # --- a helper in trouble ----------------------------------------------------------------------
 
 
@@ -323,6 +327,9 @@ def test_pyslurm_that_is_not_there_or_does_not_fit_is_refused_with_what_to_do(
     assert caught.value.cause is Cause.UNREACHABLE
     for word in (*words, "`pyslurm_python`", "`access: commands`"):
         assert word in caught.value.detail
+    it.transport._pacing = Pacing(0.01)
+    with pytest.raises(Unreached, match="not asked: pyslurm"):
+        it.transport.which()
     assert it.beside.run_ == [], "nothing was asked by other ways"
     assert it.asked == []
 
@@ -341,13 +348,15 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
         lost.run(READ)
 
 
-def test_commands_that_are_not_there_are_said_to_be(stage: MakeStage) -> None:
+def test_commands_that_are_not_there_are_said_to_be(
+    stage: MakeStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     it = stage()
 
     def missing(_command: Command) -> Completed:
         raise CommandMissing("sinfo: not found in /nowhere")
 
-    it.beside.run = missing  # type: ignore[method-assign]
+    monkeypatch.setattr(it.beside, "run", missing)
     with pytest.raises(CommandMissing, match="sinfo: not found"):
         it.run()
     assert gone(it.starts[0])

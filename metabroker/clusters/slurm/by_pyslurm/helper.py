@@ -91,8 +91,13 @@ class Helper:
             raise CommandLost(f"an answer to another question: {str(answer)[:80]}")
         return answer | {"said": self._said.decode("utf-8", "replace")}
 
+    def kill(self) -> None:
+        """Kill it, from any thread: one that is asking finds it dead."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, 9)
+
     def end(self) -> None:
-        """Kill it."""
+        """Kill it, and let go of its pipes."""
         end(self._process)
 
     def _exchange(self, message: bytes, seconds: float) -> dict[str, Any]:

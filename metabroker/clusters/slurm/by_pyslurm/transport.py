@@ -103,7 +103,10 @@ class PyslurmTransport:
             return self._which
 
     def close(self) -> None:
-        """End the helper."""
+        """End the helper, whatever it is at."""
+        helper = self._helper
+        if helper is not None:
+            helper.kill()  # whoever has asked it is told so, and gives up its turn
         with self._one:
             if self._helper is not None:
                 self._helper.end()

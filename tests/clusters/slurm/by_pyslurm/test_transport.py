@@ -172,6 +172,25 @@ def test_closing_ends_it(stage: MakeStage) -> None:
     assert gone(it.starts[0])
 
 
+def test_closing_waits_for_nobody(stage: MakeStage) -> None:
+    it = stage(seconds=600.0)
+    it.plan("hang")
+    found: list[str] = []
+
+    def ask() -> None:
+        with pytest.raises(CommandLost, match=r"it ended \(-9\)"):
+            it.run()
+        found.append("lost")
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    while not it.asked:
+        time.sleep(0.01)
+    it.transport.close()
+    asking.join(SOON)
+    assert found == ["lost"]
+
+
 def test_it_says_which_pyslurm_it_is(stage: MakeStage) -> None:
     assert stage().transport.which() == "pyslurm 24.11.0, for Slurm 24.11"
 

@@ -141,8 +141,7 @@ class Master:
     def _connect(self) -> None:
         self._pacing.wait()
         if self._folder is None:
-            # Short, since the path of a socket must be; and nobody else may enter it.
-            self._folder = Path(tempfile.mkdtemp(prefix="mb-", dir="/tmp"))
+            self._folder = _private_folder()
         log = self._folder / "log"
         log.unlink(missing_ok=True)
         limit = self._reach.connect_timeout * (len(self._reach.jump) + 1) + 2
@@ -224,6 +223,17 @@ class Master:
 
     def _file(self) -> list[str]:
         return [] if self._reach.config is None else ["-F", self._reach.config]
+
+
+def _private_folder() -> Path:
+    """Short, since the path of a socket must be; and nobody else may enter it. Those of daemons
+    that were killed are removed."""
+    for old in Path("/tmp").glob("mb-ssh-*-*"):
+        with contextlib.suppress(OSError):
+            gone = not Path(f"/proc/{old.name.split('-')[2]}").exists()
+            if gone and old.lstat().st_uid == os.geteuid():
+                shutil.rmtree(old)
+    return Path(tempfile.mkdtemp(prefix=f"mb-ssh-{os.getpid()}-", dir="/tmp"))
 
 
 def _file_word(path: str) -> str:

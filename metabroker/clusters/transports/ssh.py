@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import paramiko
 
-from .base import MOST_OUTPUT, Command, CommandLost, Completed, Unreached
+from .base import MOST_OUTPUT, Command, CommandLost, Completed
 from .connection import Connection
-from .farshell import LINE, FarShell, Sent
-from .reach import CHANNELS, Reach, Slots
+from .farshell import FarShell, Sent
+from .reach import CHANNELS, Reach
+from .sessions import Sessions
 from .sftp import SftpFiles
 
 _PIECE = 1 << 15
@@ -32,7 +33,9 @@ class SshTransport:
     ) -> None:
         self._connection = Connection(reach)
         self._shell = FarShell(env, folder)
-        self._slots = Slots(CHANNELS - 1)  # one is for files
+        self._sessions = Sessions(
+            self._connection, CHANNELS - 1, command_timeout
+        )  # one is for files
         self._timeout = command_timeout
         self.files = SftpFiles(self._connection, self.run, command_timeout)
 
@@ -40,34 +43,13 @@ class SshTransport:
         """Run a command to its end; see `Transport.run`."""
         seconds = command.seconds if command.seconds is not None else self._timeout
         sent = self._shell.send(command, seconds)
-        with self._slots.taken(seconds, sent.what), self._begun(sent, seconds) as channel:
+        with self._sessions.one(seconds, sent.what) as channel:
             outputs = _Exchange(channel, sent, seconds).outputs()
         return sent.answer(*outputs)
 
-    @contextlib.contextmanager
-    def _begun(self, sent: Sent, seconds: float) -> Iterator[paramiko.Channel]:
-        """A session with a shell that waits for the command.
-
-        Raises:
-            Unreached: there is none, so nothing was run.
-        """
-        channel = self._connection.session(seconds)
-        try:
-            # That call has no bound of its own.
-            guard = threading.Timer(seconds, channel.close)
-            guard.start()
-            try:
-                channel.exec_command(LINE)
-            except (paramiko.SSHException, OSError, EOFError) as error:
-                raise Unreached(f"{sent.what}: not run: the connection is lost: {error}") from error
-            finally:
-                guard.cancel()
-            yield channel
-        finally:
-            channel.close()
-
     def close(self) -> None:
         """End the connection."""
+        self._sessions.close()
         self.files.close()
         self._connection.close()
 

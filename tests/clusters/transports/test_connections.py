@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import socket
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -18,7 +21,7 @@ from metabroker.clusters.transports.reach import Hop
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
-from .conftest import MakeFar, reach
+from .conftest import MakeFar, make_far, reach
 
 TRUE = Command(("true",))
 
@@ -150,6 +153,16 @@ def test_a_slow_way_is_slow_and_nothing_else(far: MakeFar, sshd: Sshd, way: Prox
     transport = far(reach(sshd, way.port))
     assert word(transport) == "here\n"
     assert way.accepted == 1
+
+
+def test_the_folder_of_a_daemon_that_was_killed_is_removed(sshd: Sshd) -> None:
+    old = Path(tempfile.mkdtemp(prefix="mb-ssh-99999999-", dir="/tmp"))
+    (old / "log").write_text("")
+    with contextlib.closing(make_far("openssh", sshd, reach(sshd))) as transport:
+        assert word(transport) == "here\n"
+        own = list(Path("/tmp").glob(f"mb-ssh-{os.getpid()}-*"))
+        assert own and not old.exists()
+        assert all(path.stat().st_mode & 0o77 == 0 for path in own)
 
 
 # --- hosts and accounts -----------------------------------------------------------------------

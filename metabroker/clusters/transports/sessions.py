@@ -1,0 +1,114 @@
+"""Sessions of one connection: a few at once, and one kept ready.
+
+To begin a session takes two round trips and the start of a login shell. So while there is nothing
+else to do, one is begun whose shell waits for its command; it ends by itself with the connection.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import paramiko
+
+from .base import Unreached
+from .connection import Connection
+from .farshell import LINE
+
+
+class Sessions:
+    """At most `count` at once, the one that is kept ready among them."""
+
+    def __init__(self, connection: Connection, count: int, seconds: float) -> None:
+        self._connection = connection
+        self._seconds = seconds
+        self._changed = threading.Condition()
+        self._free = count
+        self._ready: paramiko.Channel | None = None
+        self._making = False
+        self._closed = False
+        self._maker = ThreadPoolExecutor(1, thread_name_prefix="session")
+
+    @contextmanager
+    def one(self, seconds: float, what: str) -> Iterator[paramiko.Channel]:
+        """A session for one command, with a shell that waits for it.
+
+        Raises:
+            Unreached: there is none in that time, so nothing was run.
+        """
+        channel = self._taken(seconds, what)
+        well = False
+        try:
+            if channel is None or channel.closed or channel.eof_received:
+                channel = self._begun(seconds, what)
+            yield channel
+            well = True
+        finally:
+            if channel is not None:
+                channel.close()
+            self._given_back(prepare=well)
+
+    def close(self) -> None:
+        """End the one that is ready."""
+        with self._changed:
+            self._closed = True
+            ready, self._ready = self._ready, None
+        if ready is not None:
+            ready.close()
+        self._maker.shutdown(wait=False, cancel_futures=True)
+
+    def _taken(self, seconds: float, what: str) -> paramiko.Channel | None:
+        """The one that is ready, or the right to begin one."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while self._ready is None and not self._free:
+                if not self._changed.wait(deadline - time.monotonic()):
+                    raise Unreached(f"{what}: not run: the connection is busy with other commands")
+            ready, self._ready = self._ready, None
+            if ready is None:
+                self._free -= 1
+            return ready
+
+    def _given_back(self, *, prepare: bool) -> None:
+        with self._changed:
+            self._free += 1
+            idle = self._ready is None and not self._making and not self._closed
+            if prepare and idle:
+                self._making = True
+                self._free -= 1
+                self._maker.submit(self._make)
+            self._changed.notify()
+
+    def _make(self) -> None:
+        made: paramiko.Channel | None = None
+        try:
+            made = self._begun(self._seconds, "sh")
+        except Unreached:
+            pass  # who needs one will be told
+        finally:
+            with self._changed:
+                self._making = False
+                if made is not None and not self._closed:
+                    self._ready = made
+                else:
+                    self._free += 1
+                self._changed.notify()
+        if made is not None and self._closed:
+            made.close()
+
+    def _begun(self, seconds: float, what: str) -> paramiko.Channel:
+        channel = self._connection.session(seconds)
+        # That call has no bound of its own.
+        guard = threading.Timer(seconds, channel.close)
+        guard.start()
+        try:
+            channel.exec_command(LINE)
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            channel.close()
+            raise Unreached(f"{what}: not run: the connection is lost: {error}") from error
+        finally:
+            guard.cancel()
+        return channel

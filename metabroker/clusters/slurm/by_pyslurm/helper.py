@@ -93,6 +93,8 @@ class Helper:
 
     def kill(self) -> None:
         """Kill it, from any thread: one that is asking finds it dead."""
+        if self._process.returncode is not None:
+            return  # its number may be somebody else's by now
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, 9)
 

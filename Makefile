@@ -9,7 +9,7 @@ FIRST ?= 0
 LIMIT ?= 1000
 WORKERS ?= 2
 
-.PHONY: help setup demo test check storm storm-mutations clusters-up clusters-down clean
+.PHONY: help setup demo test test-releases check storm storm-mutations clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,9 @@ demo: setup ## three simulated clusters, the daemon and a handful of jobs, shown
 # Tests of daemons mostly wait: each worker has real clusters of its own.
 test: setup ## all tests, the real Slurm clusters included, by WORKERS=2 processes
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+test-releases: setup ## the contract on each release of Slurm by itself (`test`: one cluster of each)
+	METABROKER_TEST_RELEASES=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/contract
 
 check: setup ## style, types, import contracts, purity of the core
 	$(BIN)/ruff check .

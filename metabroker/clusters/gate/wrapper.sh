@@ -11,6 +11,11 @@ case $hosts in
 esac
 if [ -z "$hosts" ]; then hosts=$(uname -n); fi
 
+# Whole when it is there: who looks in between would learn of no hosts.
+note() {
+    echo $hosts > "$gate/.$1-$$" && mv "$gate/.$1-$$" "$gate/$1"
+}
+
 wait_at_gate() {
     nap=0.05
     sleep "$nap" 2>/dev/null || nap=1
@@ -34,14 +39,14 @@ wait_at_gate() {
 
 if [ -n "$patience" ]; then
     if [ ! -e "$gate/wait" ]; then exit 75; fi
-    echo $hosts > "$gate/arrived" || exit 75
+    note arrived || exit 75
     wait_at_gate
 fi
 
 # Of several who come here for the same component, the rename succeeds for one only. The others
 # say nothing: their output goes to the same file.
 mv "$gate/go" "$gate/run" 2>/dev/null || exit 75
-echo $hosts > "$gate/started"
+note started || : > "$gate/started" # on a full disk it tells the time at least
 
 if [ -z "$patience" ]; then
     list=

@@ -19,6 +19,7 @@ from .making import TOKEN, gates, order, positions
 from .running import SECONDS, Running
 
 SLEEP = shutil.which("sleep")
+MV = shutil.which("mv")
 
 KNOWN = [["/bin/sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["ksh"]]
 # Each that is here, once: /bin/sh is mostly one of the others.
@@ -242,6 +243,31 @@ def test_it_answers_when_its_gate_is_armed_and_not_before(
     assert gates().look([it.gate])[it.gate] == before, "it is still at the barrier, on its hosts"
     gates().open(it.gate, it.peers)
     assert running.end()[0] == 0 and gates().ready(it.gate)
+
+
+def test_its_arrival_is_seen_with_its_hosts_or_not_at_all(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    """Peers are told of hosts that were seen with the arrival: a note that is there before it is
+    whole would leave them out."""
+    it = order(tmp_path, script=b"#!/bin/sh\n")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    waits = f"until [ -e '{tmp_path}/on' ]; do {SLEEP} 0.01; done"
+    (tools / "mv").write_text(f'#!/bin/sh\n{waits}\nexec {MV} "$@"\n')
+    (tools / "mv").chmod(0o755)
+    gates().prepare(it)
+    running = Running(it, shell, {"PATH": f"{tools}:{os.environ['PATH']}"})
+    started.append(running)
+    deadline = time.monotonic() + SECONDS
+    while not any(note.read_text().endswith("\n") for note in running.gate.glob(".arrived*")):
+        assert time.monotonic() < deadline and running.process.poll() is None
+        time.sleep(0.005)
+    assert not gates().look([it.gate])[it.gate].arrived
+    (tmp_path / "on").touch()
+    running.until("arrived")
+    seen = gates().look([it.gate])[it.gate]
+    assert seen.arrived and len(seen.hosts) == 1
 
 
 def test_one_that_was_killed_at_the_barrier_does_not_answer(

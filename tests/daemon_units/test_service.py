@@ -101,7 +101,7 @@ def test_hold_release_and_cancel(house: House) -> None:
     assert shown["position"] == 0 and "asks for 64" in shown["reason"]
     assert house.answer(house.service.hold(ANNA, waits["job"]))["state"] == "HELD"
     assert house.answer(house.service.release(ANNA, waits["job"]))["state"] == "QUEUED"
-    for job in (1, full["job"], waits["job"]):
+    for job in (1, waits["job"], full["job"]):  # once there is room, the waiting one would run
         house.answer(house.service.cancel(ANNA, job))
         assert house.ended(job)["state"] == "CANCELLED"
 

@@ -94,7 +94,7 @@ def test_a_cluster_that_cannot_be_reached_delays_only_its_own_jobs(far_site: Mak
     whole(site)
 
 
-@pytest.mark.parametrize(("via", "cuts"), [("ssh", 6), ("openssh", 3)])
+@pytest.mark.parametrize(("via", "cuts"), [("ssh", 4), ("openssh", 2)])
 def test_a_connection_cut_at_any_step(via: str, cuts: int, far_site: MakeFarSite) -> None:
     """The first job tells how much goes to and fro in a life; the others are cut along that."""
     site, kind = far_site(via)

@@ -15,7 +15,7 @@ from metabroker.api.server import ApiServer
 from metabroker.broker.events import Event
 from metabroker.broker.outbox import Ready
 from metabroker.clusters.port import Cluster
-from metabroker.config.model import Config
+from metabroker.config.model import Config, RealCluster
 from metabroker.metrics import Exporter, Meters, OfCluster, OfJobs
 from metabroker.store import Store
 from metabroker.store.rows import Names
@@ -177,7 +177,7 @@ class Daemon:
             clock=self.clock,
             hook=hook,
             meter=OfCluster(self._meters, orders.cluster),
-            pace=NEAR if getattr(configured, "via", "local") == "local" else FAR,
+            pace=FAR if isinstance(configured, RealCluster) and configured.via != "local" else NEAR,
         )
 
     def _durable(self, ready: Ready) -> None:

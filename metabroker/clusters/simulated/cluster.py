@@ -7,25 +7,23 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from metabroker.broker.observation import Snapshot
-from metabroker.clusters.gate import Gates, wrapper
+from metabroker.clusters.gate import wrapper
+from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import (
     CleanOrder,
     ComponentOrder,
     Doubt,
     Marks,
-    Peer,
     Remains,
     ReserveOrder,
     Submission,
 )
-from metabroker.clusters.transports.base import Transport
-from metabroker.clusters.transports.local import LocalFiles, LocalTransport
+from metabroker.clusters.transports.local import LocalTransport
 
 from . import adapter, processes
 from .actor import Actor
@@ -51,15 +49,13 @@ class SimulatedOptions:
     run: bool = True
 
 
-class SimulatedCluster:
+class SimulatedCluster(GatedCluster):
     """One simulated cluster (see `metabroker.clusters.port.Cluster`)."""
 
     def __init__(self, options: SimulatedOptions) -> None:
+        super().__init__(LocalTransport({}))  # a model is asked without commands
         self._options = options
         self._prefix = f"mb-{options.instance}-"
-        self._transport = LocalTransport({})
-        self._files = LocalFiles()
-        self._gates = Gates(self._files)
         self._model = Model(options.processors)
         self._actors: dict[int, Actor] = {}
         self._lock = threading.Condition()
@@ -71,11 +67,6 @@ class SimulatedCluster:
         self._thread.start()
 
     # --- the port -----------------------------------------------------------------------------
-
-    @property
-    def transport(self) -> Transport:
-        """A model is asked without commands."""
-        return self._transport
 
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at the model."""
@@ -103,22 +94,6 @@ class SimulatedCluster:
             self._lock.notify()
             return Submission(str(job.id), job.submit_time)
 
-    def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
-        """The component is told who the others are."""
-        self._gates.introduce(gate, peers)
-
-    def arm(self, gate: str) -> None:
-        """The component can no longer give up."""
-        self._gates.arm(gate)
-
-    def ready(self, gate: str) -> bool:
-        """Whether the component has answered."""
-        return self._gates.ready(gate)
-
-    def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
-        """Let the component go."""
-        self._gates.open(gate, peers)
-
     def clean(self, order: CleanOrder) -> Operation[Remains]:
         """Fence, cancel, delete."""
         fenced = self._gates.shut(order)
@@ -134,14 +109,6 @@ class SimulatedCluster:
                     return self._gates.remains(order.gate, cause)
             yield Pause(_TICK)
         raise Doubt(f"{order.token}: not gone yet", fenced=fenced)
-
-    def discard(self, gate: str) -> None:
-        """Remove the gate's folder."""
-        self._gates.remove(gate)
-
-    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
-        """The components' own records."""
-        return self._gates.look(gates)
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """A simulated cluster has no submit command of its own."""
@@ -219,7 +186,7 @@ class SimulatedCluster:
             actor = self._actors.get(job.id) or self._actor(job, now)
             self._actors[job.id] = actor
             if asked is None:
-                actor.step(self._files, now)
+                actor.step(self._transport.files, now)
                 if actor.over is None:
                     return False
             del self._actors[job.id]

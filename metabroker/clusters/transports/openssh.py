@@ -23,7 +23,8 @@ from .farfiles import CommandFiles
 from .farshell import LINE, FarShell
 from .local import scrubbed
 from .pacing import Pacing
-from .reach import Hop, Reach, Slots
+from .reach import Hop, Reach
+from .slots import Slots
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
 _OWN_WORD = 255  # the exit status of ssh itself; a command's own never gets here (see `farshell`)

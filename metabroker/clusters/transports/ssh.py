@@ -12,9 +12,10 @@ import paramiko
 from .base import MOST_OUTPUT, Command, CommandLost, Completed
 from .connection import Connection
 from .farshell import FarShell, Sent
-from .reach import CHANNELS, Reach
+from .reach import Reach
 from .sessions import Sessions
 from .sftp import SftpFiles
+from .slots import CHANNELS
 
 _PIECE = 1 << 15
 _FULL = 0.01  # seconds between two looks whether the far side takes more input

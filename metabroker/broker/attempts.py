@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from . import tokens
-from .effects import Arm, Clean, Discard, Effect, Open, Reserve, Submit, Unwatch
+from .effects import Arm, Clean, Discard, Effect, Fetch, Open, Reserve, Stage, Submit, Unwatch
 from .events import (
     Cleaned,
 )
@@ -83,7 +83,8 @@ class Attempts:
         """Whether the user's script may have started somewhere."""
         if job.single:
             return any(
-                c.step is not Step.NONE or c.phase is not Phase.PLACED for c in job.components
+                c.step not in (Step.NONE, Step.STAGE) or c.phase is not Phase.PLACED
+                for c in job.components
             )
         return job.state is JobState.RUNNING
 
@@ -93,12 +94,12 @@ class Attempts:
         component.retry_at = None
         component.asked_at = now
         self._out.changed(component)
-        if step in (Step.CLEAN, Step.DISCARD):
+        if step in (Step.CLEAN, Step.FETCH, Step.KEEP, Step.DISCARD):
             self._out.effects.append(Unwatch(component.ref, component.cluster))
         self._emit(component, again=False)
 
     def _done(self, component: Component) -> None:
-        if component.step is not Step.DISCARD:
+        if component.step not in (Step.FETCH, Step.KEEP, Step.DISCARD):
             component.detail = ""  # of what is done now
         component.step = Step.NONE
         component.retry_at = None
@@ -120,8 +121,12 @@ class Attempts:
             return Open(ref, cluster)
         if component.step is Step.CLEAN:
             return Clean(ref, cluster, component.reserves)
-        if component.step is Step.DISCARD:
-            return Discard(ref, cluster)
+        if component.step is Step.FETCH:
+            return Fetch(ref, cluster, again)
+        if component.step in (Step.KEEP, Step.DISCARD):
+            return Discard(ref, cluster, keep=component.step is Step.KEEP)
+        if component.step is Step.STAGE:
+            return Stage(ref, cluster, again)
         job = self._jobs[ref.job]
         if component.step is Step.RESERVE:
             seconds = job.time_limit + self._settings.reservation_slack
@@ -156,9 +161,20 @@ class Attempts:
             component.cause = Cause.KILLED
 
     def _gone(self, component: Component, now: float) -> None:
-        """Its cluster holds nothing of it; what is left is the folder of its gate."""
+        """Its cluster holds nothing of it; what is left is the folder of its gate, and in that
+        its results."""
         self._release(component, now)
-        self._owe(component, Step.DISCARD, now)
+        job = self._jobs.get(component.ref.job)
+        wanted = job is not None and component in job.components and _has_results(job, component)
+        self._owe(component, Step.FETCH if wanted else Step.DISCARD, now)
+
+    @staticmethod
+    def _results_pending(job: Job) -> bool:
+        """Whether results of the attempt, all of which is over, are not yet brought back."""
+        return any(
+            _has_results(job, c) and (c.phase is not Phase.GONE or c.step is Step.FETCH)
+            for c in job.components
+        )
 
     def _release(self, component: Component, now: float) -> None:
         component.advance(Phase.GONE)
@@ -191,3 +207,7 @@ class Attempts:
     def component(self, ref: Ref) -> Component | None:
         """The live component of that name."""
         return self._where.get(ref)
+
+
+def _has_results(job: Job, component: Component) -> bool:
+    return job.stages_out and (component.started or component.exit_code is not None)

@@ -1,9 +1,9 @@
 """What the broker wants done. A driver carries effects out and answers with events.
 
-`Reserve`, `Submit`, `Arm`, `Open`, `Clean` and `Discard` are owed: the component's row in the
-store says so before they are carried out, and a driver must always answer them (with `Unsure` if
-it cannot tell). For one component they are carried out one at a time, in the order in which they
-were made.
+`Stage`, `Reserve`, `Submit`, `Arm`, `Open`, `Clean`, `Fetch` and `Discard` are owed: the
+component's row in the store says so before they are carried out, and a driver must always answer
+them (with `Unsure` if it cannot tell). For one component they are carried out one at a time, in
+the order in which they were made.
 `again` says that the same step may have been carried out before: look first, then act.
 """
 
@@ -12,6 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .tokens import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Send the component's files to its cluster, before it is asked for anything (DCS 3.5)."""
+
+    ref: Ref
+    cluster: int
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +79,25 @@ class Clean:
 
 
 @dataclass(frozen=True, slots=True)
-class Discard:
-    """Remove the gate of a component that is gone: what its record says has been written down."""
+class Fetch:
+    """Bring the results of a component that is gone back to where its job was submitted."""
 
     ref: Ref
     cluster: int
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Remove the gate of a component that is gone: what its record says has been written down.
+
+    With `keep` its results could not be brought back: they are put beside it, in the job's folder
+    in that cluster.
+    """
+
+    ref: Ref
+    cluster: int
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,5 +125,5 @@ class Unwatch:
     cluster: int
 
 
-Owed = Reserve | Submit | Arm | Open | Clean | Discard
+Owed = Stage | Reserve | Submit | Arm | Open | Clean | Fetch | Discard
 Effect = Owed | CleanStray | Watch | Unwatch

@@ -32,7 +32,8 @@ class Endings(Attempts):
 
     def _undo(self, job: Job, now: float) -> None:
         for component in job.components:
-            if component.phase is Phase.PLACED and component.step is Step.NONE:
+            untouched = component.phase is Phase.PLACED and component.step is Step.NONE
+            if untouched and not job.stages_in:
                 self._release(component, now)
                 del self._where[component.ref]
             elif component.step is not Step.CLEAN and component.phase is not Phase.GONE:
@@ -49,7 +50,16 @@ class Endings(Attempts):
         for component in job.components:
             if not component.over and component.step is not Step.CLEAN:
                 self._owe(component, Step.CLEAN, now)
+            elif component.step is Step.FETCH and goal is Goal.CANCEL:
+                self._keep(job, component, f"cancelled by {job.by}", now)
         self._settle(job, now)
+
+    def _keep(self, job: Job, component: Component, why: str, now: float) -> None:
+        """Its results are not brought back: they stay in its cluster."""
+        if component.succeeded:
+            component.cause, component.detail = Cause.RESULTS, why
+        self._owe(component, Step.KEEP, now)
+        self._note(now, job, component, "results kept", why=why)
 
     def _settle(self, job: Job, now: float) -> None:
         """Has the attempt ended? One failed component ends the others."""
@@ -57,7 +67,12 @@ class Endings(Attempts):
         if job.goal is None and any(c.over and not c.succeeded for c in parts):
             self.finish(job, Goal.FAIL, now)
         elif parts and all(c.over for c in parts):
-            self._move_on(job, now)
+            if not self._results_pending(job):
+                self._move_on(job, now)
+            elif job.deadline is not None or not job.reason:
+                job.deadline = None  # of its run, which is over
+                job.reason = "its results are being brought back"
+                self._out.changed(job)
 
     def _move_on(self, job: Job, now: float) -> None:
         """Decide what an attempt that is over makes of its job (DCS 3.5)."""
@@ -71,6 +86,10 @@ class Endings(Attempts):
             self._leave(job, JobState.TIMEOUT, "over its time limit", now)
         elif not any(c.started for c in parts):
             self._submission_failed(job, self._blame(failed, failed.detail or "not started"), now)
+        elif all(c.succeeded or c.cause is Cause.RESULTS for c in parts):
+            # It has run well: running it again would not bring them.
+            why = f"its results could not be brought back: {failed.detail}; they are still there"
+            self._leave(job, JobState.FAILED, self._blame(failed, why), now)
         else:
             self._completion_failed(job, now)
 

@@ -51,6 +51,15 @@ class ReleaseJob:
 
 
 @dataclass(frozen=True, slots=True)
+class Staged:
+    """The component's files are in its cluster: so many, of so many bytes."""
+
+    ref: Ref
+    files: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Reserved:
     """The reservation exists and holds what was asked (it was re-read)."""
 
@@ -97,6 +106,16 @@ class Cleaned:
     end_time: float | None = None
     exit_code: int | None = None
     cause: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The component's results are back: so many files, of so many bytes, in that folder."""
+
+    ref: Ref
+    files: int = 0
+    size: int = 0
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +219,13 @@ Event = (
     | CancelJob
     | HoldJob
     | ReleaseJob
+    | Staged
     | Reserved
     | Submitted
     | Armed
     | Opened
     | Cleaned
+    | Fetched
     | Discarded
     | Refused
     | Unsure

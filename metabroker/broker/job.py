@@ -30,7 +30,8 @@ class NewJob:
 
     `request` names clusters by index; `local` is the cluster in whose queue a single-component
     job (or, under LS, any job) was put by its user, `home` the one configured for the user.
-    `time_limit` is in seconds.
+    `time_limit` is in seconds. `stages_in`: its files are sent to its clusters before it is
+    submitted there; `stages_out`: its results are brought back.
     """
 
     user: str
@@ -40,6 +41,8 @@ class NewJob:
     local: int | None = None
     home: int | None = None
     hold: bool = False
+    stages_in: bool = False
+    stages_out: bool = False
 
 
 class ImpossibleTransition(Exception):
@@ -124,6 +127,8 @@ class Job:
     deadline: float | None = None
     goal: Goal | None = None
     by: str = ""  # who asked for the goal
+    stages_in: bool = False
+    stages_out: bool = False
     components: list[Component] = field(default_factory=list)
 
     @property

@@ -30,14 +30,14 @@ from .events import (
     Unsure,
 )
 from .job import Component, Goal, Job
-from .looks import Looks
+from .staging import Staging
 from .states import Cause, JobState, Phase, Step
 from .tokens import Ref
 
 _UNCOMMITTED = frozenset({JobState.RESERVING, JobState.SUBMITTING, JobState.WAITING})
 
 
-class Saga(Looks):
+class Saga(Staging):
     """The way of an attempt: what each answer, record and deadline leads to."""
 
     # --- beginning ----------------------------------------------------------------------------
@@ -70,8 +70,16 @@ class Saga(Looks):
             clusters=[clusters[c.cluster].name for c in job.components],
             processors=list(job.request.sizes),
         )
+        if job.stages_in:
+            self._stage_all(job, now)
+        else:
+            self._claim_all(job, now)
+
+    def _claim_all(self, job: Job, now: float) -> None:
+        """Reserve where that can be done; else submit at once."""
         if any(c.reserves for c in job.components):
-            job.move(JobState.RESERVING)
+            if job.state is not JobState.RESERVING:
+                job.move(JobState.RESERVING)
             self._deadline(job, now + self._settings.reserve_timeout)
             for component in job.components:
                 if component.reserves:
@@ -193,7 +201,7 @@ class Saga(Looks):
     def discarded(self, event: Discarded, _now: float) -> None:
         """The last of the component."""
         component = self._where.get(event.ref)
-        if component is not None and component.step is Step.DISCARD:
+        if component is not None and component.step in (Step.KEEP, Step.DISCARD):
             self._done(component)
             del self._where[event.ref]
 
@@ -202,12 +210,16 @@ class Saga(Looks):
         component, job = self._find(event.ref)
         if component is None or component.step is not event.step:
             return
+        if event.step in (Step.FETCH, Step.KEEP):
+            self._not_fetched(component, job, event.detail, now)
+            return
         component.cause, component.detail = event.cause, event.detail
         self._out.changed(component)
         if event.step in (Step.CLEAN, Step.DISCARD):
             self._later(component, now)
             return
-        if event.step in (Step.RESERVE, Step.SUBMIT):
+        own = event.step is Step.STAGE and event.cause is Cause.INVALID  # its user's files
+        if event.step in (Step.STAGE, Step.RESERVE, Step.SUBMIT) and not own:
             # Whatever the reason, the same is not asked of the same cluster again at once.
             until = self._ledger.refused(component.cluster, component.processors, now)
             self._queues.retry_queues_at(until)
@@ -219,7 +231,7 @@ class Saga(Looks):
         if event.step is Step.OPEN:
             component.cause = Cause.LOST
             self._owe(component, Step.CLEAN, now)
-        elif job.single and component.tries:
+        elif job.single and component.tries and event.step is not Step.STAGE:
             # A no to this try says nothing of an earlier one, whose script may be running.
             self.finish(job, Goal.FAIL, now)
         else:
@@ -229,6 +241,9 @@ class Saga(Looks):
         """No answer. A vote that does not come is a refusal; all else is asked again."""
         component, job = self._find(event.ref)
         if component is None or component.step is not event.step:
+            return
+        if event.step in (Step.FETCH, Step.KEEP):
+            self._not_fetched(component, job, event.detail, now)
             return
         if component.detail != event.detail:
             component.detail = event.detail
@@ -345,7 +360,8 @@ class Saga(Looks):
                 (c for c in job.components if c.step is not Step.NONE or not self._at_barrier(c)),
                 job.components[0],
             )
-            detail = f"not {_EXPECTED[job.state]} in time"
+            expected = "sent its files" if late.step is Step.STAGE else _EXPECTED[job.state]
+            detail = f"not {expected} in time"
             if late.detail:
                 detail += f" ({late.detail})"
             self._roll_back(job, now, self._blame(late, detail))

@@ -23,6 +23,7 @@ class Settings:
     clusters: tuple[ClusterSettings, ...]
     submission_retries: int = 3  # failed submissions after which a job is given up (DCS 3.2)
     completion_retries: int = 0  # failed runs after which it is still tried again (DCS 3.5)
+    stage_timeout: float = 3600.0  # for a job's files to be sent, and for its results to be back
     reserve_timeout: float = 30.0
     submit_timeout: float = 60.0
     barrier_timeout: float = 120.0

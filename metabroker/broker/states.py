@@ -9,6 +9,7 @@ One attempt of a multi-component job (a saga; DCS 3.1, 3.5):
            --all at the barrier, all armed--> RUNNING --all ended--> COMPLETED | FAILED | TIMEOUT
 
 A single-component job needs no reservation and no barrier: QUEUED -> SUBMITTING -> RUNNING.
+A job that brings files is RESERVING while they are sent, before anything is asked for it.
 Until the barrier opens everything can be undone, and leads back to QUEUED (the queue's tail).
 """
 
@@ -88,11 +89,14 @@ class Step(Enum):
     """
 
     NONE = ""
+    STAGE = "stage"  # its files are sent to its cluster
     RESERVE = "reserve"
     SUBMIT = "submit"
     ARM = "arm"
     OPEN = "open"
     CLEAN = "clean"
+    FETCH = "fetch"  # its results are brought back
+    KEEP = "keep"  # they could not be: they stay in its cluster, and all else goes
     DISCARD = "discard"
 
 
@@ -110,3 +114,4 @@ class Cause(Enum):
     OVERTIME = "time-limit"
     DEADLINE = "deadline"  # the broker waited long enough
     EXIT = "exit"  # the script's own non-zero exit code
+    RESULTS = "results"  # they could not be brought back

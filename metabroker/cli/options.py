@@ -10,22 +10,16 @@ import click
 from click.core import ParameterSource
 
 from metabroker.cli import types
+from metabroker.clusters.home import LocalHome
 from metabroker.submission import environment
 from metabroker.submission.checks import check, check_script
 from metabroker.submission.directives import Directive, directives
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Processors, Submission
+from metabroker.submission.text import shown
 
 Options = dict[str, Any]
 _FORMS = ("single", "components", "on", "total")
-
-
-def _staging(_ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> None:
-    if value:
-        raise SubmissionError(
-            f"{param.opts[0]} is not in this version yet",
-            "keep the files in a folder that the clusters share",
-        )
 
 
 def job_options() -> list[click.Option]:
@@ -81,17 +75,13 @@ def job_options() -> list[click.Option]:
             ["--stage-in"],
             metavar="FILE",
             multiple=True,
-            callback=_staging,
-            expose_value=False,
-            help="not in this version yet",
+            help="a file below this directory, sent to every cluster that the job runs in",
         ),
         option(
             ["--stage-out"],
             metavar="GLOB",
             multiple=True,
-            callback=_staging,
-            expose_value=False,
-            help="not in this version yet",
+            help="results brought back to metabroker-JOB.COMPONENT/ here, with ** for any folders",
         ),
         option(["--hold"], is_flag=True, help="do not start it before `metabroker release`"),
         option(["--wait"], is_flag=True, help="wait for its end; exit with its exit code"),
@@ -124,6 +114,8 @@ def merged(command_line: Options, script: Options) -> Options:
         if "single" not in command_line:
             kept.pop("cluster", None)
     both = {**kept, **command_line}
+    for files in ("stage_in", "stage_out"):
+        both[files] = tuple(dict.fromkeys((*script.get(files, ()), *command_line.get(files, ()))))
     both["native"] = {**dict(kept.get("native", ())), **dict(command_line.get("native", ()))}
     return both
 
@@ -135,6 +127,9 @@ def script_options(script: bytes, file: str) -> Options:
     for directive in directives(script, file):
         options = _parsed(directive, f"{file}:{directive.line}")
         native.update(options.pop("native", ()))
+        for name in ("stage_in", "stage_out"):
+            if name in options:
+                options[name] = (*result.get(name, ()), *options[name])
         result.update(options)
     return {**result, "native": tuple(native.items())}
 
@@ -182,9 +177,34 @@ def build(
         native=options["native"],
         hold=options.get("hold", False),
         request_id=request_id,
+        stage_in=tuple(os.path.normpath(name) for name in options.get("stage_in", ())),
+        stage_out=tuple(options.get("stage_out", ())),
+        submit_dir=_submit_dir(options),
     )
     check(submission)
+    _check_there(submission)
     return submission
+
+
+def _submit_dir(options: Options) -> str | None:
+    """Where files come from and results go to; links in its own path are followed now."""
+    staged = options.get("stage_in") or options.get("stage_out")
+    return os.path.realpath(_directory(None)) if staged else None
+
+
+def _check_there(submission: Submission) -> None:
+    """What is not there can be told at once."""
+    home = LocalHome()
+    for name in submission.stage_in:
+        try:
+            why = None if home.look(submission.submit_dir or "", name) else "it is not there"
+        except OSError as error:
+            why = error.strerror
+        if why is not None:
+            raise SubmissionError(
+                f"--stage-in {shown(name)} cannot be sent: {why}",
+                f"name a regular file below {submission.submit_dir}",
+            )
 
 
 def _directory(named: str | None) -> str:

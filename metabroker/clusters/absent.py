@@ -8,16 +8,20 @@ from typing import NoReturn
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 
+from .home import Home
 from .operation import Operation
 from .port import (
     CleanOrder,
     ComponentOrder,
     Doubt,
+    FetchOrder,
     Marks,
+    Moved,
     Peer,
     Refusal,
     Remains,
     ReserveOrder,
+    StageOrder,
     Submission,
 )
 from .transports.base import Transport
@@ -71,7 +75,17 @@ class AbsentCluster:
         yield from ()
         self._doubt()
 
-    def discard(self, _gate: str) -> None:
+    def stage(self, _order: StageOrder, _home: Home) -> Operation[Moved]:
+        """Never answers."""
+        yield from ()
+        self._refuse()
+
+    def fetch(self, _order: FetchOrder, _home: Home) -> Operation[Moved]:
+        """Not before the cluster is configured again."""
+        yield from ()
+        self._doubt()
+
+    def discard(self, _gate: str, _keep: str | None = None) -> None:
         """Not before the cluster is configured again."""
         self._doubt()
 

@@ -8,8 +8,22 @@ from metabroker.broker.states import Cause
 
 from .answered import answered
 from .gate import Gates
+from .home import Home
 from .operation import Operation
-from .port import CleanOrder, ComponentOrder, Doubt, Marks, Peer, Refusal, Remains, Submission
+from .port import (
+    CleanOrder,
+    ComponentOrder,
+    Doubt,
+    FetchOrder,
+    Marks,
+    Moved,
+    Peer,
+    Refusal,
+    Remains,
+    StageOrder,
+    Submission,
+)
+from .staging import fetching, sending
 from .transports.base import Transport, Unreached
 
 
@@ -41,8 +55,18 @@ class GatedCluster:
         """Let the component go."""
         self._gates.open(gate, peers)
 
-    def discard(self, gate: str) -> None:
-        """Remove the gate's folder."""
+    def stage(self, order: StageOrder, home: Home) -> Operation[Moved]:
+        """Send files to the component's work folder."""
+        return sending(self._transport.files, home, order)
+
+    def fetch(self, order: FetchOrder, home: Home) -> Operation[Moved]:
+        """Bring results back from there."""
+        return fetching(self._transport.files, home, order)
+
+    def discard(self, gate: str, keep: str | None = None) -> None:
+        """Remove the gate's folder; `keep`: where its work folder stays."""
+        if keep is not None:
+            self._gates.keep(gate, keep)
         self._gates.remove(gate)
 
     def look(self, gates: Iterable[str]) -> dict[str, Marks]:

@@ -14,6 +14,7 @@ from typing import Protocol
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 
+from .home import Home
 from .operation import Operation
 from .transports.base import Transport
 
@@ -63,7 +64,8 @@ class ComponentOrder:
 
     `gate` is the directory in which the component and the broker meet (see `clusters.gate`);
     `seconds` its native time limit; `barrier_seconds` how long it waits at the barrier before it
-    gives up by itself, or None if it has none.
+    gives up by itself, or None if it has none. With `works` its script runs in the component's own
+    work folder, where its files are.
     """
 
     token: str
@@ -84,6 +86,38 @@ class ComponentOrder:
     reservation: bool = False
     barrier_seconds: int | None = None
     again: bool = False
+    works: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StageOrder:
+    """Files of the component's job: `files` are paths in `folder`, where it was submitted, and
+    come to lie under the same names in the component's work folder."""
+
+    gate: str
+    folder: str
+    files: tuple[str, ...]
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOrder:
+    """Results of the component: what `patterns` match in its work folder comes to lie under the
+    same names in `into`, below `folder`, where its job was submitted."""
+
+    gate: str
+    folder: str
+    into: str
+    patterns: tuple[str, ...]
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How much a transfer has moved: files, and their bytes."""
+
+    files: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +175,12 @@ class Cluster(Protocol):
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at the whole cluster, in a number of commands that does not grow with its jobs."""
 
+    def stage(self, order: StageOrder, home: Home) -> Operation[Moved]:
+        """Send files to the component's work folder, in bounded steps."""
+
+    def fetch(self, order: FetchOrder, home: Home) -> Operation[Moved]:
+        """Bring results back from there, in bounded steps."""
+
     def reserve(self, order: ReserveOrder) -> Operation[None]:
         """Make the reservation if it is not there, re-read it, and compare."""
 
@@ -165,8 +205,8 @@ class Cluster(Protocol):
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """Let the component go. `peers`: for a gate that was armed without `introduce`."""
 
-    def discard(self, gate: str) -> None:
-        """Remove the gate's folder."""
+    def discard(self, gate: str, keep: str | None = None) -> None:
+        """Remove the gate's folder; `keep`: where its work folder stays, a path in the cluster."""
 
     def look(self, gates: Iterable[str]) -> dict[str, Marks]:
         """The components' own records, cheaply. A gate that is not there is left out."""

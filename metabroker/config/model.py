@@ -113,6 +113,8 @@ class Timeouts(Section):
     """all component jobs submitted"""
     barrier: Seconds = 120.0
     """all components at the barrier, from the first one's arrival"""
+    stage: Seconds = 3600.0
+    """a job's files sent to its clusters, and again its results brought back"""
 
 
 class _Cluster(Section):

@@ -56,6 +56,7 @@ def settings(config: Config, store: Store) -> Settings:
         clusters=(*named, *absent),
         submission_retries=config.retries.submission,
         completion_retries=config.retries.completion,
+        stage_timeout=config.timeouts.stage,
         reserve_timeout=config.timeouts.reserve,
         submit_timeout=config.timeouts.submit,
         barrier_timeout=config.timeouts.barrier,

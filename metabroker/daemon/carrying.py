@@ -6,15 +6,28 @@ in virtual time: one code for both.
 
 from __future__ import annotations
 
-from metabroker.broker.effects import Arm, Clean, CleanStray, Discard, Open, Owed, Reserve, Submit
+from metabroker.broker.effects import (
+    Arm,
+    Clean,
+    CleanStray,
+    Discard,
+    Fetch,
+    Open,
+    Owed,
+    Reserve,
+    Stage,
+    Submit,
+)
 from metabroker.broker.events import (
     Armed,
     Cleaned,
     Discarded,
     Event,
+    Fetched,
     Opened,
     Refused,
     Reserved,
+    Staged,
     Submitted,
     Unsure,
 )
@@ -25,13 +38,23 @@ from metabroker.clusters.port import Cluster, Doubt, Refusal
 from .orders import Orders
 
 STEPS = {
+    Stage: Step.STAGE,
     Reserve: Step.RESERVE,
     Submit: Step.SUBMIT,
     Arm: Step.ARM,
     Open: Step.OPEN,
     Clean: Step.CLEAN,
+    Fetch: Step.FETCH,
     Discard: Step.DISCARD,
 }
+
+
+def step_of(effect: Owed) -> Step:
+    """The step that an effect carries out."""
+    if isinstance(effect, Discard) and effect.keep:
+        return Step.KEEP
+    return STEPS[type(effect)]
+
 
 _NO_FOLDER = "the store does not know the component's folder"
 # Seconds between two looks for the answer. A component at the barrier naps for 0.05, where its
@@ -41,7 +64,7 @@ _NAPS = (0.02, 0.02, 0.02, 0.04, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5)
 
 def carrying(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
     """Carry out one effect; a refusal or a doubt is an answer too."""
-    step = STEPS[type(effect)]
+    step = step_of(effect)
     try:
         return (yield from _steps(effect, cluster, orders))
     except Refusal as refusal:
@@ -52,6 +75,13 @@ def carrying(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]
 
 def _steps(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
     ref = effect.ref
+    if isinstance(effect, Stage):
+        moved = yield from cluster.stage(orders.stage(effect), orders.home)
+        return Staged(ref, moved.files, moved.size)
+    if isinstance(effect, Fetch):
+        order = orders.fetch(effect)
+        moved = yield from cluster.fetch(order, orders.home)
+        return Fetched(ref, moved.files, moved.size, f"{order.folder}/{order.into}")
     if isinstance(effect, Reserve):
         yield from cluster.reserve(orders.reserve(effect))
         return Reserved(ref)
@@ -74,7 +104,7 @@ def _at_gate(effect: Open | Discard, cluster: Cluster, orders: Orders) -> Event:
     gate = orders.gate(ref)
     if isinstance(effect, Discard):
         if gate is not None:
-            cluster.discard(gate)
+            cluster.discard(gate, orders.keep(ref) if effect.keep else None)
         return Discarded(ref)
     if gate is None:
         raise Refusal(Cause.LOST, _NO_FOLDER)

@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from metabroker.broker.effects import CleanStray, Owed
+from metabroker.broker.effects import CleanStray, Fetch, Owed, Stage
 from metabroker.broker.events import Event, Observed, Unreachable, Unsure
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Cluster, Doubt, Refusal
 from metabroker.metrics.of_clusters import OfCluster
 
-from .carrying import STEPS, carrying, carrying_stray
+from .carrying import carrying, carrying_stray, step_of
 from .orders import Orders
 from .watcher import NEAR, Pace, Watcher
 
 log = logging.getLogger(__name__)
+
+_TRANSFERS = 2  # components of one cluster whose files are on their way at the same time
 
 Hook = Callable[[str, Owed], None]
 """Told "before" and "after" an owed effect is carried out (the tests kill the daemon there)."""
@@ -32,6 +35,10 @@ Hook = Callable[[str, Owed], None]
 
 def no_hook(_when: str, _effect: Owed) -> None:
     """Nobody listens."""
+
+
+class Stopped(Exception):
+    """A transfer was ended between two of its parts."""
 
 
 class Desk:
@@ -60,6 +67,9 @@ class Desk:
         self._meter = meter
         self._transport = meter.transport(cluster.transport) if meter else cluster.transport
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix=orders.cluster)
+        # What may take hours must not keep the cluster's workers from anything.
+        self._movers = ThreadPoolExecutor(_TRANSFERS, thread_name_prefix=f"{orders.cluster}-files")
+        self._closing = False
         self._lock = threading.Lock()
         self._lines: dict[Ref, deque[Owed]] = {}
         self._strays: set[str] = set()
@@ -82,11 +92,15 @@ class Desk:
             line.append(effect)
             first = len(line) == 1
         if first:
-            self._start(lambda: self._work(effect.ref))
+            self._next(effect)
 
-    def _start(self, work: Callable[[], None]) -> None:
+    def _next(self, effect: Owed) -> None:
+        pool = self._movers if isinstance(effect, Stage | Fetch) else self._pool
+        self._start(lambda: self._work(effect.ref), pool)
+
+    def _start(self, work: Callable[[], None], pool: ThreadPoolExecutor | None = None) -> None:
         try:
-            self._pool.submit(work)
+            (pool or self._pool).submit(work)
         except RuntimeError:
             log.debug("%s: closing; what is owed is done after the next start", self.name)
 
@@ -102,21 +116,39 @@ class Desk:
         with self._lock:
             line = self._lines[ref]
             line.popleft()
-            more = bool(line)
-            if not more:
+            following = line[0] if line else None
+            if following is None:
                 del self._lines[ref]
         self._post(event)
-        if more:
-            self._start(lambda: self._work(ref))
+        if following is not None:
+            self._next(following)
 
     def _carry_out(self, effect: Owed) -> Event:
         try:
-            return carry_out(carrying(effect, self.cluster, self._orders), self._transport)
+            task = carrying(effect, self.cluster, self._orders)
+            return carry_out(task, self._transport, self._rest(effect))
+        except Stopped as stopped:
+            return Unsure(effect.ref, step_of(effect), str(stopped))
         except Exception as error:
             # Whatever it is, what was done is not known: the broker looks before it goes on.
-            step = STEPS[type(effect)]
+            step = step_of(effect)
             log.exception("%s: %s of %s", self.name, step.value, effect.ref)
             return Unsure(effect.ref, step, f"{type(error).__name__}: {error}")
+
+    def _rest(self, effect: Owed) -> Callable[[float], None]:
+        """How a pause is spent. A transfer ends there when anything else is asked of its component,
+        or the daemon ends: it may take hours, and is begun again where it is still wanted."""
+        if not isinstance(effect, Stage | Fetch):
+            return time.sleep
+
+        def rest(seconds: float) -> None:
+            with self._lock:
+                wanted = len(self._lines[effect.ref]) == 1 and not self._closing
+            if not wanted:
+                raise Stopped("its files are no longer wanted, or the daemon ends")
+            time.sleep(seconds)
+
+        return rest
 
     def _clean_stray(self, effect: CleanStray) -> None:
         log.warning("%s: removes %s, which nobody needs", self.name, effect.token)
@@ -160,5 +192,7 @@ class Desk:
     def close(self) -> None:
         """Begin nothing new. What is under way is finished, or done again after a start."""
         self.watcher.close()
+        self._closing = True
+        self._movers.shutdown(wait=True, cancel_futures=True)
         self._pool.shutdown(wait=True, cancel_futures=True)
         self.cluster.close()

@@ -189,6 +189,8 @@ class Engine:
             local=local,
             home=self.names.index(home),
             hold=submission.hold,
+            stages_in=bool(submission.stage_in),
+            stages_out=bool(submission.stage_out),
         )
 
     def _submit(self, asked: AskToSubmit, intake: _Intake, now: float) -> None:

@@ -12,11 +12,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.effects import Clean, Reserve, Submit
+from metabroker.broker.effects import Clean, Fetch, Reserve, Stage, Submit
 from metabroker.broker.settings import Settings
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import gate_path
-from metabroker.clusters.port import CleanOrder, ComponentOrder, Peer, ReserveOrder
+from metabroker.clusters.home import Home, LocalHome
+from metabroker.clusters.port import (
+    CleanOrder,
+    ComponentOrder,
+    FetchOrder,
+    Peer,
+    ReserveOrder,
+    StageOrder,
+)
 from metabroker.store import Store
 from metabroker.submission.model import Submission
 
@@ -34,18 +42,22 @@ def spec_of(submission: Submission) -> dict[str, Any]:
         "error": submission.error,
         "environment": dict(submission.environment),
         "native": {name: list(options) for name, options in submission.native.items()},
+        "stage_in": list(submission.stage_in),
+        "stage_out": list(submission.stage_out),
+        "submit_dir": submission.submit_dir,
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
     """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
-    folder."""
+    folder. `home`: the files of those who submit."""
 
     store: Store
     settings: Settings
     cluster: str
     shared_dir: str | None = None
+    home: Home = field(default_factory=LocalHome)
     _places: dict[int, tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def token(self, ref: Ref) -> str:
@@ -100,7 +112,32 @@ class Orders:
             reservation=effect.reservation,
             barrier_seconds=barrier,
             again=effect.again,
+            works=bool(spec.get("stage_in") or spec.get("stage_out")),
         )
+
+    def stage(self, effect: Stage) -> StageOrder:
+        """The order to send a component's files."""
+        _, spec, secret = self.store.script(effect.ref.job)
+        gate = self._gate(effect.ref, spec["chdir"], secret)
+        return StageOrder(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
+
+    def fetch(self, effect: Fetch) -> FetchOrder:
+        """The order to bring a component's results back."""
+        ref = effect.ref
+        _, spec, secret = self.store.script(ref.job)
+        return FetchOrder(
+            self._gate(ref, spec["chdir"], secret),
+            spec["submit_dir"],
+            f"metabroker-{ref.job}.{ref.component}",
+            tuple(spec["stage_out"]),
+            effect.again,
+        )
+
+    def keep(self, ref: Ref) -> str:
+        """Where results that cannot be brought back stay, in the component's cluster."""
+        chdir, _ = self._place(ref.job)
+        root = (self.shared_dir or chdir).rstrip("/")
+        return f"{root}/metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}"
 
     def clean(self, effect: Clean) -> CleanOrder:
         """The order to leave nothing of a component."""

@@ -32,6 +32,7 @@ class Rules:
             ServiceError: no.
         """
         self._may_submit(caller)
+        self._may_stage(caller, submission)
         limit = submission.time_limit or self.default_time
         if self.max_time is not None and limit > self.max_time:
             raise ServiceError(
@@ -59,6 +60,17 @@ class Rules:
                 f"{caller.user} may not submit: components of other users' jobs need a folder of "
                 f"{account} to meet in",
                 "ask the administrator to set `shared_dir` for every cluster",
+            )
+
+    @staticmethod
+    def _may_stage(caller: Caller, submission: Submission) -> None:
+        """The daemon reads and writes a job's files as its own account, so they must be its own."""
+        if submission.stages and caller.uid != os.geteuid():
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"the files of {caller.user} cannot be sent or brought back: the daemon runs as "
+                f"{accounts.own().name}",
+                "leave out --stage-in and --stage-out, and use a folder that the cluster has too",
             )
 
     def may_change(self, caller: Caller, owner: str) -> bool:

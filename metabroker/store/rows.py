@@ -78,6 +78,8 @@ def job_row(job: Job, names: Names) -> dict[str, Any]:
         "deadline": job.deadline,
         "goal": job.goal.value if job.goal is not None else None,
         "by": job.by,
+        "stages_in": job.stages_in,
+        "stages_out": job.stages_out,
     }
 
 
@@ -106,6 +108,8 @@ def job_of(row: Row, names: Names) -> Job:
         deadline=row["deadline"],
         goal=Goal(row["goal"]) if row["goal"] is not None else None,
         by=row["by"],
+        stages_in=row["stages_in"],
+        stages_out=row["stages_out"],
     )
 
 

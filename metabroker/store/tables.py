@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 metadata = MetaData()
@@ -65,6 +66,8 @@ jobs = Table(
     Column("deadline", Float),
     Column("goal", Text),
     Column("by", Text, nullable=False),
+    Column("stages_in", Boolean, nullable=False, server_default=false()),
+    Column("stages_out", Boolean, nullable=False, server_default=false()),
     Index("jobs_by_state", "state"),
     Index("jobs_by_end", "end_time"),
 )

@@ -28,6 +28,7 @@ LONGEST_NAME = 255  # characters
 LONGEST_PATH = 4096
 LONGEST_WORD = 128 * 1024 - 1  # bytes of one argument or variable; the kernel's limit
 MOST_WORDS = 10_000
+MOST_FILES = 1000  # of one job, named by themselves
 LARGEST_WORDS = 1024 * 1024  # bytes of all arguments, or of all variables
 
 _INTERPRETER = re.compile(rb"#![ \t]*(/[^ \t\r\n]+)[^\r\n]*")
@@ -41,10 +42,8 @@ def check(submission: Submission) -> None:
     check_line("the script's name", submission.script_name, LONGEST_NAME)
     if submission.name is not None:
         check_line("the job's name", submission.name, LONGEST_NAME)
-    check_line("the directory", submission.chdir, LONGEST_PATH)
-    if not submission.chdir.startswith("/"):
-        what = f"the directory {shown(submission.chdir)} is not absolute"
-        raise SubmissionError(what, "begin it with /")
+    _check_directory(submission.chdir)
+    _check_files(submission)
     if submission.time_limit is not None:
         check_seconds(submission.time_limit)
     for what, pattern in (("-o", submission.output), ("-e", submission.error)):
@@ -59,6 +58,35 @@ def check(submission: Submission) -> None:
     if request_id is not None and _REQUEST_ID.fullmatch(request_id) is None:
         what = f"the request id {shown(request_id)} cannot be used"
         raise SubmissionError(what, "use at most 128 letters, digits and _ . : -")
+
+
+def _check_directory(path: str) -> None:
+    check_line("the directory", path, LONGEST_PATH)
+    if not path.startswith("/"):
+        what = f"the directory {shown(path)} is not absolute"
+        raise SubmissionError(what, "begin it with /")
+
+
+def _check_files(submission: Submission) -> None:
+    """Files that are sent and brought back lie below the directory of the submission."""
+    given = {"--stage-in": submission.stage_in, "--stage-out": submission.stage_out}
+    for option, names in given.items():
+        if len(names) > MOST_FILES:
+            raise SubmissionError(
+                f"{option} is given {len(names)} times", f"at most {MOST_FILES}; use an archive"
+            )
+        for name in names:
+            check_line(f"the file of {option}", name, LONGEST_PATH)
+            if any(part in ("", ".", "..") for part in name.split("/")):
+                what = f"{option} {shown(name)} leads out of the directory, or is not plain"
+                advice = (
+                    "name it from there, as in data/input.nc, without / at an end and without .."
+                )
+                raise SubmissionError(what, advice)
+    if submission.stages:
+        if submission.submit_dir is None:
+            raise SubmissionError("nothing says where its files are", "send submit_dir too")
+        _check_directory(submission.submit_dir)
 
 
 def check_script(script: bytes, name: str) -> None:

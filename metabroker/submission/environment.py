@@ -31,6 +31,7 @@ OURS = frozenset(
         "CLUSTERS",
         "PROCESSORS",
         "PEERS_FILE",
+        "WORK_DIR",
     )
 )
 

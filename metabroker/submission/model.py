@@ -28,7 +28,11 @@ class Processors:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One job as its user described it. Times in seconds, sizes in processors."""
+    """One job as its user described it. Times in seconds, sizes in processors.
+
+    `stage_in` are files below `submit_dir`, an absolute path of the submitting host; what
+    `stage_out` matches comes back there.
+    """
 
     script: bytes
     script_name: str
@@ -43,6 +47,14 @@ class Submission:
     native: dict[str, tuple[str, ...]] = field(default_factory=dict)
     hold: bool = False
     request_id: str | None = None
+    stage_in: tuple[str, ...] = ()
+    stage_out: tuple[str, ...] = ()
+    submit_dir: str | None = None
+
+    @property
+    def stages(self) -> bool:
+        """Whether it has files that are sent or brought back."""
+        return bool(self.stage_in or self.stage_out)
 
 
 @dataclass(frozen=True, slots=True)

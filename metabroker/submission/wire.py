@@ -45,6 +45,9 @@ def to_wire(submission: Submission) -> dict[str, Any]:
         "native": {cluster: list(words) for cluster, words in submission.native.items()},
         "hold": submission.hold,
         "request_id": submission.request_id,
+        "stage_in": list(submission.stage_in),
+        "stage_out": list(submission.stage_out),
+        "submit_dir": submission.submit_dir,
     }
     return {
         key: value
@@ -71,6 +74,9 @@ def from_wire(wire: object) -> Submission:
         native=_native(data.get("native", {})),
         hold=_flag(data, "hold"),
         request_id=_optional_text(data, "request_id"),
+        stage_in=_words("stage_in", data.get("stage_in", [])),
+        stage_out=_words("stage_out", data.get("stage_out", [])),
+        submit_dir=_optional_text(data, "submit_dir"),
     )
     check(submission)
     return submission

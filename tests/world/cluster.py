@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 from collections.abc import Callable
@@ -11,10 +12,12 @@ from metabroker.broker.settings import Settings
 from metabroker.clusters.simulated.actor import Actor
 from metabroker.clusters.simulated.model import Job, Model, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
+from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .controller import FOREIGN, Controller, is_ours
 from .files import MemoryFiles
+from .home import RESULT
 from .scenario import ClusterPlan
 
 _GATE = re.compile(rb"^gate='?([^'\n]+)'?$", re.M)
@@ -22,6 +25,7 @@ _PATIENCE = re.compile(rb"^patience=(\d*)$", re.M)
 _RUN_TIME = re.compile(rb"METABROKER_RUN_TIME=([0-9.]+)")
 _EXITS = re.compile(rb"METABROKER_EXITS=([0-9.]+)")
 _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
+_RESULT = re.compile(rb"^work='?(yes)'?$", re.M)
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
 
 
@@ -32,6 +36,7 @@ class Run:
     token: str
     actor: Actor
     traps: bool
+    works: bool = False
     answered: bool = False
     dies_at: float | None = None  # an orphan that its node is about to end
 
@@ -157,6 +162,9 @@ class WorldCluster:
         """Let a process go on; whether it is over."""
         before = run.actor.running_since
         waited = self._at_barrier(run)
+        ends = before is not None and now >= before + run.actor.run_time
+        if run.works and ends and run.actor.over is None:
+            self._leave_result(run)
         try:
             run.actor.step(self.files, now)
         except FileNotFoundError:
@@ -171,6 +179,14 @@ class WorldCluster:
         if run.actor.over is not None and run.actor.running_since is not None:
             self._ended(run.token, run.actor.over)
         return run.actor.over is not None
+
+    def _leave_result(self, run: Run) -> None:
+        """What the script has made is there before its end is written down."""
+        with contextlib.suppress(FileNotFoundError):
+            folder = f"{work_folder(run.actor.gate)}/{RESULT}".rpartition("/")[0]
+            if run.actor.gate in self.files.folders:
+                self.files.make_folder(folder)
+                self.files.write(f"{work_folder(run.actor.gate)}/{RESULT}", run.token.encode())
 
     def _at_barrier(self, run: Run) -> bool:
         """Whether its gate is still where nobody has decided anything."""
@@ -214,6 +230,7 @@ class WorldCluster:
             "run_time": float(run_time[1]),
             "exit_code": codes[min(attempt, len(codes)) - 1],
             "traps": traps[1] == b"1",
+            "works": _RESULT.search(text) is not None,
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),
         }
 
@@ -227,7 +244,7 @@ class WorldCluster:
             run_time=extra["run_time"],
             exit_code=extra["exit_code"],
         )
-        return Run(job.name, actor, extra["traps"])
+        return Run(job.name, actor, extra["traps"], extra["works"])
 
     # --- faults of a moment -------------------------------------------------------------------
 

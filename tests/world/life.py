@@ -9,7 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metabroker.broker.core import Broker
-from metabroker.broker.effects import CleanStray, Effect, Owed, Unwatch, Watch
+from metabroker.broker.effects import (
+    CleanStray,
+    Effect,
+    Fetch,
+    Owed,
+    Stage,
+    Unwatch,
+    Watch,
+)
 from metabroker.broker.events import (
     Event,
     Observed,
@@ -22,7 +30,8 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import Doubt, Marks, Refusal
 from metabroker.clusters.slurm import SlurmCluster
-from metabroker.daemon.carrying import STEPS, carrying, carrying_stray
+from metabroker.daemon.carrying import carrying, carrying_stray, step_of
+from metabroker.daemon.desk import Stopped
 from metabroker.daemon.engine import Engine, Item
 from metabroker.daemon.orders import Orders
 from metabroker.daemon.watcher import news
@@ -60,7 +69,10 @@ class Life:
             written=self._written,
         )
         self.adapters: list[SlurmCluster] = [c.adapter(world.settings) for c in world.clusters]
-        self.orders = [Orders(world.store, world.settings, c.plan.name) for c in world.clusters]
+        self.orders = [
+            Orders(world.store, world.settings, c.plan.name, home=world.home)
+            for c in world.clusters
+        ]
         self._inbox: list[Item] = []
         self._lines: dict[Ref, deque[Owed]] = {}
         self._strays: set[str] = set()
@@ -186,7 +198,7 @@ class Life:
 
         def done(event: Any, error: Exception | None) -> None:
             if error is not None:
-                event = Unsure(ref, STEPS[type(effect)], str(error))
+                event = Unsure(ref, step_of(effect), str(error))
             if self.world.crash_mode in ("done", type(effect).__name__):
                 self.world.crash()
                 return
@@ -199,7 +211,10 @@ class Life:
             else:
                 del self._lines[ref]
 
-        begin = partial(self._advance, task, effect.cluster, None, None, done)
+        def stops() -> bool:
+            return isinstance(effect, Stage | Fetch) and len(self._lines[ref]) > 1
+
+        begin = partial(self._advance, task, effect.cluster, None, None, done, stops)
         self.world.at(self.world.now + self.world.gate_latency(effect), begin)
 
     def _clean_stray(self, effect: CleanStray) -> None:
@@ -219,8 +234,10 @@ class Life:
         answer: Any,
         error: Exception | None,
         done: Callable[[Any, Exception | None], None],
+        stops: Callable[[], bool] = lambda: False,
     ) -> None:
-        """One step of an operation, as `carry_out` does it in real time."""
+        """One step of an operation, as `carry_out` does it in real time; `stops`: whether it is
+        to end at its next pause."""
         if not self.alive:
             return
         try:
@@ -234,15 +251,19 @@ class Life:
             done(None, wrong)
             return
         if isinstance(step, Pause):
+            if stops():
+                done(None, Stopped("no longer wanted"))
+                return
             self.world.at(
-                self.world.now + step.seconds,
-                lambda: self._advance(task, cluster, None, None, done),
+                self.world.now + self.world.rest(step.seconds),
+                lambda: self._advance(task, cluster, None, None, done, stops),
             )
             return
 
         def reply(said: Any) -> None:
             failed = isinstance(said, Exception)
-            self._advance(task, cluster, None if failed else said, said if failed else None, done)
+            answered, error = (None, said) if failed else (said, None)
+            self._advance(task, cluster, answered, error, done, stops)
 
         self.world.send(self.world.clusters[cluster], step, reply)
 

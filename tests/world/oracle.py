@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from metabroker.broker import tokens
@@ -34,6 +34,7 @@ class Oracle:
     gate_position: Callable[[Ref], str | None]
     held: Callable[[Ref], bool]
     ending: Callable[[Ref], bool]
+    has_files: Callable[[Ref], bool]
     starts: dict[Ref, int] = field(default_factory=dict)
     running: set[Ref] = field(default_factory=set)
     exits: dict[Ref, int] = field(default_factory=dict)  # of those that ended by themselves
@@ -60,6 +61,8 @@ class Oracle:
                 ready = ready or other in self.fallen or self.ending(ref)
             if other != ref and not ready and other not in self.starts:
                 raise Violation(f"P3: {ref} was started while {other} was at {position}")
+        if not self.has_files(ref):
+            raise Violation(f"{ref} was started without its files")
         if not self.held(ref):
             raise Violation(f"{ref} was started without a reservation of its size")
         self.running.add(ref)
@@ -121,8 +124,11 @@ class Oracle:
         for job in broker.jobs.values():
             if job.single or not job.components or job.goal is not None:
                 continue
+            if job.state is JobState.RUNNING and all(c.over for c in job.components):
+                continue  # its results are on their way, or its clusters are being cleaned
+            staging = settings.stage_timeout if job.stages_in else 0.0
             bound = {
-                JobState.RESERVING: settings.reserve_timeout,
+                JobState.RESERVING: settings.reserve_timeout + staging,
                 JobState.SUBMITTING: settings.submit_timeout,
                 JobState.WAITING: settings.barrier_timeout,
                 JobState.RUNNING: job.time_limit + settings.overtime_grace,
@@ -166,8 +172,19 @@ class Oracle:
 
     # --- the end ------------------------------------------------------------------------------
 
-    def at_the_end(self, state: JobState, refs: list[Ref], exit_code: int | None) -> None:
-        """A job has ended: does its state say what has happened?"""
+    def results(self, state: JobState, results: Mapping[Ref, str]) -> None:
+        """A job with results has ended: they are at home, or kept where they were made."""
+        for ref, place in results.items():
+            if ref in self.exits and ref not in self.lost and not place:
+                raise Violation(f"the results of {ref} are lost")
+            if state is JobState.COMPLETED and place != "home":
+                raise Violation(f"a job is COMPLETED, but the results of {ref} are not home")
+
+    def at_the_end(
+        self, state: JobState, refs: list[Ref], exit_code: int | None, *, kept: bool = False
+    ) -> None:
+        """A job has ended: does its state say what has happened? `kept`: it has results that
+        could not be brought back."""
         if state is JobState.COMPLETED:
             missing = [str(ref) for ref in refs if self.exits.get(ref) != 0]
             if missing or exit_code != 0:
@@ -175,7 +192,7 @@ class Oracle:
         if state is JobState.FAILED:
             # A process that its controller has forgotten may come to its end unseen.
             own = [None if ref in self.lost else self.exits.get(ref) for ref in refs]
-            if own and all(code == 0 for code in own):
+            if own and all(code == 0 for code in own) and not kept:
                 raise Violation(f"P6: a job is FAILED, but {refs} have all ended well")
             if any(own) and exit_code not in own:
                 raise Violation(f"P6: exit codes {own} became {exit_code}")

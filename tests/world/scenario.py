@@ -41,6 +41,8 @@ WINDOWS = {
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 # Faults of the broker's own store, for a while.
 STORE = {"store": (2, 60)}
+# Where jobs have files: the disk at home is full.
+HOME = "home"
 # When a crash happens: at once, when something was written and nothing of it done, or when the
 # first step of a kind has been done and nobody has written that yet.
 CRASHES = (
@@ -73,6 +75,8 @@ class JobPlan:
     exits: tuple[int, ...] = (0,)  # of attempt 1, 2, ...; the last for all further ones
     limit: int = 600
     hold: bool = False
+    sends: bool = False  # has files that are sent
+    fetches: bool = False  # has results that are brought back
     traps: bool = False  # writes down its end when it is sent a signal
     actions: tuple[tuple[float, str], ...] = ()  # (seconds after `at`, cancel | hold | release)
 
@@ -146,6 +150,8 @@ def generate(seed: int, mutation: str = "") -> Scenario:
         for name in ("c0", "c1", "c2", "c3")[: rng.choice((1, 2, 3, 3, 3, 4))]
     )
     jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
+    files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
+    jobs = tuple(_with_files(files, job) for job in jobs)
     calm = rng.random() < 0.05
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
     return Scenario(
@@ -153,7 +159,7 @@ def generate(seed: int, mutation: str = "") -> Scenario:
         rng.choice(POLICIES),
         clusters,
         jobs,
-        () if calm else tuple(_faults(rng, clusters, jobs)),
+        () if calm else _with_files_faults(files, _faults(rng, clusters, jobs), jobs),
         poll=poll,
         look=look,
         overtaken=rng.choice((None, 1, 2, 20)),
@@ -193,6 +199,27 @@ def _job(rng: random.Random, clusters: Sequence[ClusterPlan]) -> JobPlan:
         traps=rng.random() < 0.3,
         actions=tuple(_actions(rng)),
     )
+
+
+def _with_files(rng: random.Random, job: JobPlan) -> JobPlan:
+    return replace(job, sends=rng.random() < 0.2, fetches=rng.random() < 0.2)
+
+
+def _with_files_faults(
+    rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
+) -> tuple[Fault, ...]:
+    """What else goes wrong where there are files: no space at home, a crash around a transfer."""
+    if not any(job.sends or job.fetches for job in jobs):
+        return tuple(faults)
+    found = []
+    for fault in faults:
+        if fault.what == "crash" and rng.random() < 0.4:
+            fault = replace(fault, how=rng.choice(("Stage", "Fetch", "Clean")))
+        found.append(fault)
+    if rng.random() < 0.2:
+        lasts = round(rng.choice((rng.uniform(1, 60), rng.uniform(1, 400))), 3)
+        found.append(Fault(round(rng.uniform(0, SPAN), 3), "home", "", lasts))
+    return tuple(sorted(found, key=lambda fault: fault.at))
 
 
 def _actions(rng: random.Random) -> list[tuple[float, str]]:
@@ -253,6 +280,8 @@ def smaller(scenario: Scenario) -> list[Scenario]:
             replace(job, exits=(0,)),
             replace(job, hold=False),
             replace(job, traps=False),
+            replace(job, sends=False),
+            replace(job, fetches=False),
         ):
             if changed != job:
                 jobs = (*scenario.jobs[:index], changed, *scenario.jobs[index + 1 :])

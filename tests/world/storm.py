@@ -23,15 +23,16 @@ from pathlib import Path
 
 from .mutations import MUTATIONS
 from .play import Outcome, play_seed, shrink
-from .scenario import MOMENTS, STORE, WINDOWS, Tally
+from .scenario import HOME, MOMENTS, STORE, WINDOWS, Tally
 
 _CHUNK = 20
-ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE])
+ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, HOME])
 ALL_EVENTS = (
     "submitted", "placed", "reserved", "no answer", "refused", "submitting", "waiting",
     "at the barrier", "opened", "started", "ended", "gave up", "not in its cluster",
     "over its time limit", "not submitted in time", "rolled back", "queued", "held", "released",
-    "cancel", "cancelled", "completed", "failed", "timeout", "moved",
+    "cancel", "cancelled", "completed", "failed", "timeout", "moved", "files sent",
+    "results back", "results kept",
 )  # fmt: skip
 
 

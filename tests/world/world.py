@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.effects import Arm, Discard, Open, Owed
+from metabroker.broker.effects import Arm, Discard, Fetch, Open, Owed, Stage
 from metabroker.broker.events import (
     CancelJob,
     Event,
@@ -20,6 +20,7 @@ from metabroker.broker.rejected import Rejected
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
+from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import Command, CommandLost, Completed
 from metabroker.daemon.engine import Ask, AskToSubmit
 from metabroker.daemon.orders import Orders, spec_of
@@ -29,9 +30,10 @@ from metabroker.submission.model import Processors, Submission
 
 from .cluster import WorldCluster
 from .controller import is_ours, refusal
+from .home import FOLDER, RESULT, MemoryHome, inputs
 from .life import Life
 from .oracle import Oracle, Violation
-from .scenario import SPAN, Fault, JobPlan, Scenario, Tally
+from .scenario import HOME, SPAN, Fault, JobPlan, Scenario, Tally
 
 _ACTIONS: dict[str, Callable[[int, str], Event]] = {
     "cancel": CancelJob,
@@ -80,7 +82,12 @@ class World:
         self._count = 0
         self.story: list[str] = []
         self.oracle = Oracle(
-            store.instance, self._siblings, self._gate_position, self._held, self._ending
+            store.instance,
+            self._siblings,
+            self._gate_position,
+            self._held,
+            self._ending,
+            self._has_files,
         )
         self.clusters = [
             WorldCluster(
@@ -103,6 +110,7 @@ class World:
                 for c in self.clusters
             ),
             completion_retries=scenario.completion_retries,
+            stage_timeout=60.0,
             reserve_timeout=10.0,
             submit_timeout=20.0,
             barrier_timeout=40.0,
@@ -114,6 +122,13 @@ class World:
         self.refused: set[int] = set()
         self.crash_mode = ""
         self._store_until = 0.0
+        self._home_until = 0.0
+        self.home = MemoryHome(lambda: self.now < self._home_until)
+        for index, job in enumerate(scenario.jobs):
+            if job.sends:
+                self.home.files |= inputs(index)
+        for cluster in self.clusters:
+            cluster.files.fate = partial(self._step_fate, cluster)
         self.last_fault = 0.0
 
     # --- time ---------------------------------------------------------------------------------
@@ -226,6 +241,9 @@ class World:
                 "METABROKER_TRAPS": str(int(plan.traps)),
             },
             hold=plan.hold,
+            stage_in=tuple(inputs(index)) if plan.sends else (),
+            stage_out=("out",) if plan.fetches else (),
+            submit_dir=FOLDER,
             request_id=f"request {index}",
         )
 
@@ -259,8 +277,8 @@ class World:
             if self.crash_mode == "now":
                 self.crash()
             return
-        if what == "store":
-            self._store_until = until
+        if what in ("store", HOME):
+            self._disk_fault(what, until)
             return
         cluster = self.by_name[fault.where]
         self.tally.add(f"fault {what}")
@@ -280,6 +298,14 @@ class World:
             cluster.vanish()
         elif what == "jump":
             cluster.offset += self.rng.uniform(-60, 60)
+
+    def _disk_fault(self, what: str, until: float) -> None:
+        """The broker's own store cannot be written, or the folder of those who submit."""
+        if what == HOME:
+            self._home_until = until
+            self.tally.add("fault home")
+        else:
+            self._store_until = until
 
     def _heal(self) -> None:
         """No faults from now on; what is held is released."""
@@ -333,12 +359,24 @@ class World:
 
     def gate_latency(self, effect: Owed) -> float:
         """What is done at gates takes its time too: little, or in a lossy world any."""
-        if not isinstance(effect, Arm | Open | Discard):
+        if not isinstance(effect, Arm | Open | Discard | Stage | Fetch):
             return 0.0
         cluster = self.clusters[effect.cluster]
         if cluster.suffers("lossy") and self.rng.random() < 0.4:
             return self.rng.uniform(0, 100)
         return self.rng.uniform(0.001, 0.05)
+
+    def _step_fate(self, cluster: WorldCluster) -> str:
+        """What becomes of one step of a transfer."""
+        trouble = any(cluster.suffers(what) for what in ("down", "frozen", "lossy"))
+        if not trouble or self.rng.random() >= 0.4:
+            return "well"
+        return self.rng.choice(("request", "reply"))
+
+    def rest(self, seconds: float) -> float:
+        """How long a pause of an operation takes: none of no time at all, since parts of files
+        take theirs."""
+        return seconds or self.rng.choice((0.001, 0.05, self.rng.uniform(0, 20)))
 
     def _fate(self, cluster: WorldCluster) -> str:
         if cluster.suffers("down"):
@@ -377,6 +415,30 @@ class World:
         position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 
+    def _has_files(self, ref: Ref) -> bool:
+        """Whether all that its job sends is in the component's work folder."""
+        wanted = {}
+        for index, job in self.acknowledged.items():
+            if job == ref.job and self.scenario.jobs[index].sends:
+                wanted = inputs(index)
+        row = self.store.attempt(ref.job, ref.attempt)[ref.component]
+        files = self.by_name[row["cluster"]].files
+        gate = Orders(self.store, self.settings, row["cluster"]).gate(ref)
+        broken, files.broken = files.broken, False
+        found = {name: files.read(f"{work_folder(gate or '')}/{name}") for name in wanted}
+        files.broken = broken
+        return found == wanted
+
+    def _result(self, ref: Ref) -> str:
+        """Where a component's results are: "home", "kept" in its cluster, or ""."""
+        token = tokens.make(self.store.instance, ref).encode()
+        if self.home.files.get(f"metabroker-{ref.job}.{ref.component}/{RESULT}") == token:
+            return "home"
+        row = self.store.attempt(ref.job, ref.attempt)[ref.component]
+        orders = Orders(self.store, self.settings, row["cluster"])
+        kept = self.by_name[row["cluster"]].files.read(f"{orders.keep(ref)}/{RESULT}")
+        return "kept" if kept == token else ""
+
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""
         rows = self.store.attempt(ref.job, ref.attempt)
@@ -414,7 +476,7 @@ class World:
                 j.name for j in cluster.model.jobs.values() if is_ours(j.name) and not j.state.ended
             ]
             cluster.files.broken = False
-            left += cluster.files.folders
+            left += [folder for folder in cluster.files.folders if ".kept-" not in folder]
             if left:
                 raise Violation(f"P4: left in {cluster.plan.name}: {left}")
         rows = {row["id"]: row for row in self.store.job_rows()}
@@ -427,7 +489,12 @@ class World:
                 if part["attempt"] == row["attempt"]
             ]
             self.tally.add(f"ended {row['state']}")
-            self.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"])
+            results = {ref: self._result(ref) for ref in refs} if row["stages_out"] else {}
+            kept = "kept" in results.values()
+            self.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
+            self.oracle.results(JobState(row["state"]), results)
+            for place in results.values():
+                self.tally.add(f"results {place}")
         if not self.scenario.faults:
             self._compare_calm(rows)
 

@@ -19,6 +19,7 @@ from metabroker.clusters.port import (
     Refusal,
     Remains,
 )
+from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import CommandLost, CommandMissing, Files, Glance
 
 P = ParamSpec("P")
@@ -88,6 +89,8 @@ class Gates:
             self._files.make_folder(gate)
             if self._position(gate) is not None:
                 return
+            if order.works:
+                self._files.make_folder(work_folder(gate))
             self._files.write(f"{gate}/{SCRIPT}", order.script, executable=True)
             first = Position.GO if order.barrier_seconds is None else Position.WAIT
             self._files.write(f"{gate}/{first.value}", b"")
@@ -181,6 +184,14 @@ class Gates:
         return Remains(
             marks.started is not None, marks.started, marks.ended, marks.exit_code, cause
         )
+
+    @_doubted
+    def keep(self, gate: str, folder: str) -> None:
+        """Put the component's work folder where it stays, unless that is done."""
+        try:
+            self._files.rename(work_folder(gate), folder)
+        except OSError as error:
+            raise Doubt(f"its results cannot be put into {folder}: {error.strerror}") from error
 
     @_doubted
     def remove(self, gate: str) -> None:

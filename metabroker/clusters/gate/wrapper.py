@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from metabroker.clusters.port import ComponentOrder
+from metabroker.clusters.staging import work_folder
 
 
 def wrapper(order: ComponentOrder, cluster: str) -> bytes:
@@ -23,9 +24,12 @@ def wrapper(order: ComponentOrder, cluster: str) -> bytes:
         "METABROKER_PROCESSORS": str(order.processors),
         "METABROKER_PEERS_FILE": f"{order.gate}/peers.json",
     }
+    if order.works:
+        variables["METABROKER_WORK_DIR"] = work_folder(order.gate)
     settings = [
         f"gate={shlex.quote(order.gate)}",
         f"patience={order.barrier_seconds if order.barrier_seconds is not None else ''}",
+        f"work={'yes' if order.works else ''}",
         _exports(variables),
         f"set -- {_words(order.args)}",
     ]

@@ -37,6 +37,9 @@ wait_at_gate() {
     done
 }
 
+# Its files are there, and what it leaves there is brought back.
+if [ -n "$work" ]; then cd "$gate/work" || exit 75; fi
+
 if [ -n "$patience" ]; then
     if [ ! -e "$gate/wait" ]; then exit 75; fi
     note arrived || exit 75

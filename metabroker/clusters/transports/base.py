@@ -52,6 +52,17 @@ class Entry:
     modified: float
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A regular file below a folder: its path from there, its size in bytes, when it was last
+    modified in whole Unix seconds, and whether its owner may execute it."""
+
+    path: str
+    size: int
+    modified: int
+    executable: bool = False
+
+
 class Glance(Protocol):
     """Folders and small files as they are, or as they were in one moment."""
 
@@ -86,6 +97,17 @@ class Files(Glance, Protocol):
 
     def remove_tree(self, path: str) -> None:
         """Remove a folder with all in it, and its parent if that is empty now."""
+
+    def tree(self, path: str) -> Sequence[Listed]:
+        """The regular files below a folder, in no order; no link is followed. None of a folder
+        that is not there."""
+
+    def get(self, path: str, offset: int, length: int) -> bytes:
+        """So many bytes of a file from `offset` on; fewer only at its end."""
+
+    def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
+        """Write a part of a file that is being made; the part at 0 begins it anew (mode 0600 or
+        0700), any other wants it to be there."""
 
 
 class Transport(Protocol):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import errno
 import os
 from collections.abc import Callable, Sequence
 
-from .base import Command, Completed, Entry
+from .base import Command, CommandLost, Completed, Entry, Listed
 from .glance import SCRIPT, FarGlance, number_of, read_glance
 
 Run = Callable[[Command], Completed]
@@ -30,6 +32,21 @@ rm -f -- "$new" 2>/dev/null; exit 1
 """
 _RENAME = 'mv -f -- "$1" "$2"'
 _READ = 'if test -h "$1"; then echo "$1: $2" >&2; exit 1; fi; od -An -v -tx1 -- "$1"'
+# Parts of files. Each goes to the very place it has, so that writing it twice does no harm.
+_PUT_FIRST = 'umask 077; test -h "$1" && exit 1; rm -f -- "$1"; cat >"$1" && chmod "$2" "$1"'
+_PUT = """
+if test -h "$1" || ! test -f "$1"; then echo "$1: $4" >&2; exit 1; fi
+dd of="$1" bs="$2" seek="$3" conv=notrunc iflag=fullblock oflag=seek_bytes status=none
+"""
+_GET = """
+if test -h "$1"; then echo "$1: $4" >&2; exit 1; fi
+head -c 0 -- "$1" || exit 1
+dd if="$1" bs="$2" count=1 skip="$3" iflag=fullblock,skip_bytes status=none | base64 -w 0
+"""
+_TREE = """
+test -d "$1" || exit 0
+cd -- "$1" && find . -type f -printf '%s %T@ %m %P\\0'
+"""
 _REMOVE = 'rm -rf -- "$1" && { rmdir -- "${1%/*}" 2>/dev/null || :; }'
 
 
@@ -72,6 +89,27 @@ class CommandFiles:
         """Remove a folder with all in it, and its parent if that is empty now."""
         self._done(_shell(_REMOVE, path))
 
+    def tree(self, path: str) -> Sequence[Listed]:
+        """The regular files below a folder; no link is followed."""
+        told = self._done(_shell(_TREE, path))
+        return [_listed(line) for line in told.split("\0") if line]
+
+    def get(self, path: str, offset: int, length: int) -> bytes:
+        """So many bytes of a file from `offset` on."""
+        told = self._done(_shell(_GET, path, str(length), str(offset), os.strerror(errno.ELOOP)))
+        try:
+            return base64.b64decode(told, validate=True)
+        except binascii.Error as error:
+            raise CommandLost(f"a part of a file came garbled: {error}") from error
+
+    def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
+        """Write a part of a file that is being made."""
+        if offset == 0:
+            self._done(_shell(_PUT_FIRST, path, "700" if executable else "600", stdin=content))
+        elif content:
+            words = (path, str(len(content)), str(offset), os.strerror(errno.ENOENT))
+            self._done(_shell(_PUT, *words, stdin=content))
+
     def _done(self, command: Command) -> str:
         done = self._run(command)
         if done.exit_status != 0:
@@ -90,6 +128,12 @@ class CommandFiles:
 
 def _shell(script: str, *words: str, stdin: bytes = b"") -> Command:
     return Command(("sh", "-c", script, "sh", *words), stdin=stdin)
+
+
+def _listed(line: str) -> Listed:
+    """A line of `find`; a name that is not UTF-8 comes with marks in it, and is refused later."""
+    size, modified, mode, path = line.split(" ", 3)
+    return Listed(path, int(size), int(float(modified)), bool(int(mode, 8) & 0o100))
 
 
 def _error(done: Completed) -> OSError:

@@ -1,0 +1,152 @@
+"""Files of a component, sent to its work folder and brought back from it, part by part.
+
+An operation that pauses after each part, so that whoever carries it out may stop it there, and
+that other files of the cluster (its gates) never wait for longer than one part takes. Large files
+are never held whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from collections.abc import Iterator, Sequence
+
+from metabroker.broker.states import Cause
+
+from .home import Changed, Home
+from .matching import matches
+from .operation import Operation, Pause
+from .port import Doubt, FetchOrder, Moved, Refusal, StageOrder
+from .transports.base import CommandLost, CommandMissing, Files, Listed
+
+PART = 4 << 20  # bytes
+WORK = "work"
+_UNFINISHED = "unfinished"
+# What is the user's own to mend: trying it again brings the same.
+_THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, 0})
+
+
+def work_folder(gate: str) -> str:
+    """Where the component of a gate finds its files, and leaves its results."""
+    return f"{gate}/{WORK}"
+
+
+def sending(files: Files, home: Home, order: StageOrder) -> Operation[Moved]:
+    """Send the order's files; those that an earlier try has sent are left as they are.
+
+    Raises:
+        Refusal: one cannot be read (INVALID), or not be written.
+        Doubt: the connection broke; what is whole is not sent again.
+    """
+    work = work_folder(order.gate)
+    sources = [_source(home, order.folder, name) for name in order.files]
+    with _far("cannot write its files"):
+        files.make_folder(order.gate)
+        files.make_folder(work)
+        there = {f.path: f.size for f in files.tree(work)} if order.again else {}
+    for source in sources:
+        if there.get(source.path) != source.size:
+            yield from _send(files, home, order, source)
+    return Moved(len(sources), sum(source.size for source in sources))
+
+
+def _send(files: Files, home: Home, order: StageOrder, source: Listed) -> Operation[None]:
+    new = f"{order.gate}/{_UNFINISHED}"
+    for offset in _offsets(source.size):
+        with _near(source.path, "cannot be sent"):
+            content = home.get(order.folder, source, offset, PART)
+        with _far(f"cannot write {source.path}"):
+            files.put(new, offset, content, executable=source.executable)
+        yield Pause(0)
+    with _far(f"cannot write {source.path}"):
+        for folder in _folders(work_folder(order.gate), source.path):
+            files.make_folder(folder)
+        if not files.rename(new, f"{work_folder(order.gate)}/{source.path}"):
+            raise Doubt(f"{source.path} was not written whole")
+
+
+def fetching(files: Files, home: Home, order: FetchOrder) -> Operation[Moved]:
+    """Bring back what the order's patterns match.
+
+    Raises:
+        Refusal: one cannot be written where the job was submitted (INVALID: ever), or not be read.
+        Doubt: the connection broke; what is whole is not brought again.
+    """
+    with _far("cannot list its results"):
+        found = sorted(files.tree(work_folder(order.gate)), key=lambda file: file.path)
+    wanted = [file for file in found if matches(file.path, order.patterns)]
+    for file in wanted:
+        if not _sound(file.path):
+            raise Refusal(Cause.INVALID, f"the name {file.path[:100]!r} cannot be used here")
+        with _near(file.path, "cannot be brought back"):
+            before = home.look(order.folder, f"{order.into}/{file.path}") if order.again else None
+        if before is None or (before.size, before.modified) != (file.size, file.modified):
+            yield from _fetch(files, home, order, file)
+    return Moved(len(wanted), sum(file.size for file in wanted))
+
+
+def _fetch(files: Files, home: Home, order: FetchOrder, file: Listed) -> Operation[None]:
+    source, name = f"{work_folder(order.gate)}/{file.path}", f"{order.into}/{file.path}"
+    for offset in _offsets(file.size):
+        length = min(PART, file.size - offset)
+        with _far(f"cannot read {file.path}"):
+            content = files.get(source, offset, length)
+        if len(content) != length:
+            raise Doubt(f"{file.path} came short")
+        with _near(name, "cannot be written"):
+            home.put(order.folder, name, offset, content)
+        yield Pause(0)
+    with _near(name, "cannot be written"):
+        made = Listed(name, file.size, file.modified, file.executable)
+        home.finish(order.folder, made)
+
+
+def _source(home: Home, folder: str, name: str) -> Listed:
+    with _near(name, "cannot be sent"):
+        found = home.look(folder, name)
+    if found is None:
+        raise Refusal(Cause.INVALID, f"{name} cannot be sent: it is not in {folder}")
+    return found
+
+
+def _offsets(size: int) -> range:
+    """Where the parts of a file begin: an empty one has one too."""
+    return range(0, max(size, 1), PART)
+
+
+def _folders(work: str, path: str) -> Iterator[str]:
+    """The folders on the way to a file, from above."""
+    for part in path.split("/")[:-1]:
+        work = f"{work}/{part}"
+        yield work
+
+
+def _sound(path: str) -> bool:
+    """Whether a name that a cluster tells stays below the folder it is to be in."""
+    parts: Sequence[str] = path.split("/")
+    return "\ufffd" not in path and all(part not in ("", ".", "..") for part in parts)
+
+
+@contextlib.contextmanager
+def _near(name: str, what: str) -> Iterator[None]:
+    """Something about the user's own files."""
+    try:
+        yield
+    except Changed as error:
+        raise Refusal(Cause.INVALID, f"{name} {what}: {error}") from error
+    except OSError as error:
+        cause = Cause.INVALID if error.errno in _THEIRS else Cause.BUSY
+        raise Refusal(cause, f"{name} {what}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _far(what: str) -> Iterator[None]:
+    """Something about files in the cluster. A gate's path is a secret: it is not told."""
+    try:
+        yield
+    except CommandLost as lost:
+        raise Doubt(f"{what}: {lost}") from lost
+    except CommandMissing as missing:
+        raise Refusal(Cause.UNREACHABLE, f"{what}: {missing}") from missing
+    except OSError as error:
+        raise Refusal(Cause.UNREACHABLE, f"{what}: {error.strerror}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.simulation.measure import Outcome
-from metabroker.simulation.spread import Dask, Here, Processes, Progress, SpreadError
+from metabroker.simulation.spread import Dask, Here, Processes, Progress, SpreadError, _deaf
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.shapes import Composition
@@ -68,6 +68,13 @@ def test_what_a_lost_worker_had_is_done_again(dask_address: str, tmp_path: Path)
         given = [(str(tmp_path), number) for number in range(6)]
         assert dask.map(once_killed, given) == [0, 1, 4, 9, 16, 25]
     assert (tmp_path / "2").exists()
+
+
+def test_ctrl_c_while_processes_are_started_is_heard_a_moment_later() -> None:
+    with pytest.raises(KeyboardInterrupt), Processes(1) as spread, _deaf():
+        os.kill(os.getpid(), signal.SIGINT)
+        spread.map(abs, [-1])
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_an_error_in_a_run_is_the_callers() -> None:

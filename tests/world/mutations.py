@@ -13,11 +13,13 @@ from metabroker.broker import ledger, looks, saga, tokens
 from metabroker.broker.effects import Submit, Watch
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
+from metabroker.clusters import gated, staging
 from metabroker.clusters.gate import gates
 from metabroker.clusters.operation import command
-from metabroker.clusters.port import CleanOrder
+from metabroker.clusters.port import CleanOrder, Moved
 from metabroker.clusters.slurm import cluster as slurm_cluster
 from metabroker.clusters.slurm import commands, operations
+from metabroker.clusters.transports.base import CommandLost
 from metabroker.daemon import engine, orders
 from metabroker.store import store
 
@@ -434,3 +436,78 @@ def claims_not_counted(stack: contextlib.ExitStack) -> None:
         self.accounts[cluster].cleaned[token] = now
 
     _swap(stack, ledger.Ledger, "free", free)
+
+
+@mutation
+def files_not_awaited(stack: contextlib.ExitStack) -> None:
+    """A job goes on when the first of its components has its files."""
+
+    def staged(self: Any, event: Any, now: float) -> None:
+        component, job = self._find(event.ref)
+        if component is None or job is None or component.step is not Step.STAGE:
+            return
+        self._done(component)
+        for other in job.components:
+            other.step = Step.NONE
+        self._claim_all(job, now)
+
+    _swap(stack, Saga, "staged", staged)
+
+
+@mutation
+def results_not_awaited(stack: contextlib.ExitStack) -> None:
+    """A job has ended before its results are back."""
+
+    def settle(self: Any, job: Job, now: float) -> None:
+        job.stages_out, before = False, job.stages_out
+        old(self, job, now)
+        job.stages_out = before
+
+    old = _swap(stack, Saga, "_settle", settle)
+
+
+@mutation
+def sent_files_forgotten(stack: contextlib.ExitStack) -> None:
+    """A component of which nothing but its files is in its cluster is taken for untouched."""
+
+    def undo(self: Any, job: Job, now: float) -> None:
+        job.stages_in, before = False, job.stages_in
+        old(self, job, now)
+        job.stages_in = before
+
+    old = _swap(stack, Saga, "_undo", undo)
+
+
+@mutation
+def results_thrown_away(stack: contextlib.ExitStack) -> None:
+    """Results that cannot be brought back are removed."""
+
+    def owe(self: Any, component: Component, step: Step, now: float) -> None:
+        old(self, component, Step.DISCARD if step is Step.KEEP else step, now)
+
+    old = _swap(stack, Saga, "_owe", owe)
+
+
+@mutation
+def old_results_taken_for_new(stack: contextlib.ExitStack) -> None:
+    """What is at home already is not brought again, though it is of an earlier run."""
+
+    def fetching(files: Any, home: Any, order: Any) -> Any:
+        found = home.look(order.folder, f"{order.into}/out/result")
+        if found is not None:
+            return Moved(1, found.size)
+        return (yield from old(files, home, order))
+
+    old = _swap(stack, gated, "fetching", fetching)
+
+
+@mutation
+def lost_part_taken_for_sent(stack: contextlib.ExitStack) -> None:
+    """Nobody answers whether a part of a file was written: it will have been."""
+
+    @contextlib.contextmanager
+    def far(_what: str) -> Iterator[None]:
+        with contextlib.suppress(CommandLost):
+            yield
+
+    _swap(stack, staging, "_far", far)

@@ -23,12 +23,17 @@ from .port import (
     StageOrder,
     Submission,
 )
-from .staging import fetching, sending
+from .staging import PART, fetching, sending
 from .transports.base import Transport, Unreached
 
 
 class GatedCluster:
-    """The part of `port.Cluster` that is the same for every resource manager."""
+    """The part of `port.Cluster` that is the same for every resource manager.
+
+    `part`: files are sent and brought back by so many bytes at a time.
+    """
+
+    part = PART
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -57,11 +62,11 @@ class GatedCluster:
 
     def stage(self, order: StageOrder, home: Home) -> Operation[Moved]:
         """Send files to the component's work folder."""
-        return sending(self._transport.files, home, order)
+        return sending(self._transport.files, home, order, self.part)
 
     def fetch(self, order: FetchOrder, home: Home) -> Operation[Moved]:
         """Bring results back from there."""
-        return fetching(self._transport.files, home, order)
+        return fetching(self._transport.files, home, order, self.part)
 
     def discard(self, gate: str, keep: str | None = None) -> None:
         """Remove the gate's folder; `keep`: where its work folder stays."""

@@ -31,8 +31,9 @@ def work_folder(gate: str) -> str:
     return f"{gate}/{WORK}"
 
 
-def sending(files: Files, home: Home, order: StageOrder) -> Operation[Moved]:
-    """Send the order's files; those that an earlier try has sent are left as they are.
+def sending(files: Files, home: Home, order: StageOrder, part: int = PART) -> Operation[Moved]:
+    """Send the order's files, by parts of so many bytes; those that an earlier try has sent are
+    left as they are.
 
     Raises:
         Refusal: one cannot be read (INVALID), or not be written.
@@ -46,15 +47,17 @@ def sending(files: Files, home: Home, order: StageOrder) -> Operation[Moved]:
         there = {f.path: f.size for f in files.tree(work)} if order.again else {}
     for source in sources:
         if there.get(source.path) != source.size:
-            yield from _send(files, home, order, source)
+            yield from _send(files, home, order, source, part)
     return Moved(len(sources), sum(source.size for source in sources))
 
 
-def _send(files: Files, home: Home, order: StageOrder, source: Listed) -> Operation[None]:
+def _send(
+    files: Files, home: Home, order: StageOrder, source: Listed, part: int
+) -> Operation[None]:
     new = f"{order.gate}/{_UNFINISHED}"
-    for offset in _offsets(source.size):
+    for offset in _offsets(source.size, part):
         with _near(source.path, "cannot be sent"):
-            content = home.get(order.folder, source, offset, PART)
+            content = home.get(order.folder, source, offset, part)
         with _far(f"cannot write {source.path}"):
             files.put(new, offset, content, executable=source.executable)
         yield Pause(0)
@@ -65,8 +68,8 @@ def _send(files: Files, home: Home, order: StageOrder, source: Listed) -> Operat
             raise Doubt(f"{source.path} was not written whole")
 
 
-def fetching(files: Files, home: Home, order: FetchOrder) -> Operation[Moved]:
-    """Bring back what the order's patterns match.
+def fetching(files: Files, home: Home, order: FetchOrder, part: int = PART) -> Operation[Moved]:
+    """Bring back what the order's patterns match, by parts of so many bytes.
 
     Raises:
         Refusal: one cannot be written where the job was submitted (INVALID: ever), or not be read.
@@ -81,14 +84,14 @@ def fetching(files: Files, home: Home, order: FetchOrder) -> Operation[Moved]:
         with _near(file.path, "cannot be brought back"):
             before = home.look(order.folder, f"{order.into}/{file.path}") if order.again else None
         if before is None or (before.size, before.modified) != (file.size, file.modified):
-            yield from _fetch(files, home, order, file)
+            yield from _fetch(files, home, order, file, part)
     return Moved(len(wanted), sum(file.size for file in wanted))
 
 
-def _fetch(files: Files, home: Home, order: FetchOrder, file: Listed) -> Operation[None]:
+def _fetch(files: Files, home: Home, order: FetchOrder, file: Listed, part: int) -> Operation[None]:
     source, name = f"{work_folder(order.gate)}/{file.path}", f"{order.into}/{file.path}"
-    for offset in _offsets(file.size):
-        length = min(PART, file.size - offset)
+    for offset in _offsets(file.size, part):
+        length = min(part, file.size - offset)
         with _far(f"cannot read {file.path}"):
             content = files.get(source, offset, length)
         if len(content) != length:
@@ -109,9 +112,9 @@ def _source(home: Home, folder: str, name: str) -> Listed:
     return found
 
 
-def _offsets(size: int) -> range:
+def _offsets(size: int, part: int) -> range:
     """Where the parts of a file begin: an empty one has one too."""
-    return range(0, max(size, 1), PART)
+    return range(0, max(size, 1), part)
 
 
 def _folders(work: str, path: str) -> Iterator[str]:

@@ -96,7 +96,9 @@ class WorldCluster:
     def adapter(self, settings: Settings) -> SlurmCluster:
         """The broker's adapter for it; a new one after each of the broker's crashes."""
         options = SlurmOptions(self.plan.name, settings.instance, "root")
-        return SlurmCluster(options, self.transport)
+        adapter = SlurmCluster(options, self.transport)
+        adapter.part = 4
+        return adapter
 
     def suffers(self, fault: str) -> bool:
         """Whether a fault is on now."""

@@ -492,11 +492,11 @@ def results_thrown_away(stack: contextlib.ExitStack) -> None:
 def old_results_taken_for_new(stack: contextlib.ExitStack) -> None:
     """What is at home already is not brought again, though it is of an earlier run."""
 
-    def fetching(files: Any, home: Any, order: Any) -> Any:
+    def fetching(files: Any, home: Any, order: Any, part: int) -> Any:
         found = home.look(order.folder, f"{order.into}/out/result")
         if found is not None:
             return Moved(1, found.size)
-        return (yield from old(files, home, order))
+        return (yield from old(files, home, order, part))
 
     old = _swap(stack, gated, "fetching", fetching)
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
@@ -13,7 +14,7 @@ from metabroker.clusters import cleaning
 from metabroker.clusters.answered import first_line
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, ReserveOrder, Submission
-from metabroker.clusters.transports.base import Command, Completed
+from metabroker.clusters.transports.base import Command, CommandMissing, Completed
 from metabroker.clusters.twins import liveliest_first
 
 from . import commands, parsing
@@ -22,6 +23,7 @@ from .parsing import NodeLine, Use
 from .snapshot import Look, native_job
 from .states import takes_jobs
 
+R = TypeVar("R")
 _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
 
 
@@ -105,11 +107,25 @@ def reserve(
                 refusal = reason
                 continue
             raise _explained(reason)
-        if (yield from _holds(order, cores, threads)):
+        if (yield from _after_making(_holds(order, cores, threads))):
             return
-        yield from _delete_reservation(order.token)
+        yield from _after_making(_delete_reservation(order.token))
         refusal = Refusal(Cause.BUSY, "the reservation made was not the one asked for")
     raise refusal or Refusal(Cause.BUSY, "no node of the partition takes jobs")
+
+
+def _after_making(step: Operation[R]) -> Operation[R]:
+    """A reservation is there: that the cluster can no longer be asked does not undo it.
+
+    Raises:
+        Doubt: for what would be a sure no otherwise.
+    """
+    try:
+        return (yield from step)
+    except Refusal as refusal:
+        raise Doubt(refusal.detail) from refusal
+    except CommandMissing as away:
+        raise Doubt(str(away)) from away
 
 
 def _forms(nodes: Sequence[NodeLine], processors: int, version: str) -> Iterator[int | None]:

@@ -10,7 +10,7 @@ from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
 from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.operations import Account
 from metabroker.clusters.slurm.parsing import NodeLine
-from metabroker.clusters.transports.base import Completed
+from metabroker.clusters.transports.base import Completed, Unreached
 
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, failed, said
@@ -159,6 +159,20 @@ def test_made_but_never_seen_again_is_a_doubt() -> None:
         reserve([CREATED, frozen], nodes(48), "24.11.5")
     with pytest.raises(Garbled):
         reserve([CREATED, said(f"ReservationName={TOKEN} Start\n")], nodes(48), "24.11.5")
+
+
+@pytest.mark.parametrize(
+    "away",
+    [
+        Unreached("not asked: the pyslurm helper is busy with other requests"),
+        failed("Unable to contact slurm controller (connect failure)\n"),
+    ],
+)
+def test_made_and_then_out_of_reach_is_a_doubt_too(away: Answer) -> None:
+    with pytest.raises(Doubt, match=r"not asked|connect failure"):
+        reserve([CREATED, away], nodes(48), "24.11.5")
+    with pytest.raises(Doubt, match=r"not asked|connect failure"):
+        reserve([CREATED, shown(64), away], nodes(48), "24.11.5")
 
 
 def test_two_threads_on_a_core_are_two_processors() -> None:

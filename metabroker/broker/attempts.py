@@ -135,7 +135,7 @@ class Attempts:
         return Submit(
             ref,
             cluster,
-            component.processors,
+            job.request.sizes[ref.component],
             seconds,
             reservation=component.reserves,
             barrier=not job.single,

@@ -7,7 +7,7 @@ one `schedule` (all ends, all arrivals, then one pass).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from metabroker.policy import Memory, Scheduler
 
@@ -62,6 +62,7 @@ class Broker:
         self._next_seq = 1
         self._freed: list[tuple[int, int, int, int]] = []
         self._dirty = False
+        self._by_nodes = any(cluster.unit > 1 for cluster in settings.clusters)
         self._waiting = [0] * len(settings.clusters)
         self._lost_since: dict[int, float] = {}
         self._handlers = {
@@ -109,10 +110,25 @@ class Broker:
             self.scheduler.depart([cluster for *_, cluster in self._freed if cluster >= 0])
             self._freed.clear()
         capacity = self.ledger.capacity(now)
+        while self._pass(capacity, now):
+            pass
+
+    def _pass(self, capacity: Sequence[int], now: float) -> bool:
+        """One pass. Whether another may start more: a policy counts processors one by one, so where
+        clusters give whole nodes it may start more in one pass than there is room for."""
+        begun, back = 0, []
         for key, placement in self.scheduler.run(self.ledger.available(now), now, capacity):
             job = self.jobs[key]
             self._count_waiting(job, -1)
+            if self._by_nodes and not self.ledger.fits(placement, job.request.sizes, now):
+                back.append(job)
+                continue
+            begun += 1
             self.saga.begin(job, placement, now)
+        for job in back:  # to their old places
+            self._arrive(job)
+        self._dirty = False
+        return bool(begun and back)
 
     def take(self) -> Ready:
         """What must be written, and then done."""

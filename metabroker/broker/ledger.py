@@ -8,7 +8,7 @@ answer, or did not lately, has no idle processors: unknown is not idle.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .observation import Snapshot
@@ -148,15 +148,31 @@ class Ledger:
                 idle = min(idle, account.cap)
             else:
                 account.cap = None
-        return max(0, idle)
+        return self._whole(cluster, max(0, idle))
 
     def capacity(self, now: float) -> list[int]:
         """Processors in nodes that take jobs, for each cluster that answers; else 0."""
         return [
-            account.usable if self.known(cluster, now) else 0
+            self._whole(cluster, account.usable) if self.known(cluster, now) else 0
             for cluster, account in enumerate(self.accounts)
         ]
 
     def sizes(self) -> list[int]:
         """Processors in all, for each cluster, as last known (0: never known)."""
-        return [account.processors for account in self.accounts]
+        return [
+            self._whole(cluster, account.processors)
+            for cluster, account in enumerate(self.accounts)
+        ]
+
+    def _whole(self, cluster: int, processors: int) -> int:
+        """As many of them as there are in whole units."""
+        unit = self._settings.clusters[cluster].unit
+        return processors - processors % unit
+
+    def fits(self, placement: Sequence[int], sizes: Sequence[int], now: float) -> bool:
+        """Whether components of these sizes could all be had there now, in whole units."""
+        held: dict[int, int] = {}
+        for cluster, size in zip(placement, sizes, strict=True):
+            units = self._settings.clusters[cluster].held(size)
+            held[cluster] = held.get(cluster, 0) + units
+        return all(total <= self._available(cluster, now) for cluster, total in held.items())

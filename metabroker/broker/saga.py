@@ -46,19 +46,17 @@ class Saga(Staging):
         """Start the job's next attempt on the clusters that the policy has chosen."""
         job.attempt += 1
         job.reason = ""
-        clusters = self._settings.clusters
+        clusters, sizes = self._settings.clusters, job.request.sizes
         job.components = [
             Component(
                 ref=Ref(job.id, job.attempt, index),
                 cluster=cluster,
-                processors=processors,
+                processors=clusters[cluster].held(processors),
                 reserves=clusters[cluster].reserves and not job.single,
                 seq=job.seq,
                 asked_at=now,
             )
-            for index, (processors, cluster) in enumerate(
-                zip(job.request.sizes, placement, strict=True)
-            )
+            for index, (processors, cluster) in enumerate(zip(sizes, placement, strict=True))
         ]
         for component in job.components:
             self.adopt(component)
@@ -68,8 +66,12 @@ class Saga(Staging):
             job,
             "placed",
             clusters=[clusters[c.cluster].name for c in job.components],
-            processors=list(job.request.sizes),
+            processors=[c.processors for c in job.components],
         )
+        for component, asked in zip(job.components, sizes, strict=True):
+            if component.processors != asked:
+                held = component.processors
+                self._note(now, job, component, "rounded up", asked=asked, held=held)
         if job.stages_in:
             self._stage_all(job, now)
         else:

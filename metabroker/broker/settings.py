@@ -7,12 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """What the core must know of one cluster."""
+    """What the core must know of one cluster. `unit`: it gives processors only by so many at a
+    time, those of a whole node."""
 
     name: str
     reserves: bool = True  # components of co-allocated jobs are held by reservations
     processors: int = 0  # as last known; 0: not known yet
     system: str = ""
+    unit: int = 1
+
+    def held(self, processors: int) -> int:
+        """How many processors a component holds that asks for so many."""
+        return -(-processors // self.unit) * self.unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ User = Annotated[str, AfterValidator(values.user_name)]
 Users = Annotated[tuple[User, ...], BeforeValidator(as_tuple)]
 Host = Annotated[str, AfterValidator(values.host_name)]
 JumpHost = Annotated[values.JumpHost, BeforeValidator(values.jump_host), _Text]
+SomeWords = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 Word = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9_.,:@/+-]+$")]
 Chunk = Annotated[str, AfterValidator(values.chunk)]
 
@@ -170,6 +171,9 @@ class RealCluster(_Cluster):
     """least time between two connections; it doubles with each that fails, up to a minute"""
     env: Annotated[Mapping[str, str], BeforeValidator(values.variables)] = {}
     """environment of its client commands, for example SLURM_CONF or PBS_CONF_FILE"""
+    whole_nodes: Count | None = None
+    """for a cluster that gives jobs whole nodes: processors of a node (of the largest one); what a
+    component asks for is rounded up to them; null: processors are given one by one"""
     bin: PathOrNone = None
     """folder of its client commands, where they run; null: they are found on PATH"""
 
@@ -185,6 +189,8 @@ class SlurmCluster(RealCluster):
     """account that jobs are charged to; null: the user's default one"""
     qos: Word | None = None
     """quality of service of the jobs; null: the default one"""
+    native: Annotated[SomeWords, AfterValidator(values.sbatch_options)] = ()
+    """options of sbatch that every job is given before its user's own: ["--gres=gpu:1"]"""
     access: Literal["commands", "pyslurm", "pyslurm-or-commands"] = "commands"
     """pyslurm: it is looked at, and jobs are cancelled, through a pyslurm of its Slurm's release;
     pyslurm-or-commands: by its commands where there is none"""
@@ -205,6 +211,8 @@ class OpenPBSCluster(RealCluster):
     """project of the jobs; null: the default one"""
     chunk: Chunk | None = None
     """what each processor needs besides itself, as in a chunk of `select`: mem=2gb:Qlist=fast"""
+    native: Annotated[SomeWords, AfterValidator(values.qsub_options)] = ()
+    """options of qsub that every job is given before its user's own: ["-lsoftware=matlab"]"""
 
 
 class SimulatedCluster(_Cluster):

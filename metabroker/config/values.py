@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from metabroker.config.errors import Refusal
+from metabroker.submission.native import qsub, sbatch
 
 LONGEST = 10 * 365 * 86400  # seconds; any longer is a slip of the pen
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -158,6 +159,22 @@ def chunk(value: str) -> str:
             "write resources as in `select`, without ncpus, such as mem=2gb:Qlist=fast",
         )
     return value
+
+
+def sbatch_options(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Options of sbatch; those that users may give themselves."""
+    return _options(words, sbatch.check_native(words))
+
+
+def qsub_options(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Options of qsub; those that users may give themselves."""
+    return _options(words, qsub.check_native(words))
+
+
+def _options(words: tuple[str, ...], wrong: str | None) -> tuple[str, ...]:
+    if wrong is not None:
+        raise Refusal(wrong, "give each option as one word, or leave it out")
+    return words
 
 
 def host_name(value: str) -> str:

@@ -42,6 +42,7 @@ def settings(config: Config, store: Store) -> Settings:
             reserves=cluster.claim == "reservation",
             processors=known.get(name) or cluster.processors or 0,
             system=cluster.system,
+            unit=1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1,
         )
         for name, cluster in config.clusters.items()
     ]
@@ -123,6 +124,8 @@ def real(
                 queue=configured.queue,
                 account=configured.account,
                 project=configured.project,
+                unit=configured.whole_nodes or 1,
+                native=configured.native,
                 chunk=configured.chunk,
                 horizon=horizon,
             ),
@@ -136,6 +139,8 @@ def real(
             partition=configured.partition,
             account=configured.account,
             qos=configured.qos,
+            unit=configured.whole_nodes or 1,
+            native=configured.native,
             horizon=horizon,
         ),
         transport,

@@ -152,7 +152,7 @@ class Orders:
         """All components of the attempt, in order."""
         rows = self.store.attempt(ref.job, ref.attempt)
         return tuple(
-            Peer(row["cluster"], row["processors"], tuple(row["hosts"].split())) for row in rows
+            Peer(row["cluster"], row["asked"], tuple(row["hosts"].split())) for row in rows
         )
 
     def _gate(self, ref: Ref, chdir: str, secret: str) -> str:

@@ -45,7 +45,8 @@ _MEETING_PLACE = select(tables.scripts.c.spec["chdir"].as_string(), tables.scrip
     tables.scripts.c.job == bindparam("job")
 )
 _ATTEMPT = (
-    select(tables.components)
+    select(tables.components, tables.jobs.c.sizes)
+    .join(tables.jobs, tables.jobs.c.id == tables.components.c.job)
     .where(
         tables.components.c.job == bindparam("job"),
         tables.components.c.attempt == bindparam("attempt"),
@@ -254,10 +255,14 @@ class Store:
         return row[0], row[1]
 
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
-        """The components' rows of one attempt, in order."""
+        """The components' rows of one attempt, in order; `asked`: the processors of its request,
+        where it may hold more."""
         asked = {"job": job, "attempt": attempt}
         with self._guard(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(_ATTEMPT, asked).mappings()]
+            rows = [dict(row) for row in connection.execute(_ATTEMPT, asked).mappings()]
+        for row in rows:
+            row["asked"] = row.pop("sizes")[row["component"]]
+        return rows
 
     def job_rows(
         self,

@@ -61,6 +61,7 @@ class ClusterPlan:
     reserves: bool
     offset: float = 0.0
     drift: float = 0.0
+    unit: int = 1  # processors are given only by so many at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,9 @@ def generate(seed: int, mutation: str = "") -> Scenario:
         )
         for name in ("c0", "c1", "c2", "c3")[: rng.choice((1, 2, 3, 3, 3, 4))]
     )
+    nodes = random.Random(f"{seed} nodes")
+    if nodes.random() < 0.2:
+        clusters = tuple(replace(c, unit=nodes.choice((1, 2, 4, 8))) for c in clusters)
     jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
     files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
     jobs = tuple(_with_files(files, job) for job in jobs)

@@ -106,7 +106,9 @@ class World:
         self.settings = Settings(
             store.instance,
             tuple(
-                ClusterSettings(c.plan.name, c.plan.reserves, c.plan.processors, "slurm")
+                ClusterSettings(
+                    c.plan.name, c.plan.reserves, c.plan.processors, "slurm", c.plan.unit
+                )
                 for c in self.clusters
             ),
             completion_retries=scenario.completion_retries,

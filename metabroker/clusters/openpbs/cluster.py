@@ -20,12 +20,12 @@ from metabroker.clusters.port import (
     Submission,
 )
 from metabroker.clusters.transports.base import Transport
+from metabroker.submission.native.qsub import check_native
 
 from . import operations, reserving
 from .commands import Account
 from .examine import examine
 from .lasting import Lasting
-from .native import check_native
 from .snapshot import for_us, snapshot
 
 
@@ -40,6 +40,8 @@ class OpenPBSOptions:
     account: str | None = None
     project: str | None = None
     chunk: str | None = None
+    unit: int = 1
+    native: tuple[str, ...] = ()
     horizon: float = 3600.0
 
 
@@ -50,7 +52,13 @@ class OpenPBSCluster(GatedCluster):
         super().__init__(transport)
         self._options = options
         self._who = Account(
-            options.user, options.queue, options.account, options.project, options.chunk
+            options.user,
+            options.queue,
+            options.account,
+            options.project,
+            options.chunk,
+            options.unit,
+            options.native,
         )
         self._prefix = f"mb-{options.instance}-"
         self._version = ""

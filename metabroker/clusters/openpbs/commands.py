@@ -16,13 +16,17 @@ _ENV = (("TZ", "UTC"), ("LC_ALL", "C"))
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Under whose name, and where, jobs go. `chunk`: what each processor needs beside itself."""
+    """Under whose name, and where, jobs go. `chunk`: what each processor needs beside itself;
+    `unit`: processors of a node, where only whole nodes are given; `native`: options of qsub that
+    every job is given."""
 
     user: str
     queue: str | None = None
     account: str | None = None
     project: str | None = None
     chunk: str | None = None
+    unit: int = 1
+    native: tuple[str, ...] = ()
 
 
 def _command(*argv: str, stdin: bytes = b"") -> Command:
@@ -77,7 +81,7 @@ def reserve(who: Account, order: ReserveOrder, start: float, patience: int) -> C
     return _command(
         *("pbs_rsub", "-I", f"-{patience}", "-N", order.token),
         *("-R", _date(start), "-D", str(max(1, order.seconds))),
-        *("-l", _select(who, order.processors), "-l", "place=free"),
+        *("-l", _select(who, order.processors), "-l", _place(who)),
     )
 
 
@@ -99,9 +103,10 @@ def submit(who: Account, order: ComponentOrder, script: bytes, queue: str | None
     """
     words = [
         *("qsub", "-f", "-C", "", "-m", "n"),
+        *who.native,
         *order.native,
         *("-N", order.token, "-S", "/bin/sh", "-r", "n", "-o", "/dev/null", "-e", "/dev/null"),
-        *("-l", _select(who, order.processors), "-l", "place=free"),
+        *("-l", _select(who, order.processors), "-l", _place(who)),
         # Without one a job counts as five years long, and nothing is reserved in front of it.
         *("-l", f"walltime={max(1, order.seconds)}"),
     ]
@@ -130,7 +135,18 @@ def _with_outputs(order: ComponentOrder, script: bytes) -> bytes:
 def _select(who: Account, processors: int) -> str:
     """So many processors anywhere: `ncpus=N` alone would be on one host."""
     chunk = f":{who.chunk}" if who.chunk else ""
+    if who.unit > 1:
+        # As many places for processes as were asked for: the last node may have fewer.
+        full, rest = divmod(processors, who.unit)
+        nodes = [(full, who.unit)] * (full > 0) + [(1, rest)] * (rest > 0)
+        parts = (f"{n}:ncpus={who.unit}:mpiprocs={used}{chunk}" for n, used in nodes)
+        return f"select={'+'.join(parts)}"
     return f"select={processors}:ncpus=1{chunk}"
+
+
+def _place(who: Account) -> str:
+    """Whole nodes are wanted as such: what is free on one beside other jobs does not do."""
+    return "place=scatter:excl" if who.unit > 1 else "place=free"
 
 
 def _date(moment: float) -> str:

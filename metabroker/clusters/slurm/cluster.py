@@ -21,10 +21,10 @@ from metabroker.clusters.port import (
     Submission,
 )
 from metabroker.clusters.transports.base import Transport
+from metabroker.submission.native.sbatch import check_native
 
 from . import operations
 from .examine import examine
-from .native import check_native
 from .operations import Account
 from .parsing import NodeLine
 from .snapshot import in_partition, snapshot
@@ -40,6 +40,8 @@ class SlurmOptions:
     partition: str | None = None
     account: str | None = None
     qos: str | None = None
+    unit: int = 1
+    native: tuple[str, ...] = ()
     horizon: float = 3600.0
 
 
@@ -49,7 +51,14 @@ class SlurmCluster(GatedCluster):
     def __init__(self, options: SlurmOptions, transport: Transport) -> None:
         super().__init__(transport)
         self._options = options
-        self._who = Account(options.user, options.partition, options.account, options.qos)
+        self._who = Account(
+            options.user,
+            options.partition,
+            options.account,
+            options.qos,
+            options.unit,
+            options.native,
+        )
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
         self._nodes: Sequence[NodeLine] = ()

@@ -52,9 +52,15 @@ def version() -> Command:
 
 
 def create_reservation(
-    token: str, user: str, partition: str | None, seconds: int, nodes: int | None, cores: int
+    token: str,
+    user: str,
+    partition: str | None,
+    seconds: int,
+    nodes: int | None,
+    cores: int | None,
 ) -> Command:
-    """A reservation of so many cores, on so many nodes if that is given, from now."""
+    """A reservation of so many cores, on so many nodes if that is given, from now; without a number
+    of cores, of whole nodes."""
     words = [
         "scontrol",
         "create",
@@ -63,8 +69,9 @@ def create_reservation(
         "StartTime=now",
         f"Duration={minutes(seconds)}",
         f"Users={user}",
-        f"CoreCnt={cores}",
     ]
+    if cores is not None:
+        words.append(f"CoreCnt={cores}")
     if nodes is not None:
         words.append(f"NodeCnt={nodes}")
     if partition is not None:

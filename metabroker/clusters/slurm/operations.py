@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from metabroker.clusters.twins import liveliest_first
 
 from . import commands, parsing
 from .answers import failure
-from .parsing import NodeLine, Use
+from .parsing import NodeLine, Reservation, Use
 from .snapshot import Look, native_job
 from .states import takes_jobs
 
@@ -35,6 +36,8 @@ class Account:
     partition: str | None = None
     account: str | None = None
     qos: str | None = None
+    unit: int = 1  # processors of a node, where only whole nodes are given
+    native: tuple[str, ...] = ()  # options of sbatch that every job is given
 
 
 # --- looking ----------------------------------------------------------------------------------
@@ -93,9 +96,10 @@ def reserve(
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
     threads = max((n.threads_per_core for n in nodes), default=1)
-    cores = -(-order.processors // threads)
+    whole = order.processors // who.unit if who.unit > 1 else None
+    cores = None if whole else -(-order.processors // threads)
     refusal: Refusal | None = None
-    for count in _forms(nodes, order.processors, version):
+    for count in (whole,) if whole else _forms(nodes, order.processors, version):
         done = yield from command(
             commands.create_reservation(
                 order.token, who.user, who.partition, order.seconds, count, cores
@@ -107,7 +111,8 @@ def reserve(
                 refusal = reason
                 continue
             raise _explained(reason)
-        if (yield from _after_making(_holds(order, cores, threads))):
+        holds = _holds(order, cores, threads) if cores else _holds_nodes(order, count)
+        if (yield from _after_making(holds)):
             return
         yield from _after_making(_delete_reservation(order.token))
         refusal = Refusal(Cause.BUSY, "the reservation made was not the one asked for")
@@ -163,17 +168,29 @@ def _fewest(rooms: Sequence[int], processors: int) -> int | None:
 
 def _holds(order: ReserveOrder, cores: int, threads: int) -> Operation[bool]:
     """Whether the reservation, as it is shown now, is the one asked for, and has begun."""
+    found = yield from _shown(order)
+    return found is not None and (
+        found.core_count == cores
+        and math.ceil(found.processors / threads) == cores
+        and found.state == "ACTIVE"
+    )
+
+
+def _shown(order: ReserveOrder) -> Operation[Reservation | None]:
+    """The reservation of that name."""
     done = yield from command(commands.show_reservation(order.token))
     if done.exit_status != 0:
         if "not found" in done.stdout + done.stderr:
-            return False
+            return None
         raise failure(done, "scontrol show reservation")
     found = [r for r in parsing.reservations(done.stdout) if r.name == order.token]
-    return bool(found) and (
-        found[0].core_count == cores
-        and math.ceil(found[0].processors / threads) == cores
-        and found[0].state == "ACTIVE"
-    )
+    return found[0] if found else None
+
+
+def _holds_nodes(order: ReserveOrder, count: int | None) -> Operation[bool]:
+    """The same, of whole nodes: what each has in it is its own."""
+    found = yield from _shown(order)
+    return found is not None and found.node_count == count and found.state == "ACTIVE"
 
 
 def _explained(reason: Refusal | Doubt) -> Refusal | Doubt:
@@ -207,8 +224,15 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
         known = yield from find(who, order.token)
         if known:
             return Submission(known[0].native_id, known[0].submit_time)
+    order = dataclasses.replace(order, native=(*who.native, *order.native))
     done = yield from command(
-        commands.submit(order, script, partition=who.partition, account=who.account, qos=who.qos)
+        commands.submit(
+            order,
+            script,
+            partition=who.partition,
+            account=who.account,
+            qos=who.qos,
+        )
     )
     if done.exit_status != 0:
         raise failure(done, "sbatch")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.clusters.slurm.native import FORBIDDEN, check_native
+from metabroker.submission.native.sbatch import FORBIDDEN, check_native
 
 # How sbatch 22.05 reads its options: those that have a value, and those that have none.
 _LONG = (

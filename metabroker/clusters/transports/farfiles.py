@@ -40,6 +40,7 @@ dd of="$1" bs="$2" seek="$3" conv=notrunc iflag=fullblock oflag=seek_bytes statu
 """
 _GET = """
 if test -h "$1"; then echo "$1: $4" >&2; exit 1; fi
+test -f "$1" || { cat -- "$1" >/dev/null; exit 1; }
 head -c 0 -- "$1" || exit 1
 dd if="$1" bs="$2" count=1 skip="$3" iflag=fullblock,skip_bytes status=none | base64 -w 0
 """

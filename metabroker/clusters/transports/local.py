@@ -135,7 +135,10 @@ class LocalFiles:
 
     def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
         """Write a part of a file that is being made."""
-        begins = os.O_CREAT | os.O_TRUNC if offset == 0 else 0
+        if offset == 0:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+        begins = os.O_CREAT | os.O_EXCL if offset == 0 else 0
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | begins
         handle = os.open(path, flags, 0o700 if executable else 0o600)
         with os.fdopen(handle, "r+b", buffering=0) as file:

@@ -77,9 +77,7 @@ class SftpFiles(CommandFiles):
     def get(self, path: str, offset: int, length: int) -> bytes:
         """So many bytes of a file from `offset` on, asked for at once and not one by one."""
         with self._session() as sftp:
-            mode = sftp.lstat(path).st_mode
-            if mode is None or not stat.S_ISREG(mode):
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+            _regular(sftp, path)
             with sftp.open(path, "rb") as file:
                 size = file.stat().st_size or 0
                 end = min(offset + length, size)
@@ -92,6 +90,8 @@ class SftpFiles(CommandFiles):
             if offset == 0:
                 with contextlib.suppress(FileNotFoundError):
                     sftp.remove(path)
+            else:
+                _regular(sftp, path)
             with sftp.open(path, "wx" if offset == 0 else "r+") as file:
                 if offset == 0:
                     file.chmod(0o700 if executable else 0o600)
@@ -169,6 +169,12 @@ def _mkdir(sftp: paramiko.SFTPClient, folder: str) -> None:
         mode = sftp.lstat(folder).st_mode
         if mode is None or not stat.S_ISDIR(mode):
             raise
+
+
+def _regular(sftp: paramiko.SFTPClient, path: str) -> None:
+    mode = sftp.lstat(path).st_mode
+    if mode is None or not stat.S_ISREG(mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
 
 
 def _told(error: OSError) -> OSError:

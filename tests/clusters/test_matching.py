@@ -1,0 +1,73 @@
+"""Which files a pattern of results names."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metabroker.clusters.matching import matches
+
+NAMES = st.lists(st.text("ab.*?[]", min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("result", "result"),
+        ("out", "out/deep/file"),  # a folder: all in it
+        ("*.nc", "a.nc"),
+        ("out/*", "out/a"),
+        ("out/*", "out/sub/a"),  # it names the folder `sub`
+        ("**/*.nc", "a.nc"),
+        ("**/*.nc", "x/y/a.nc"),
+        ("**", "x/y/a"),
+        ("a/**/b", "a/b"),
+        ("a/**/b", "a/x/y/b"),
+        ("run?.log", "run1.log"),
+        ("run[12].log", "run2.log"),
+        (".hidden", ".hidden"),
+        ("slash/", "slash/file"),
+    ],
+)
+def test_it_matches(pattern: str, path: str) -> None:
+    assert matches(path, (pattern,))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("result", "results"),
+        ("*.nc", "x/a.nc"),
+        ("out/*", "out"),
+        ("*", ".hidden"),
+        ("a/**/b", "a/x/c"),
+        ("RESULT", "result"),
+        ("run[12].log", "run3.log"),
+    ],
+)
+def test_it_does_not_match(pattern: str, path: str) -> None:
+    assert not matches(path, (pattern,))
+
+
+def test_one_of_several_is_enough() -> None:
+    assert matches("b", ("a", "b"))
+    assert not matches("c", ())
+
+
+@given(NAMES)
+def test_any_path_matches_two_stars(parts: list[str]) -> None:
+    assert matches("/".join(parts), ("**",))
+
+
+@given(NAMES, NAMES)
+def test_any_pattern_is_answered(parts: list[str], pattern: list[str]) -> None:
+    assert matches("/".join(parts), ("/".join(pattern),)) in (True, False)
+
+
+def test_a_pattern_of_many_stars_takes_no_time_to_speak_of() -> None:
+    began = time.process_time()
+    assert not matches("/".join("a" * 200), ("/".join(["**", "a"] * 60) + "/b",))
+    assert time.process_time() - began < 60  # a search back and forth would not end at all

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 from pathlib import Path
@@ -79,10 +80,8 @@ def test_no_link_is_written_or_read_through(files: Files, place: Path) -> None:
         files.get(str(place / "link"), 0, 100)
     with pytest.raises(OSError):
         files.put(str(place / "link"), 3, b"x")
-    try:
+    with contextlib.suppress(OSError):
         files.put(str(place / "link"), 0, b"mine")
-    except OSError:
-        pass
     assert target.read_bytes() == b"secret"
 
 

@@ -24,6 +24,9 @@ setup: $(BIN)/.ready ## make the virtual environment
 demo: setup ## three simulated clusters, the daemon and a handful of jobs, shown live
 	$(BIN)/metabroker demo
 
+# Hundreds of daemons are started: compiling their modules anew each time takes minutes.
+test test-releases: export PYTHONDONTWRITEBYTECODE :=
+
 # Tests of daemons mostly wait: each worker has real clusters of its own.
 test: setup ## all tests, the real Slurm clusters included, by WORKERS=2 processes
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -11,7 +12,36 @@ pytest_plugins = ["tests.testbed.fixtures", "tests.testbed.far", "tests.daemon.f
 OF_REAL_DAEMONS = {"clusters", "make_site", "testbed", "overtime", "sshd"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure() -> None:
+    """What a script starts in the background ignores Ctrl-C, and so do all its processes: also
+    those that tests interrupt, unless the signal is heard here."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What holds for each test's surroundings, whatever it is about."""
+    _run_again(items)
+    if getattr(config.option, "loadgroup", False):
+        _see_groups(items)
+
+
+def _see_groups(items: list[pytest.Item]) -> None:
+    """Tests of one xdist_group share what takes long to make; pytest-xdist must have seen it.
+
+    It tells its scheduler by the test's name. Where that comes to nothing every worker makes
+    everything, some minutes more, and nothing says so.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") and "@" not in item.nodeid:
+            raise RuntimeError(
+                f"{item.nodeid} has lost its xdist_group: this pytest-xdist does not know this "
+                "pytest; install the releases that pyproject.toml names (`make setup`)"
+            )
+
+
+def _run_again(items: list[pytest.Item]) -> None:
     """In CI (METABROKER_TEST_RERUNS=1) a test of real daemons that fails is run once more.
 
     Such a run depends on a machine that others load. Each failure is printed all the same, as

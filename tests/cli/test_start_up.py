@@ -30,6 +30,11 @@ def test_a_command_loads_no_other_command() -> None:
     assert "metabroker.cli.history" not in modules
 
 
+def test_the_simulator_loads_nothing_slow_that_it_does_not_need() -> None:
+    modules = imported("import metabroker.cli.simulate, metabroker.simulation.scenario.loader")
+    assert not modules & {"scipy.stats", "matplotlib", "distributed", "sqlalchemy", "aiohttp"}
+
+
 def test_help_loads_no_command() -> None:
     code = "from metabroker.cli.main import group\ngroup.main(['--help'], standalone_mode=False)"
     assert "metabroker.cli.submit" not in imported(code)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
-from scipy import stats
+from scipy import special
 
 from metabroker.policy import Request
 from metabroker.simulation.engine import Finished, simulate
@@ -69,7 +69,7 @@ class Setup:
         """One batch. The i-th job of all setups has the same luck with its time."""
         luck = stream(self.seed, replication, Purpose.SERVICE).random(JOBS)
         shape = (self.time / self.deviation) ** 2
-        times = stats.gamma.ppf(luck, shape, scale=self.time / shape).tolist()
+        times = (special.gammaincinv(shape, luck) * (self.time / shape)).tolist()
         kinds = [self.kinds[index % len(self.kinds)] for index in range(JOBS)]
         batch = Batch(tuple(zip(kinds, times, strict=True)))
         done: list[Finished] = []

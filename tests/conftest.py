@@ -21,8 +21,9 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What holds for each test's surroundings, whatever it is about."""
+    """What holds for all tests, whatever they are about."""
     _run_again(items)
+    items.sort(key=lambda item: item.get_closest_marker("late") is not None)
     if getattr(config.option, "loadgroup", False):
         _see_groups(items)
 

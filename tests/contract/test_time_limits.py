@@ -1,5 +1,5 @@
 """A job over its time limit is ended and says so. (Slurm counts in minutes and looks every 30 s;
-so all these lives are begun at once, by the worker that has this file.)"""
+so all these lives are begun at once, and looked at after the other tests of their worker.)"""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import pytest
 
 from tests.contract.conftest import Overtime
 from tests.daemon.fixtures import LONGEST
+from tests.daemon.harness import PATIENCE, eventually
 
-pytestmark = [pytest.mark.timeout(LONGEST), pytest.mark.xdist_group("time_limits")]
+# With others that take long, so that something is done meanwhile.
+pytestmark = [pytest.mark.timeout(LONGEST), pytest.mark.xdist_group("long")]
 
 
 @pytest.fixture(params=["simulated", pytest.param("slurm", marks=pytest.mark.slurm)])
@@ -18,6 +20,12 @@ def life(overtime: dict[str, Overtime], request: pytest.FixtureRequest) -> Overt
     return overtime[request.param]
 
 
+def test_jobs_begin_that_will_take_too_long(life: Overtime) -> None:
+    eventually(lambda: len(life.site.runs(life.alone)) == 1, PATIENCE, "the script runs")
+    eventually(lambda: len(life.site.runs(life.together)) == 2, PATIENCE, "both scripts run")
+
+
+@pytest.mark.late
 def test_a_co_allocated_job_is_ended_everywhere(life: Overtime) -> None:
     found = life.site.wait_end(life.together, "TIMEOUT")
     assert found["exit_code"] is None
@@ -25,6 +33,7 @@ def test_a_co_allocated_job_is_ended_everywhere(life: Overtime) -> None:
     assert len(life.site.runs(life.together)) == 2
 
 
+@pytest.mark.late
 def test_a_single_job_is_ended(life: Overtime) -> None:
     found = life.site.wait_end(life.alone, "TIMEOUT", seconds=300)
     assert found["exit_code"] is None
@@ -32,6 +41,7 @@ def test_a_single_job_is_ended(life: Overtime) -> None:
     assert [part["state"] for part in found["components"]] == ["TIMEOUT"]
 
 
+@pytest.mark.late
 def test_nothing_is_left_of_them(life: Overtime) -> None:
     for job in (life.alone, life.together):
         life.site.wait_end(job, "TIMEOUT", seconds=300)

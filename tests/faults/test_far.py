@@ -18,7 +18,7 @@ from tests.testbed import Installation, Testbed
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
-pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("far")]
+pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("long")]
 TOGETHER = "--on delft:4,leiden:4"
 MakeFarSite = Callable[[str], tuple[Site, FarSlurm]]
 

@@ -28,12 +28,12 @@ from tests.testbed.testbed import default_suite
 
 CLUSTERS = (ClusterSpec("delft", 1, 8), ClusterSpec("leiden", 1, 8))
 # One cluster of each release is always among the kinds; each release by itself where asked for.
-ALONE = ("24.11", "26.05") if os.environ.get("METABROKER_TEST_RELEASES") == "all" else ()
+ALONE = tuple(RELEASES) if os.environ.get("METABROKER_TEST_RELEASES") == "all" else ()
 ENDLESS = recording("trap '' TERM; sleep 600; sleep 600")
 
 
-def _newer(kind: str) -> Any:
-    """Other releases than the default one: by one worker, which alone has them."""
+def _of_releases(kind: str) -> Any:
+    """By one worker, which alone has the clusters of all releases."""
     return pytest.param(kind, marks=[pytest.mark.slurm, pytest.mark.xdist_group("releases")])
 
 
@@ -45,22 +45,20 @@ def _live(kind: str, marks: Sequence[pytest.MarkDecorator] = ()) -> Any:
 @pytest.fixture(
     params=[
         "simulated",
-        pytest.param("slurm", marks=pytest.mark.slurm),
-        *(_newer(f"slurm {release}") for release in ALONE),
-        _newer("slurm of three releases"),
-        _newer("slurm by pyslurm"),
+        *(_of_releases(f"slurm {release}") for release in ALONE),
+        _of_releases("slurm of three releases"),
+        _of_releases("slurm by pyslurm"),
         _live("openpbs"),
         _live("mixed", marks=[pytest.mark.slurm]),
     ]
 )
 def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:
-    """Three clusters: simulated, of one release of Slurm, or each of another release; where
-    METABROKER_TEST_PYSLURM names a Python that has pyslurm, asked through it; and where
-    METABROKER_TEST_PBS names them (see `tests/daemon/pbs.py`) of OpenPBS, or mixed with Slurm."""
+    """Three clusters: simulated, or of Slurm, each of another release (with
+    METABROKER_TEST_RELEASES=all also all three of one release); where METABROKER_TEST_PYSLURM
+    names a Python that has pyslurm, asked through it; and where METABROKER_TEST_PBS names them
+    (see `tests/daemon/pbs.py`) of OpenPBS, or mixed with Slurm."""
     if request.param == "simulated":
         yield Simulated()
-    elif request.param == "slurm":
-        yield Slurm(request.getfixturevalue("clusters"))
     elif request.param == "openpbs":
         yield OpenPBS(servers())
     elif request.param == "mixed":
@@ -75,9 +73,9 @@ def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:
         releases: Releases = request.getfixturevalue("releases")
         asked = [release for release in RELEASES if release in request.param] or list(RELEASES)
         beds = [releases.testbed(release) for release in asked]
-        for bed in beds:
-            bed.reset()
-        names = beds[0].clusters
+        names = list(beds[0].clusters)
+        for first, bed in enumerate(beds):
+            bed.reset(names[first :: len(beds)])
         yield Slurm({n: beds[i % len(beds)].clusters[n] for i, n in enumerate(names)})
 
 

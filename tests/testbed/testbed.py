@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -124,10 +124,10 @@ class Testbed:
         if self._temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def reset(self) -> None:
-        """Clean all clusters (see `SlurmCluster.reset`), at once."""
+    def reset(self, names: Collection[str] | None = None) -> None:
+        """Clean these clusters or all (see `SlurmCluster.reset`), at once."""
         self.munge.start()
-        self._each(SlurmCluster.reset)
+        self._each(SlurmCluster.reset, names)
 
     def log_tail(self, lines: int = 30) -> str:
         return "\n".join(cluster.log_tail(lines) for cluster in self.clusters.values())
@@ -158,9 +158,10 @@ class Testbed:
         path.write_text(yaml.safe_dump(content, sort_keys=False, width=10_000))
         return path
 
-    def _each(self, verb: Any) -> None:
-        with ThreadPoolExecutor(max(1, len(self.clusters))) as pool:
-            list(pool.map(verb, self.clusters.values()))
+    def _each(self, verb: Any, names: Collection[str] | None = None) -> None:
+        chosen = [self.clusters[name] for name in self.clusters if names is None or name in names]
+        with ThreadPoolExecutor(max(1, len(chosen))) as pool:
+            list(pool.map(verb, chosen))
 
     def _make_clusters(self, specs: Sequence[ClusterSpec]) -> dict[str, SlurmCluster]:
         clusters, ports = {}, iter(self.ports)

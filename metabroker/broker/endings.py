@@ -7,6 +7,7 @@ running, so the job moves on only when all of its components are over (`finish`,
 
 from __future__ import annotations
 
+from . import tokens
 from .attempts import Attempts
 from .job import Component, Goal, Job
 from .states import Cause, JobState, Phase, Step
@@ -59,7 +60,7 @@ class Endings(Attempts):
         if component.succeeded:
             component.cause, component.detail = Cause.RESULTS, why
         self._owe(component, Step.KEEP, now)
-        self._note(now, job, component, "results kept", why=why)
+        self._note(now, job, component, "results kept", why=why, folder=tokens.kept(component.ref))
 
     def _settle(self, job: Job, now: float) -> None:
         """Has the attempt ended? One failed component ends the others."""
@@ -88,7 +89,10 @@ class Endings(Attempts):
             self._submission_failed(job, self._blame(failed, failed.detail or "not started"), now)
         elif all(c.succeeded or c.cause is Cause.RESULTS for c in parts):
             # It has run well: running it again would not bring them.
-            why = f"its results could not be brought back: {failed.detail}; they are still there"
+            why = (
+                f"its results could not be brought back: {failed.detail}; they stay there, in "
+                f"{tokens.kept(failed.ref)} of the job's folder"
+            )
             self._leave(job, JobState.FAILED, self._blame(failed, why), now)
         else:
             self._completion_failed(job, now)

@@ -213,7 +213,8 @@ class Saga(Staging):
         if component is None or component.step is not event.step:
             return
         if event.step in (Step.FETCH, Step.KEEP):
-            self._not_fetched(component, job, event.detail, now)
+            ever = event.cause is Cause.INVALID
+            self._not_fetched(component, job, event.detail, now, ever=ever)
             return
         component.cause, component.detail = event.cause, event.detail
         self._out.changed(component)

@@ -47,11 +47,13 @@ class Staging(Looks):
             self._note(now, job, component, "results back", **told)
             self._settle(job, now)
 
-    def _not_fetched(self, component: Component, job: Job | None, why: str, now: float) -> None:
-        """Tried again, for as long as the files of a job may take."""
+    def _not_fetched(
+        self, component: Component, job: Job | None, why: str, now: float, *, ever: bool = False
+    ) -> None:
+        """Tried again, for as long as the files of a job may take; unless it will `ever` fail."""
         if job is None or component.step is Step.KEEP:
             self._later(component, now)
-        elif now >= component.asked_at + self._settings.stage_timeout:
+        elif ever or now >= component.asked_at + self._settings.stage_timeout:
             self._keep(job, component, why, now)
             self._settle(job, now)
         else:

@@ -36,3 +36,8 @@ def parse(instance: str, text: str) -> Ref | None:
     if match is None or match[1] != instance:
         return None
     return Ref(int(match[2]), int(match[3]), int(match[4]))
+
+
+def kept(ref: Ref) -> str:
+    """The folder, in the job's own one in its cluster, of results that could not be brought back."""
+    return f"metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}"

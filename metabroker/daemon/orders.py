@@ -137,7 +137,7 @@ class Orders:
         """Where results that cannot be brought back stay, in the component's cluster."""
         chdir, _ = self._place(ref.job)
         root = (self.shared_dir or chdir).rstrip("/")
-        return f"{root}/metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}"
+        return f"{root}/{tokens.kept(ref)}"
 
     def clean(self, effect: Clean) -> CleanOrder:
         """The order to leave nothing of a component."""

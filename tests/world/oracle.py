@@ -172,12 +172,12 @@ class Oracle:
 
     # --- the end ------------------------------------------------------------------------------
 
-    def results(self, state: JobState, results: Mapping[Ref, str]) -> None:
+    def results(self, state: JobState, results: Mapping[Ref, set[str]]) -> None:
         """A job with results has ended: they are at home, or kept where they were made."""
-        for ref, place in results.items():
-            if ref in self.exits and ref not in self.lost and not place:
+        for ref, places in results.items():
+            if ref in self.exits and ref not in self.lost and not places:
                 raise Violation(f"the results of {ref} are lost")
-            if state is JobState.COMPLETED and place != "home":
+            if state is JobState.COMPLETED and "home" not in places:
                 raise Violation(f"a job is COMPLETED, but the results of {ref} are not home")
 
     def at_the_end(

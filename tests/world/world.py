@@ -431,15 +431,15 @@ class World:
         files.broken = broken
         return found == wanted
 
-    def _result(self, ref: Ref) -> str:
-        """Where a component's results are: "home", "kept" in its cluster, or ""."""
+    def _result(self, ref: Ref) -> set[str]:
+        """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
+        that they had come home)."""
         token = tokens.make(self.store.instance, ref).encode()
-        if self.home.files.get(f"metabroker-{ref.job}.{ref.component}/{RESULT}") == token:
-            return "home"
+        home = self.home.files.get(f"metabroker-{ref.job}.{ref.component}/{RESULT}")
         row = self.store.attempt(ref.job, ref.attempt)[ref.component]
         orders = Orders(self.store, self.settings, row["cluster"])
         kept = self.by_name[row["cluster"]].files.read(f"{orders.keep(ref)}/{RESULT}")
-        return "kept" if kept == token else ""
+        return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""
@@ -492,11 +492,11 @@ class World:
             ]
             self.tally.add(f"ended {row['state']}")
             results = {ref: self._result(ref) for ref in refs} if row["stages_out"] else {}
-            kept = "kept" in results.values()
+            kept = any("kept" in places for places in results.values())
             self.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
             self.oracle.results(JobState(row["state"]), results)
-            for place in results.values():
-                self.tally.add(f"results {place}")
+            for places in results.values():
+                self.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
         if not self.scenario.faults:
             self._compare_calm(rows)
 

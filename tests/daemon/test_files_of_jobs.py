@@ -1,0 +1,181 @@
+"""Jobs that bring files and take results home, on simulated and on real clusters."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.harness import PATIENCE, Site, eventually, until
+
+SHARE = """#!/bin/sh
+pwd > where
+test "$(pwd -P)" = "$(cd "$METABROKER_WORK_DIR" && pwd -P)" || exit 90
+cat data/input.txt > "out.$METABROKER_COMPONENT"
+./tool >> "out.$METABROKER_COMPONENT" || exit 91
+mkdir -p deep/er
+echo "of $METABROKER_COMPONENT" > deep/er/result.nc
+echo nobody asked > left.behind
+"""
+
+
+def brought(site: Site) -> None:
+    """What the tests' jobs send."""
+    (site.work / "data").mkdir()
+    (site.work / "data" / "input.txt").write_text("input\n")
+    (site.work / "tool").write_text("#!/bin/sh\necho tool\n")
+    (site.work / "tool").chmod(0o755)
+
+
+FILES = ("--stage-in", "data/input.txt", "--stage-in", "tool")
+RESULTS = ("--stage-out", "out.*", "--stage-out", "**/*.nc")
+
+
+def test_every_component_gets_the_files_and_its_results_come_back(site: Site) -> None:
+    brought(site)
+    site.start()
+    site.look_at_clusters()
+    number = site.submit(["--components", "4,4,2", *FILES, *RESULTS], SHARE)
+    ended = site.wait_end(number, "COMPLETED")
+    for part in ended["components"]:
+        folder = site.work / f"metabroker-{number}.{part['index']}"
+        assert (folder / f"out.{part['index']}").read_text() == "input\ntool\n"
+        assert (folder / "deep/er/result.nc").read_text() == f"of {part['index']}\n"
+        assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) == [
+            "deep/er/result.nc",
+            f"out.{part['index']}",
+        ]
+    told = [event["event"] for event in site.job(number)["events"]]
+    assert told.count("files sent") == told.count("results back") == 3
+    assert told.index("reserved") > max(i for i, what in enumerate(told) if what == "files sent")
+    site.wait_clean()
+
+
+def test_the_results_of_a_job_that_fails_come_back_too(site: Site) -> None:
+    site.start()
+    site.look_at_clusters()
+    script = "#!/bin/sh\necho why > log\nexit 3\n"
+    number = site.submit(["-n", "2", "--stage-out", "log"], script)
+    ended = site.wait_end(number, "FAILED")
+    assert ended["exit_code"] == 3
+    assert (site.work / f"metabroker-{number}.0" / "log").read_text() == "why\n"
+    site.wait_clean()
+
+
+def test_a_file_that_is_gone_is_a_failed_submission(site: Site) -> None:
+    brought(site)
+    site.start()
+    site.look_at_clusters()
+    number = site.submit(["-n", "2", "--hold", *FILES], SHARE)
+    (site.work / "tool").unlink()
+    site.cli("release", str(number))
+    ended = site.wait_end(number, "FAILED")
+    assert "tool cannot be sent" in ended["reason"]
+    assert "given up after 3 failed submissions" in ended["reason"]
+    assert not any(c["started"] for c in ended["components"] if "started" in c)
+    site.wait_clean()
+
+
+def test_results_that_cannot_come_home_stay_in_their_cluster(site: Site) -> None:
+    """A file in the place of the folder they would go to: nobody can write there, root neither."""
+    site.start()
+    site.look_at_clusters()
+    script = f"#!/bin/sh\n{until('../../../go')}\necho 42 > answer\n"
+    number = site.submit(["-n", "2", "--stage-out", "answer"], script)
+    site.wait_state(number, "RUNNING")
+    (site.work / f"metabroker-{number}.0").write_text("in the way")
+    (site.work / "go").touch()
+    ended = site.wait_end(number, "FAILED")
+    assert "its results could not be brought back" in ended["reason"]
+    assert ended["exit_code"] is None
+    kept = site.work / f"metabroker-{number}.0.kept-1"
+    eventually((kept / "answer").exists, PATIENCE, "they are kept")
+    assert (kept / "answer").read_text() == "42\n"
+    site.wait_clean()
+
+
+def test_files_are_sent_again_where_the_daemon_dies_over_it(site: Site) -> None:
+    """Killed as soon as the files begin to arrive, and again while results are on their way."""
+    big = os.urandom(64 << 20)
+    (site.work / "big").write_bytes(big)
+    site.start()
+    site.look_at_clusters()
+    script = "#!/bin/sh\ncp big copy\n"
+    options = ["--on", "delft:2,leiden:2", "--stage-in", "big", "--stage-out", "copy"]
+    number = site.submit(options, script)
+    gates = site.work / ".metabroker"
+    eventually(lambda: list(gates.glob("*/unfinished")), PATIENCE, "files begin to arrive")
+    site.kill()
+    site.start()
+    eventually(lambda: list(site.work.glob("metabroker-*/.copy.part")), PATIENCE, "results come")
+    site.kill()
+    site.start()
+    site.wait_end(number, "COMPLETED")
+    for part in (0, 1):
+        copy = (site.work / f"metabroker-{number}.{part}" / "copy").read_bytes()
+        assert hashlib.sha256(copy).digest() == hashlib.sha256(big).digest()
+        assert not list((site.work / f"metabroker-{number}.{part}").glob(".*"))
+    assert len({run.attempt for run in site.runs(number)}) <= 1
+    site.wait_clean()
+
+
+def test_a_cancelled_job_s_files_are_not_sent_to_their_end(site: Site) -> None:
+    """They are far more than there is time for: a hole of many gigabytes."""
+    with (site.work / "huge").open("wb") as file:
+        file.truncate(200 << 30)
+    free = shutil.disk_usage(site.work).free
+    site.start()
+    site.look_at_clusters()
+    number = site.submit(["-n", "2", "--stage-in", "huge"], "#!/bin/sh\n")
+    eventually(
+        lambda: list(site.work.glob(".metabroker/*/unfinished")), PATIENCE, "files begin to arrive"
+    )
+    assert site.cli("cancel", str(number)).returncode == 0
+    site.wait_end(number, "CANCELLED")
+    site.wait_clean()
+    assert shutil.disk_usage(site.work).free > free - (100 << 30)
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "../secret", "data/../../secret", "data/", "./x", "a//b", "link"]
+)
+def test_no_file_outside_can_be_named(slurm_site: Site, name: str) -> None:
+    """Neither by the command line nor by a request that was made without it."""
+    site = slurm_site
+    (site.folder / "secret").write_text("secret")
+    (site.work / "link").symlink_to("../secret")
+    site.start()
+    done = site.cli("submit", "-n", "1", "--stage-in", name, "/bin/sh")
+    assert done.returncode != 0
+    from metabroker.api.client import ClientError
+
+    wire = {
+        "script": "IyEvYmluL3NoCg==",
+        "script_name": "x",
+        "processors": {"single": 1},
+        "chdir": str(site.work),
+        "submit_dir": str(site.work),
+        "stage_in": [name],
+    }
+    if name == "link":
+        number = site.client.submit(wire)["job"]
+        assert "symbolic link" in site.wait_end(number, "FAILED")["reason"]
+        return
+    with pytest.raises(ClientError, match="leads out of the directory"):
+        site.client.submit(wire)
+
+
+def test_what_the_script_makes_of_links_stays_where_it_is(site: Site) -> None:
+    """A result that is a link to something else is none; nor is what a linked folder holds."""
+    (site.folder / "secret").write_text("secret")
+    site.start()
+    site.look_at_clusters()
+    script = f"#!/bin/sh\nln -s {site.folder} all\nln -s {site.folder}/secret one\necho 1 > real\n"
+    number = site.submit(["-n", "1", "--stage-out", "**"], script)
+    site.wait_end(number, "COMPLETED")
+    home = site.work / f"metabroker-{number}.0"
+    assert [path.name for path in Path(home).iterdir()] == ["real"]
+    site.wait_clean()

@@ -39,5 +39,5 @@ def parse(instance: str, text: str) -> Ref | None:
 
 
 def kept(ref: Ref) -> str:
-    """The folder, in the job's own one in its cluster, of results that could not be brought back."""
+    """The folder, in the job's own one in its cluster, of results that cannot be brought back."""
     return f"metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}"

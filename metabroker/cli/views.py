@@ -141,8 +141,16 @@ def print_plan(plan: Json) -> None:
     )
     if plan["components"]:
         print()
-        rows = [(c["index"], c["cluster"], c["processors"]) for c in plan["components"]]
-        print_table(("COMPONENT", "CLUSTER", "PROCS"), rows, right=("COMPONENT", "PROCS"))
+        heads: tuple[str, ...] = ("COMPONENT", "CLUSTER", "PROCS")
+        rows: list[tuple[Any, ...]] = [
+            (c["index"], c["cluster"], c["processors"]) for c in plan["components"]
+        ]
+        if any(c["held"] != c["processors"] for c in plan["components"]):
+            # Whole nodes are given there: more than was asked for.
+            heads = (*heads, "HOLDS")
+            held = [c["held"] for c in plan["components"]]
+            rows = [(*row, holds) for row, holds in zip(rows, held, strict=True)]
+        print_table(heads, rows, right=("COMPONENT", "PROCS", "HOLDS"))
 
 
 def _print_components(components: Sequence[Json]) -> None:

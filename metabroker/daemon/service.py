@@ -184,6 +184,9 @@ class DaemonService:
                     "index": index,
                     "cluster": None if where is None else names[where[index]],
                     "processors": processors,
+                    "held": processors
+                    if where is None
+                    else broker.settings.clusters[where[index]].held(processors),
                 }
                 for index, processors in enumerate(new.request.sizes)
             ],

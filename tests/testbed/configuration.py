@@ -14,16 +14,23 @@ from tests.testbed.packages import Installation
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """A cluster to start: `nodes` of `cores` processors each; `extra` is added to slurm.conf."""
+    """A cluster to start: `nodes` of `cores` processors each (or of `uneven` ones); `extra` is
+    added to slurm.conf, `partition` to its partition's line."""
 
     name: str
     nodes: int
     cores: int
     extra: Mapping[str, str] = field(default_factory=dict)
+    uneven: tuple[int, ...] = ()
+    partition: str = ""
+
+    @property
+    def node_cores(self) -> tuple[int, ...]:
+        return tuple(self.uneven) or (self.cores,) * self.nodes
 
     @property
     def processors(self) -> int:
-        return self.nodes * self.cores
+        return sum(self.node_cores)
 
     @property
     def node_names(self) -> list[str]:
@@ -83,12 +90,15 @@ def settings(
 def write(spec: ClusterSpec, values: Mapping[str, str], node_ports: Sequence[int]) -> str:
     """The text of slurm.conf."""
     lines = [f"{key}={value}" for key, value in values.items()]
-    for name, port in zip(spec.node_names, node_ports, strict=True):
+    for name, cores, port in zip(spec.node_names, spec.node_cores, node_ports, strict=True):
         lines.append(
             f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} "
-            f"CPUs={spec.cores} Sockets=1 CoresPerSocket={spec.cores} ThreadsPerCore=1 "
+            f"CPUs={cores} Sockets=1 CoresPerSocket={cores} ThreadsPerCore=1 "
             "RealMemory=65536 State=UNKNOWN"
         )
     nodes = ",".join(spec.node_names)
-    lines.append(f"PartitionName=batch Nodes={nodes} Default=YES MaxTime=INFINITE State=UP")
+    lines.append(
+        f"PartitionName=batch Nodes={nodes} Default=YES MaxTime=INFINITE State=UP "
+        f"{spec.partition}".rstrip()
+    )
     return "\n".join(lines) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 
 from metabroker.clusters.answered import first_line
 from metabroker.clusters.findings import Finding, Findings
@@ -13,6 +14,7 @@ from metabroker.clusters.transports.base import Command, Completed
 from . import commands, operations
 from .answers import failure
 from .operations import Account
+from .parsing import NodeLine
 
 OLDEST, NEWEST = (22, 5), (26, 5)
 """The releases that are tested."""
@@ -51,8 +53,9 @@ def examine(
         )  # fmt: skip
         return found.all
     found.ok("list", "squeue, sinfo, scontrol", f"{len({n.name for n in nodes})} nodes")
-    yield from _settings(found, now, least_age)
-    yield from _partition(found, who)
+    linear = yield from _settings(found, now, least_age)
+    exclusive = yield from _partition(found, who)
+    _nodes(found, who, nodes, whole=linear or exclusive)
     if reserves:
         yield from _reserving(found, who)
     return found.all
@@ -78,12 +81,13 @@ def _release(found: Findings) -> Operation[bool]:
     return True
 
 
-def _settings(found: Findings, now: float, least_age: float) -> Operation[None]:
+def _settings(found: Findings, now: float, least_age: float) -> Operation[bool]:
+    """Clock and memory; answers whether jobs are given whole nodes."""
     tried = "scontrol show config"
     asked = Command(("scontrol", "show", "config"), env=_READ)
     done = yield from found.attempt("settings", tried, _told(asked), _REACH)
     if done is None:
-        return
+        return False
     said = dict(re.findall(r"^(\w+)\s*= (.*)$", done.stdout, re.MULTILINE))
     _clock(found, done.stdout, now)
     age = re.match(r"(\d+) sec", said.get("MinJobAge", ""))
@@ -95,11 +99,24 @@ def _settings(found: Findings, now: float, least_age: float) -> Operation[None]:
         )  # fmt: skip
     else:
         found.ok("ended jobs", tried, f"MinJobAge {said.get('MinJobAge', 'unknown')}")
-    if said.get("SelectType", "").strip() == "select/linear":
-        found.warn("whole nodes", tried, "SelectType is select/linear", _WHOLE)
+    return bool(said.get("SelectType", "").strip() == "select/linear")
 
 
-_WHOLE = "whole nodes are given to jobs: count and ask in whole nodes' processors"
+def _nodes(found: Findings, who: Account, nodes: Sequence[NodeLine], *, whole: bool) -> None:
+    """Whether what is given to jobs is what the configuration says."""
+    tried, largest = "SelectType, OverSubscribe", max(node.total for node in nodes)
+    if whole and who.unit != largest:
+        found.warn(
+            "whole nodes", tried, f"jobs are given whole nodes, of {largest} processors at most",
+            f"set `whole_nodes: {largest}` for this cluster, so that requests are rounded up",
+        )  # fmt: skip
+    elif whole:
+        found.ok("whole nodes", tried, f"requests are rounded up to nodes of {who.unit}")
+    elif who.unit > 1:
+        found.warn(
+            "whole nodes", tried, "jobs are given processors one by one",
+            "leave out `whole_nodes` of this cluster: it makes jobs wait for more than they need",
+        )  # fmt: skip
 
 
 def _clock(found: Findings, text: str, now: float) -> None:
@@ -114,7 +131,9 @@ def _clock(found: Findings, text: str, now: float) -> None:
         found.ok("clock", "scontrol show config", "the same within 2 s")
 
 
-def _partition(found: Findings, who: Account) -> Operation[None]:
+def _partition(found: Findings, who: Account) -> Operation[bool]:
+    """Whether it is up; answers whether jobs are given whole nodes there."""
+    exclusive = False
     asked = ("scontrol", "-o", "show", "partition", *((who.partition,) if who.partition else ()))
     done = yield from found.attempt("partition", " ".join(asked), _told(Command(asked)), _REACH)
     lines = [] if done is None else done.stdout.splitlines()
@@ -123,12 +142,13 @@ def _partition(found: Findings, who: Account) -> Operation[None]:
         words = dict(word.partition("=")[::2] for word in line.split())
         name = words.get("PartitionName", "?")
         if words.get("OverSubscribe", "").startswith("EXCLUSIVE"):
-            found.warn("whole nodes", " ".join(asked), f"{name} is exclusive", _WHOLE)
+            exclusive = True
         if words.get("State", "UP") != "UP":
             advice = f"`scontrol update partitionname={name} state=up`"
             found.miss("partition", " ".join(asked), f"{name} is {words['State']}", advice)
         else:
             found.ok("partition", " ".join(asked), f"{name} is up")
+    return exclusive
 
 
 def _reserving(found: Findings, who: Account) -> Operation[None]:
@@ -145,8 +165,9 @@ def _reserved(who: Account) -> Operation[bool]:
     words = [
         "scontrol", "create", "reservation", f"ReservationName={name}",
         f"StartTime=now+{_FAR}seconds", "Duration=1", f"Users={who.user}", "NodeCnt=1",
-        "CoreCnt=1",
     ]  # fmt: skip
+    if who.unit == 1:
+        words.append("CoreCnt=1")
     if who.partition is not None:
         words.append(f"PartitionName={who.partition}")
     try:

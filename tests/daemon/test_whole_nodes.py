@@ -1,0 +1,127 @@
+"""Real clusters that give whole nodes to jobs, and one whose nodes are not all alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.daemon.fixtures import MakeSite
+from tests.daemon.harness import PATIENCE, Site, eventually, recording, until
+from tests.daemon.kinds import Slurm
+from tests.testbed import ClusterSpec, Testbed
+from tests.testbed.packages import Installation
+
+pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("whole nodes")]
+
+NODE = 8
+SPECS = (
+    ClusterSpec(
+        "linear", 3, NODE, {"SelectType": "select/linear", "SelectTypeParameters": "CR_Memory"}
+    ),
+    ClusterSpec("sole", 2, NODE, partition="OverSubscribe=EXCLUSIVE"),
+    ClusterSpec("uneven", 2, 0, uneven=(4, 12)),
+)
+
+
+class ByNodes(Slurm):
+    """The clusters as their administrator has connected them."""
+
+    def configuration(self, folder: Path) -> dict[str, dict[str, Any]]:
+        found = super().configuration(folder)
+        for name in ("linear", "sole"):
+            found[name]["whole_nodes"] = NODE
+        return found
+
+
+@pytest.fixture(scope="module")
+def by_nodes(installation: Installation) -> Iterator[Testbed]:
+    with Testbed(SPECS, installation=installation) as started:
+        yield started
+
+
+@pytest.fixture
+def site(by_nodes: Testbed, make_site: MakeSite) -> Site:
+    by_nodes.reset()
+    sizes = {spec.name: spec.processors for spec in SPECS}
+    site = make_site(ByNodes(by_nodes.clusters, name="by nodes", sizes=sizes))
+    site.start()
+    site.look_at_clusters()
+    return site
+
+
+def processors(job: dict[str, Any]) -> dict[str, int]:
+    return {part["cluster"]: part["processors"] for part in job["components"]}
+
+
+def test_a_co_allocated_job_is_rounded_up_where_nodes_are_whole(site: Site) -> None:
+    told = 'echo "$METABROKER_COMPONENT $METABROKER_PROCESSORS $SLURM_NTASKS" >> told\n'
+    script = recording(f"{told}{until('end')}")
+    number = site.submit("--on linear:5,sole:9,uneven:14", script)
+    job = site.wait_state(number, "RUNNING")
+    assert processors(job) == {"linear": 8, "sole": 16, "uneven": 14}
+    held = {name: site.held(name).reservations for name in site.kind.sizes}
+    assert [list(found.values()) for found in held.values()] == [[8], [16], [14]]
+    eventually(lambda: len(site.runs(number)) == 3, PATIENCE, "all have started")
+    free = {name: c["idle"] for name, c in site.clusters().items()}
+    (site.work / "end").touch()
+    site.wait_end(number, "COMPLETED")
+    assert sorted((site.work / "told").read_text().splitlines()) == ["0 5 5", "1 9 9", "2 14 14"]
+    assert (free["linear"], free["sole"], free["uneven"]) == (16, 0, 2)
+    rounded = [e for e in site.job(number)["events"] if e["event"] == "rounded up"]
+    assert [(e["cluster"], e["asked"], e["held"]) for e in rounded] == [
+        ("linear", 5, 8),
+        ("sole", 9, 16),
+    ]
+    site.wait_clean()
+
+
+def test_each_of_many_small_jobs_takes_a_node(site: Site) -> None:
+    """Three fit on three nodes; the fourth waits, though 21 of 24 processors do nothing."""
+    script = recording(until("end"))
+    numbers = [site.submit("-n 1 --cluster linear", script) for _ in range(4)]
+    for number in numbers[:3]:
+        site.wait_state(number, "RUNNING")
+    assert site.job(numbers[3])["state"] == "QUEUED"
+    words = ("submit", "--dry-run", "-n", "3", "--cluster", "sole")
+    script_file = str(site.folder / "script")
+    (part,) = json.loads(site.cli(*words, "--json", script_file).stdout)["components"]
+    assert (part["processors"], part["held"]) == (3, 8)
+    assert "HOLDS" in site.cli(*words, script_file).stdout
+    (site.work / "end").touch()
+    for number in numbers:
+        site.wait_end(number, "COMPLETED")
+    site.wait_clean()
+
+
+def test_a_job_for_all_processors_of_whole_nodes_runs(site: Site) -> None:
+    number = site.submit("--on linear:24,sole:16")
+    site.wait_end(number, "COMPLETED")
+    done = site.cli("submit", "-n", "25", "--cluster", "linear", str(site.folder / "script"))
+    assert done.returncode != 0 and "24" in done.stderr
+    site.wait_clean()
+
+
+def test_the_doctor_says_what_whole_nodes_need(site: Site) -> None:
+    assert {name: f["outcome"] for name, f in _findings(site).items()} == {
+        "linear": "ok",
+        "sole": "ok",
+    }
+    site.configure({"clusters": {"linear": {"whole_nodes": None}, "uneven": {"whole_nodes": 12}}})
+    told = _findings(site)
+    assert "set `whole_nodes: 8`" in told["linear"]["advice"]
+    assert "leave out `whole_nodes`" in told["uneven"]["advice"]
+
+
+def _findings(site: Site) -> dict[str, dict[str, Any]]:
+    """What the doctor says of whole nodes, by cluster."""
+    told = json.loads(site.cli("doctor", "--config", str(site.config), "--json").stdout)
+    return {
+        cluster["name"]: found
+        for cluster in told["clusters"]
+        for found in cluster["findings"]
+        if found["check"] == "whole nodes"
+    }

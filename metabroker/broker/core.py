@@ -116,11 +116,12 @@ class Broker:
     def _pass(self, capacity: Sequence[int], now: float) -> bool:
         """One pass. Whether another may start more: a policy counts processors one by one, so where
         clusters give whole nodes it may start more in one pass than there is room for."""
-        begun, back = 0, []
+        begun = 0
+        back: list[Job] = []
         for key, placement in self.scheduler.run(self.ledger.available(now), now, capacity):
             job = self.jobs[key]
             self._count_waiting(job, -1)
-            if self._by_nodes and not self.ledger.fits(placement, job.request.sizes, now):
+            if self._by_nodes and not self._has_room(job, placement, back, now):
                 back.append(job)
                 continue
             begun += 1
@@ -129,6 +130,13 @@ class Broker:
             self._arrive(job)
         self._dirty = False
         return bool(begun and back)
+
+    def _has_room(
+        self, job: Job, placement: Sequence[int], back: Sequence[Job], now: float
+    ) -> bool:
+        """Whether it can be started in whole nodes, and overtakes nobody of its queue thereby."""
+        behind = any(other.queue == job.queue for other in back)
+        return not behind and self.ledger.fits(placement, job.request.sizes, now)
 
     def take(self) -> Ready:
         """What must be written, and then done."""

@@ -41,9 +41,16 @@ class Bench:
         submission_retries: int = 3,
         completion_retries: int = 0,
         aging: Aging | None = None,
+        units: Mapping[str, int] | None = None,
     ) -> None:
+        whole = units or {}
         made = tuple(
-            ClusterSettings(name, reserves=name not in placeholders, processors=processors)
+            ClusterSettings(
+                name,
+                reserves=name not in placeholders,
+                processors=processors,
+                unit=whole.get(name, 1),
+            )
             for name, processors in clusters.items()
         )
         self.settings = Settings(

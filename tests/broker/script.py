@@ -21,6 +21,7 @@ from metabroker.broker.events import (
     Discarded,
     Ended,
     Event,
+    Fetched,
     GaveUp,
     HoldJob,
     Observed,
@@ -28,6 +29,7 @@ from metabroker.broker.events import (
     Refused,
     ReleaseJob,
     Reserved,
+    Staged,
     Started,
     SubmitJob,
     Submitted,
@@ -91,11 +93,12 @@ class Script:
         return self._events(_Events(self.bench).of(command, args, options))
 
     def _begin(self, options: dict[str, str]) -> list[str]:
-        clusters = dict(word.split(":") for word in options.pop("clusters").split(","))
+        clusters = dict(_sizes(options.pop("clusters")))
         retries = {k: int(v) for k, v in options.items() if k.endswith("_retries")}
         self.bench = Bench(
-            {name: int(size) for name, size in clusters.items()},
+            clusters,
             policy=options.get("policy", "GS"),
+            units=dict(_sizes(options["units"])) if "units" in options else None,
             placeholders=options.get("placeholders", "").split(","),
             submission_retries=retries.get("submission_retries", 3),
             completion_retries=retries.get("completion_retries", 0),
@@ -148,6 +151,12 @@ class Script:
     def _look(self, args: list[str], options: dict[str, str]) -> list[str]:
         """A look at clusters: `look delft busy=10 1.1.0=RUNNING reserved=1.1.0:16`."""
         return self._events([_look(self._on, self._on.names.names.index(c), options) for c in args])
+
+
+def _sizes(text: str) -> list[tuple[str, int]]:
+    """delft:64,leiden:32"""
+    words = (word.split(":") for word in text.split(","))
+    return [(name, int(size)) for name, size in words]
 
 
 def _look(bench: Bench, cluster: int, options: dict[str, str]) -> Observed:
@@ -242,6 +251,8 @@ class _Events:
             local=local,
             home=home,
             hold="held" in args,
+            stages_in="sends" in args,
+            stages_out="fetches" in args,
         )
 
     def _reply(self, command: str, ref: Ref, rest: list[str], options: dict[str, str]) -> Event:
@@ -264,6 +275,8 @@ class _Events:
             "submitted": Submitted(ref, str(100 + ref.component), now),
             "armed": Armed(ref),
             "opened": Opened(ref),
+            "staged": Staged(ref, 2, 300),
+            "fetched": Fetched(ref, 1, 20, "/home/anna/results"),
             "discarded": Discarded(ref),
             "arrived": Arrived(ref, hosts),
             "started": Started(ref, now, hosts),

@@ -66,8 +66,7 @@ def test_what_is_odd_is_a_warning() -> None:
     strange = config(NOW + 9, age=30, select="select/linear")
     _, found = examined(strange, partition("EXCLUSIVE"), said(), said(), version="slurm 20.11.4")
     assert [(f.check, f.outcome) for f in found if f.outcome is not Outcome.OK] == [
-        (check, Outcome.WARNING)
-        for check in ("version", "clock", "ended jobs", "whole nodes")
+        (check, Outcome.WARNING) for check in ("version", "clock", "ended jobs", "whole nodes")
     ]
     clock = next(finding for finding in found if finding.check == "clock")
     assert "+10 s" in clock.said or "+9 s" in clock.said

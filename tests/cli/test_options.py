@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.cli.options import merged, script_options
+from metabroker.cli.options import build, merged, script_options
 from metabroker.submission.errors import SubmissionError
 
 _WORDS = st.sampled_from(
     ["-n", "--cluster", "--on", "--total", "-t", "-J", "--native", "--hold", "--wait", "--export",
-     "--stage-in", "-n4", "--time=5", "4", "delft:4", "x", "--", "-", "", "--help", "-h", "--he"]
+     "--stage-in", "--stage-out=*", "-n4", "--time=5", "4", "delft:4", "x", "--", "-", "", "--help",
+     "-h", "--he"]
 )  # fmt: skip
 
 
@@ -43,3 +45,27 @@ def test_one_form_on_the_command_line_takes_the_place_of_all(form: str) -> None:
     forms = {key for key in ("single", "components", "on", "total") if key in both}
     assert forms == {form}
     assert ("cluster" in both) == (form == "single")
+
+
+def test_files_of_the_script_and_of_the_command_line_add_up() -> None:
+    script = b"#METABROKER --stage-in a --stage-out 'x/*'\n#METABROKER --stage-in b --stage-in a\n"
+    options = script_options(script, "job.sh")
+    assert (options["stage_in"], options["stage_out"]) == (("a", "b", "a"), ("x/*",))
+    both = merged({"stage_in": ("c", "b"), "native": ()}, options)
+    assert (both["stage_in"], both["stage_out"]) == (("a", "b", "c"), ("x/*",))
+
+
+def test_files_are_sent_from_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real" / "data").mkdir(parents=True)
+    (tmp_path / "real" / "data" / "in").write_text("x")
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.chdir(tmp_path / "link")
+    given = {"single": 1, "native": {}, "stage_in": ("./data/in",), "chdir": "/elsewhere"}
+    made = build(given, b"#!/bin/sh\ntrue\n", "job.sh", ())
+    assert (made.stage_in, made.submit_dir) == (("data/in",), str(tmp_path / "real"))
+    assert made.chdir == "/elsewhere"
+    with pytest.raises(SubmissionError, match="cannot be sent: it is not there"):
+        build({**given, "stage_in": ("data/none",)}, b"#!/bin/sh\ntrue\n", "job.sh", ())
+    with pytest.raises(SubmissionError, match="no regular file"):
+        build({**given, "stage_in": ("data",)}, b"#!/bin/sh\ntrue\n", "job.sh", ())
+    assert build({"single": 1, "native": {}}, b"#!/bin/sh\ntrue\n", "x", ()).submit_dir is None

@@ -43,6 +43,15 @@ CASES: list[tuple[str, int, str, str, str]] = [
     (f"{CLUSTERS}{LAB}", 3, "clusters.lab", "given twice, first in line 2", "remove"),
     ("clusters:\n  d: {sytem: slurm}\n", 2, "clusters.d.system", "is missing", "system: slurm"),
     ("clusters:\n  d: {system: slurm, bim: x}\n", 2, "clusters.d.bim", "unknown key", "'bin'"),
+    (
+        "clusters:\n  d: {system: slurm, native: [--gres=gpu:1, --ntasks=4]}\n",
+        2, "clusters.d.native", "'--ntasks=4' is metabroker's own to set", "one word",
+    ),
+    (
+        "clusters:\n  d: {system: openpbs, native: [-lselect=2]}\n",
+        2, "clusters.d.native", "select is metabroker's own to set", "one word",
+    ),
+    ("clusters:\n  d: {system: slurm, whole_nodes: 0}\n", 2, "clusters.d.whole_nodes", "", ""),
     # values
     (f"policy: LP-GX\n{CLUSTERS}", 1, "policy", "must be GS, LS-OR", "'LP-GF'"),
     (f"policy: lp-gf\n{CLUSTERS}", 1, "policy", "must be GS", "'LP-GF'"),

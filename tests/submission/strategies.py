@@ -21,6 +21,9 @@ patterns = st.lists(
     st.sampled_from(["%j", "%c", "%%", "a", "/", "$(x)", "'", ";", " "]), min_size=1
 ).map("".join)
 
+parts = lines.filter(lambda part: "/" not in part and part not in (".", ".."))
+files = st.lists(st.lists(parts, min_size=1, max_size=3).map("/".join), max_size=3).map(tuple)
+
 processors = st.one_of(
     st.builds(Processors, single=counts, cluster=st.none() | names),
     st.builds(Processors, components=st.lists(counts, min_size=1, max_size=5).map(tuple)),
@@ -43,4 +46,7 @@ submissions = st.builds(
     native=st.dictionaries(names, words, max_size=3),
     hold=st.booleans(),
     request_id=st.none() | st.uuids().map(str),
+    stage_in=files,
+    stage_out=files,
+    submit_dir=lines.map(lambda path: f"/{path}"),
 )

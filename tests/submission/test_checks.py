@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -84,3 +85,32 @@ def test_scripts_that_can(script: bytes) -> None:
 def test_requests_that_cannot_be(request_: Processors, what: str) -> None:
     with pytest.raises(SubmissionError, match=what):
         check(replace(SOUND, processors=request_))
+
+
+@pytest.mark.parametrize("name", ["a", "a/b.nc", "it's $(x)", "..a", "a..", "*.nc", "**/x", "-n"])
+def test_files_below_the_directory_are_taken(name: str) -> None:
+    check(replace(SOUND, stage_in=(name,), stage_out=(name,), submit_dir="/home/anna"))
+
+
+@pytest.mark.parametrize(
+    "name", ["", "/etc/passwd", "..", "../a", "a/../../b", "a/./b", "a//b", "a/", ".", "a/.."]
+)
+@pytest.mark.parametrize("field", ["stage_in", "stage_out"])
+def test_no_file_leads_out_of_the_directory(field: str, name: str) -> None:
+    with pytest.raises(SubmissionError):
+        changes: dict[str, Any] = {"submit_dir": "/home/anna", field: (name,)}
+        check(replace(SOUND, **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"stage_in": ("a\0b",)}, "the file of --stage-in"),
+        ({"stage_in": ("a",) * 1001}, "1001 times"),
+        ({"stage_in": ("a",), "submit_dir": None}, "where its files are"),
+        ({"stage_out": ("a",), "submit_dir": "here"}, "not absolute"),
+    ],
+)
+def test_files_that_cannot_be_taken(changes: dict[str, Any], what: str) -> None:
+    with pytest.raises(SubmissionError, match=what):
+        check(replace(SOUND, **{"submit_dir": "/home/anna", **changes}))

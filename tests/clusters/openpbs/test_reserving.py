@@ -166,3 +166,11 @@ def test_whether_it_was_made_may_not_be_known() -> None:
     with pytest.raises(Refusal) as caught:
         reserve([case("70/25").completed])
     assert caught.value.cause is Cause.UNREACHABLE
+
+
+def test_whole_nodes_are_reserved_as_such() -> None:
+    told = Told()
+    who, order = Account("mbsvc", unit=2), ReserveOrder(TOKEN, 4, 600)
+    drive(reserving.reserve(who, order, 0.0), [NONE, SERVER, CONFIRMED, shown()], told)
+    assert "select=2:ncpus=2:mpiprocs=2" in told.commands[2].argv
+    assert "place=scatter:excl" in told.commands[2].argv

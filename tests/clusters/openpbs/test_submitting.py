@@ -157,3 +157,25 @@ def test_an_answer_without_a_number_is_a_doubt() -> None:
         submit([said("submitted\n")])
     with pytest.raises(Doubt):
         submit([said(rc=163)])
+
+
+@pytest.mark.parametrize(
+    ("processors", "select"),
+    [
+        (48, "1:ncpus=48:mpiprocs=48:mem=2gb"),
+        (96, "2:ncpus=48:mpiprocs=48:mem=2gb"),
+        (60, "1:ncpus=48:mpiprocs=48:mem=2gb+1:ncpus=48:mpiprocs=12:mem=2gb"),
+        (5, "1:ncpus=48:mpiprocs=5:mem=2gb"),
+    ],
+)
+def test_whole_nodes_have_as_many_places_as_were_asked_for(processors: int, select: str) -> None:
+    who = Account("mbsvc", chunk="mem=2gb", unit=48)
+    line = argv(replace(ORDER, processors=processors), who)
+    assert f"-l select={select} -l place=scatter:excl " in line
+
+
+def test_options_of_the_cluster_come_before_the_users_own() -> None:
+    who = Account("mbsvc", native=("-lsoftware=matlab",))
+    assert argv(replace(ORDER, native=("-p5",)), who).startswith(
+        "qsub -f -C  -m n -lsoftware=matlab -p5 "
+    )

@@ -189,3 +189,35 @@ def test_the_default_partition_is_not_named() -> None:
     operation = operations.reserve(Account("mbsvc"), ORDER, nodes(48), "24.11.5")
     drive(operation, [CREATED, shown()], told)
     assert "Partition" not in told.lines[0]
+
+
+def whole(count: int, state: str = "ACTIVE") -> Completed:
+    """A reservation of whole nodes, as it is shown: of so many cores as these happen to have."""
+    return said(
+        f"ReservationName={TOKEN} StartTime=1795244534 EndTime=1795248134 Duration=01:00:00 "
+        f"Nodes=n[1-{count}] NodeCnt={count} CoreCnt={count * 40} Features=(null) "
+        f"PartitionName=batch Flags= TRES=cpu={count * 80} Users=mbsvc State={state}\n"
+    )
+
+
+def test_whole_nodes_are_reserved_by_their_number() -> None:
+    told = Told()
+    order = ReserveOrder(TOKEN, 96, 600)
+    who = Account("mbsvc", "batch", unit=48)
+    drive(operations.reserve(who, order, nodes(48, 48), "24.11.5"), [CREATED, whole(2)], told)
+    line = CREATE.replace("CoreCnt=16", "NodeCnt=2")
+    assert told.lines == [f"{line} PartitionName=batch", SHOW]
+
+
+@pytest.mark.parametrize("made", [whole(1), whole(3), whole(2, "INACTIVE"), NOT_FOUND])
+def test_other_whole_nodes_than_asked_for_are_not_taken(made: Completed) -> None:
+    told = Told()
+    who = Account("mbsvc", "batch", unit=48)
+    order = ReserveOrder(TOKEN, 96, 600)
+    with pytest.raises(Refusal, match="not the one asked for"):
+        drive(
+            operations.reserve(who, order, nodes(48, 48), "24.11.5"),
+            [CREATED, made, said()],
+            told,
+        )
+    assert told.lines[-1] == DELETE

@@ -152,3 +152,12 @@ def test_no_text_of_a_user_is_more_than_one_word_or_read_by_a_shell(
     plain = submit(ORDER, [said("77\n")])[1].commands[0]
     assert command.argv[:5] + command.argv[7:] == plain.argv[:5] + plain.argv[7:]
     assert command.env == ()
+
+
+def test_options_of_the_cluster_come_before_the_users_own() -> None:
+    who = replace(WHO, native=("--gres=gpu:1", "--constraint=ib"))
+    told = Told()
+    order = replace(ORDER, native=("--constraint=fast",))
+    drive(operations.submit(who, order, b"#!/bin/sh\n"), [said("77\n")], told)
+    words = told.commands[0].argv
+    assert words[:4] == ("sbatch", "--gres=gpu:1", "--constraint=ib", "--constraint=fast")

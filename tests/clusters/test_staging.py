@@ -1,0 +1,227 @@
+"""Files of a component, sent and brought back part by part; what goes wrong on the way."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.home import LocalHome
+from metabroker.clusters.operation import Operation, Pause
+from metabroker.clusters.port import Doubt, FetchOrder, Moved, Refusal, StageOrder
+from metabroker.clusters.staging import fetching, sending, work_folder
+from metabroker.clusters.transports.base import CommandLost, Listed, Unreached
+from metabroker.clusters.transports.local import LocalFiles
+
+
+class Shaky(LocalFiles):
+    """Files whose steps `fails` may end: it is told the step's name and how many there were."""
+
+    def __init__(self) -> None:
+        self.fails: Callable[[str, int], None] = lambda _step, _count: None
+        self.steps: list[str] = []
+        self.most = 0  # bytes of one part
+
+    def _step(self, name: str) -> None:
+        self.steps.append(name)
+        self.fails(name, self.steps.count(name))
+
+    def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
+        self.most = max(self.most, len(content))
+        super().put(path, offset, content, executable=executable)
+        self._step("put")
+
+    def get(self, path: str, offset: int, length: int) -> bytes:
+        self._step("get")
+        return super().get(path, offset, length)
+
+    def tree(self, path: str) -> Sequence[Listed]:
+        self._step("tree")
+        return super().tree(path)
+
+
+def carried(operation: Operation[Moved], stop_after: int | None = None) -> Moved | None:
+    """Carried out; None: stopped at a pause."""
+    pauses = 0
+    try:
+        while True:
+            assert isinstance(next(operation), Pause)
+            pauses += 1
+            if pauses == stop_after:
+                operation.close()
+                return None
+    except StopIteration as end:
+        done: Moved = end.value
+        return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("submit", "cluster"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def stage(folder: Path, *names: str, again: bool = False) -> StageOrder:
+    gate = str(folder / "cluster" / ".metabroker" / "gate")
+    return StageOrder(gate, str(folder / "submit"), names, again)
+
+
+def fetch(folder: Path, *patterns: str, again: bool = False) -> FetchOrder:
+    gate = str(folder / "cluster" / ".metabroker" / "gate")
+    return FetchOrder(gate, str(folder / "submit"), "metabroker-1.0", patterns, again)
+
+
+def test_files_keep_their_names_contents_and_modes(folder: Path) -> None:
+    (folder / "submit" / "a" / "b").mkdir(parents=True)
+    (folder / "submit" / "a" / "b" / "in").write_bytes(bytes(range(256)))
+    (folder / "submit" / "empty").write_bytes(b"")
+    (folder / "submit" / "run").write_bytes(b"#!/bin/sh\n")
+    (folder / "submit" / "run").chmod(0o755)
+    order, files = stage(folder, "a/b/in", "empty", "run"), Shaky()
+    assert carried(sending(files, LocalHome(), order, 100)) == Moved(3, 266)
+    assert files.most == 100, "never more than a part is held"
+    work = Path(work_folder(order.gate))
+    assert (work / "a" / "b" / "in").read_bytes() == bytes(range(256))
+    assert (work / "empty").read_bytes() == b""
+    assert os.access(work / "run", os.X_OK)
+    assert {path.name for path in Path(order.gate).iterdir()} == {"work"}
+
+
+def test_what_is_whole_is_not_sent_again(folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / "submit" / name).write_bytes(b"x" * 250)
+    files = Shaky()
+    assert carried(sending(files, LocalHome(), stage(folder, "one", "two"), 100), 4) is None
+    files.steps.clear()
+    again = stage(folder, "one", "two", again=True)
+    assert carried(sending(files, LocalHome(), again, 100)) == Moved(2, 500)
+    assert files.steps.count("put") == 3
+    work = Path(work_folder(again.gate))
+    assert [(work / name).read_bytes() for name in ("one", "two")] == [b"x" * 250] * 2
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "cause"),
+    [
+        (CommandLost("cut"), Doubt, None),
+        (Unreached("no way"), Refusal, Cause.UNREACHABLE),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), Refusal, Cause.UNREACHABLE),
+    ],
+)
+@pytest.mark.parametrize("step", ["put", "tree", "get"])
+def test_what_ends_a_step_ends_the_transfer(
+    folder: Path, step: str, error: Exception, expected: Any, cause: Cause | None
+) -> None:
+    (folder / "submit" / "in").write_bytes(b"x" * 300)
+    files = Shaky()
+
+    def fails(name: str, count: int) -> None:
+        if (name, count) == (step, 1):
+            raise error
+
+    carried(sending(files, LocalHome(), stage(folder, "in"), 100))
+    files.steps.clear()
+    files.fails = fails
+    operation = (
+        sending(files, LocalHome(), stage(folder, "in", again=step == "tree"), 100)
+        if step == "put"
+        else fetching(files, LocalHome(), fetch(folder, "*"), 100)
+    )
+    with pytest.raises(expected) as caught:
+        carried(operation)
+    assert getattr(caught.value, "cause", None) is cause
+    assert ".metabroker" not in str(caught.value), "the gate's path is a secret"
+
+
+def test_a_file_that_is_not_there_or_changes_is_its_users_matter(folder: Path) -> None:
+    with pytest.raises(Refusal, match="none cannot be sent: it is not in") as caught:
+        carried(sending(Shaky(), LocalHome(), stage(folder, "none"), 100))
+    assert caught.value.cause is Cause.INVALID
+    source, files = folder / "submit" / "in", Shaky()
+    source.write_bytes(b"x" * 300)
+
+    def changes(_name: str, _count: int) -> None:
+        source.write_bytes(b"y" * 301)
+
+    files.fails = changes
+    with pytest.raises(Refusal, match="it was changed while it was sent") as caught:
+        carried(sending(files, LocalHome(), stage(folder, "in"), 100))
+    assert caught.value.cause is Cause.INVALID
+
+
+def test_results_come_back_under_their_names(folder: Path) -> None:
+    work = Path(work_folder(fetch(folder).gate))
+    (work / "deep").mkdir(parents=True)
+    (work / "deep" / "result").write_bytes(b"r" * 250)
+    os.utime(work / "deep" / "result", (7, 7))
+    (work / "other").write_bytes(b"")
+    done = carried(fetching(LocalFiles(), LocalHome(), fetch(folder, "deep"), 100))
+    assert done == Moved(1, 250)
+    home = folder / "submit" / "metabroker-1.0"
+    assert (home / "deep" / "result").read_bytes() == b"r" * 250
+    assert (home / "deep" / "result").stat().st_mtime == 7
+    assert not (home / "other").exists()
+
+
+def test_a_result_that_is_home_is_not_brought_again_unless_it_is_another(folder: Path) -> None:
+    work = Path(work_folder(fetch(folder).gate))
+    work.mkdir(parents=True)
+    (work / "r").write_bytes(b"first")
+    os.utime(work / "r", (7, 7))
+    files = Shaky()
+    for order, content, moved in (
+        (fetch(folder, "r"), b"first", 1),
+        (fetch(folder, "r", again=True), b"first", 0),
+        (fetch(folder, "r", again=True), b"other", 1),  # of a later run, as long
+        (fetch(folder, "r"), b"other", 1),
+    ):
+        if (work / "r").read_bytes() != content:
+            (work / "r").write_bytes(content)
+        files.steps.clear()
+        carried(fetching(files, LocalHome(), order))
+        assert files.steps.count("get") == moved
+        assert (folder / "submit" / "metabroker-1.0" / "r").read_bytes() == content
+
+
+@pytest.mark.parametrize("path", ["../out", "a/../../out", "/etc/passwd", "a//b", ".", "bad\ufffd"])
+def test_a_name_that_a_cluster_makes_up_leads_nowhere(folder: Path, path: str) -> None:
+    class Lying(LocalFiles):
+        def tree(self, _path: str) -> Sequence[Listed]:
+            return [Listed(path, 3, 1)]
+
+        def get(self, _path: str, _offset: int, _length: int) -> bytes:
+            return b"bad"
+
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(Refusal, match="cannot be used here") as caught:
+        carried(fetching(Lying(), LocalHome(), fetch(folder, "**", ".*", "..", "*")))
+    assert caught.value.cause is Cause.INVALID
+    assert sorted(folder.rglob("*")) == before
+
+
+@given(st.integers(0, 12), st.integers(1, 5), st.integers(1, 4))
+def test_wherever_it_is_stopped_it_goes_on_to_the_same_end(
+    tmp_path_factory: pytest.TempPathFactory, size: int, part: int, stop: int
+) -> None:
+    folder = tmp_path_factory.mktemp("stop")
+    for name in ("submit", "cluster"):
+        (folder / name).mkdir()
+    content = bytes(range(size))
+    for name in ("x", "y"):
+        (folder / "submit" / name).write_bytes(content)
+    carried(sending(LocalFiles(), LocalHome(), stage(folder, "x", "y"), part), stop)
+    carried(sending(LocalFiles(), LocalHome(), stage(folder, "x", "y", again=True), part))
+    work = Path(work_folder(stage(folder).gate))
+    assert {p.name: p.read_bytes() for p in work.iterdir()} == {"x": content, "y": content}
+    carried(fetching(LocalFiles(), LocalHome(), fetch(folder, "*"), part), stop)
+    carried(fetching(LocalFiles(), LocalHome(), fetch(folder, "*", again=True), part))
+    home = folder / "submit" / "metabroker-1.0"
+    assert {p.name: p.read_bytes() for p in home.iterdir()} == {"x": content, "y": content}

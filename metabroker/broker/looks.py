@@ -27,7 +27,8 @@ class Looks(Endings):
             if ref is None or ref in known:
                 continue
             if not self._ledger.cleaned_lately(cluster, token, snapshot.taken_at):
-                self._out.effects.append(CleanStray(cluster, token))
+                spare = ref in self._where  # what is owed to it comes first
+                self._out.effects.append(CleanStray(cluster, token, spare))
 
     def _judge(self, component: Component, snapshot: Snapshot, now: float) -> None:
         if snapshot.taken_at < component.asked_at + self._settings.visible_after:

@@ -145,10 +145,10 @@ def print_plan(plan: Json) -> None:
         rows: list[tuple[Any, ...]] = [
             (c["index"], c["cluster"], c["processors"]) for c in plan["components"]
         ]
-        if any(c["held"] != c["processors"] for c in plan["components"]):
+        held = [c.get("held", c["processors"]) for c in plan["components"]]
+        if held != [c["processors"] for c in plan["components"]]:
             # Whole nodes are given there: more than was asked for.
             heads = (*heads, "HOLDS")
-            held = [c["held"] for c in plan["components"]]
             rows = [(*row, holds) for row, holds in zip(rows, held, strict=True)]
         print_table(heads, rows, right=("COMPONENT", "PROCS", "HOLDS"))
 

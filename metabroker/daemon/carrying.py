@@ -129,8 +129,8 @@ def _arming(effect: Arm, cluster: Cluster, orders: Orders) -> Operation[Event]:
 
 
 def carrying_stray(effect: CleanStray, cluster: Cluster, orders: Orders) -> Operation[None]:
-    """Remove something of ours that nobody needs, with its gate."""
+    """Remove something of ours that nobody needs, with its gate where that is not needed."""
     order = orders.clean_token(effect.token)
     yield from cluster.clean(order)
-    if order.gate is not None:
+    if order.gate is not None and not effect.spare_gate:
         cluster.discard(order.gate)

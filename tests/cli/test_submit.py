@@ -144,7 +144,11 @@ def test_a_wrong_directive_names_file_and_line(
         (["-n", "4", "-o", "%x", "job.sh"], "unknown sign"),
         (["-n", "4", "--export", "A B", "job.sh"], "environment variable"),
         (["-n", "4", "--native", "--mem=4", "job.sh"], "for which cluster"),
-        (["-n", "4", "--stage-in", "f", "job.sh"], "not in this version yet"),
+        (
+            ["-n", "4", "--stage-in", "f", "job.sh"],
+            "--stage-in 'f' cannot be sent: it is not there",
+        ),
+        (["-n", "4", "--stage-out", "../f", "job.sh"], "leads out of the directory"),
         (["-n", "4", "--request-id", "a b", "job.sh"], "request id"),
         (["-n", "4", "--dry-run", "--wait", "job.sh"], "cannot go together"),
         (["-n", "4", "--no-such", "job.sh"], "no such option '--no-such'"),

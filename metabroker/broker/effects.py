@@ -103,8 +103,8 @@ class Discard:
 @dataclass(frozen=True, slots=True)
 class CleanStray:
     """A cluster shows something of ours that nobody needs: remove it. Not owed; seen again if
-    it fails, since the next look shows it again. `spare_gate`: but not its gate, where there are results
-    in it that are still to be brought back."""
+    it fails, since the next look shows it again. `spare_gate`: but not its gate, where there are
+    results in it that are still to be brought back."""
 
     cluster: int
     token: str

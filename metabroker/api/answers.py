@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import web
@@ -22,14 +23,18 @@ def encode(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii")
 
 
-def answer(body: bytes, status: int = 200) -> web.Response:
+def answer(
+    body: bytes, status: int = 200, headers: Mapping[str, str] | None = None
+) -> web.Response:
     """A JSON answer."""
-    return web.Response(body=body, status=status, content_type="application/json")
+    return web.Response(body=body, status=status, content_type="application/json", headers=headers)
 
 
-def refusal(status: int, message: str, advice: str = "") -> web.Response:
+def refusal(
+    status: int, message: str, advice: str = "", headers: Mapping[str, str] | None = None
+) -> web.Response:
     """An answer that says what is wrong, and what to do about it."""
-    return answer(encode({"error": message, "advice": advice}), status)
+    return answer(encode({"error": message, "advice": advice}), status, headers)
 
 
 @web.middleware
@@ -38,7 +43,7 @@ async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except ServiceError as error:
-        return refusal(error.failure.value, error.message, error.advice)
+        return refusal(error.failure.value, error.message, error.advice, error.headers)
     except SubmissionError as error:
         return refusal(Failure.INVALID.value, error.what, error.advice)
     except web.HTTPException as error:

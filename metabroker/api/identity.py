@@ -27,10 +27,11 @@ def peer_uid(connection: _Socket) -> int:
 
 
 class Names:
-    """User names by id, remembered for a minute. May be used from several threads."""
+    """User names by id and back, remembered for a minute. May be used from several threads."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[float, str]] = {}
+        self._ids: dict[str, tuple[float, int]] = {}
 
     def caller(self, uid: int) -> Caller:
         """The caller with user id `uid`; one without a name is called by the number."""
@@ -46,3 +47,19 @@ class Names:
             self._known.clear()
         self._known[uid] = (now, name)
         return Caller(uid, name)
+
+    def uid(self, user: str) -> int | None:
+        """The id of the user of that name on this host; None if there is none."""
+        now = time.monotonic()
+        known = self._ids.get(user)
+        if known is not None and now - known[0] < _NAMES_LAST:
+            return known[1]
+        try:
+            uid = pwd.getpwnam(user).pw_uid
+        except (KeyError, ValueError):
+            self._ids.pop(user, None)
+            return None
+        if len(self._ids) >= _MOST_NAMES:
+            self._ids.clear()
+        self._ids[user] = (now, uid)
+        return uid

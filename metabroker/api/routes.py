@@ -10,6 +10,12 @@
 | `GET /v1/history?user=&since=&until=&limit=` | `{"jobs": [...]}`: ended ones |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
 | `GET /v1/status` | the daemon itself |
+| `GET /v1/whoami` | whom the daemon takes the caller for |
+| `POST /v1/tokens` | a new token; on the Unix socket only, as all about tokens |
+| `GET /v1/tokens?user=&all=` | `{"tokens": [...]}`: the caller's, without their secrets |
+| `POST /v1/tokens/{id}/revoke` | the token, which is good for nothing from now on |
+
+Who asks, the `Reception` has found out before any of these is called.
 """
 
 from __future__ import annotations
@@ -22,10 +28,13 @@ from concurrent.futures import Executor, Future
 from typing import Any, TypeVar
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from metabroker.api.answers import answer, encode, errors
-from metabroker.api.identity import Names, peer_uid
-from metabroker.api.service import Failure, Json, Service, ServiceError
+from metabroker.api.door import Door
+from metabroker.api.reception import ABOUT, CALLER, Reception
+from metabroker.api.service import Failure, Json, Service, ServiceError, Tokens
+from metabroker.api.token_wish import token_wish
 from metabroker.submission.model import Caller
 from metabroker.submission.wire import from_wire
 
@@ -38,15 +47,23 @@ _Change = Callable[[Caller, int], Future[Json]]
 class Routes:
     """The handlers. Calls of the service that may block run in `executor`."""
 
-    def __init__(self, service: Service, executor: Executor) -> None:
+    def __init__(
+        self, service: Service, executor: Executor, reception: Reception, *, body: float = 30.0
+    ) -> None:
+        """`body`: seconds in which a request's body must come."""
         self._service = service
-        self._executor = executor
-        self._names = Names()
+        self.executor = executor
+        self._reception = reception
+        self._body_time = body
+        self.doors: list[Door] = []
         self.stopping = asyncio.Event()
 
     def application(self, largest_body: int) -> web.Application:
         """The application that serves these routes."""
-        application = web.Application(middlewares=[errors], client_max_size=largest_body)
+        application = web.Application(
+            middlewares=[self._timed, errors, self._reception.middleware(self.executor)],
+            client_max_size=largest_body,
+        )
         add = application.router.add_route
         add("POST", "/v1/jobs", self._submit)
         add("GET", "/v1/jobs", self._active)
@@ -58,21 +75,48 @@ class Routes:
         add("GET", "/v1/history", self._history)
         add("GET", "/v1/clusters", self._clusters)
         add("GET", "/v1/status", self._status)
+        add("GET", "/v1/whoami", self._whoami)
+        add("POST", "/v1/tokens", self._token_create)
+        add("GET", "/v1/tokens", self._token_list)
+        add("POST", "/v1/tokens/{token}/revoke", self._token_revoke)
         return application
 
+    @web.middleware
+    async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """The door's clock stands still while a request is served."""
+        for door in self.doors:
+            door.asked(request.protocol)
+        try:
+            return await handler(request)
+        finally:
+            for door in self.doors:
+                door.answered(request.protocol)
+
     async def _submit(self, request: web.Request) -> web.Response:
-        caller = await self._caller(request)
-        body = await request.read()
+        caller = request[CALLER]
+        body = await self._body(request)
         submission = await self._call(lambda: from_wire(_parsed(body)))
         if request.query.get("dry_run") == "1":
-            return await self._done(lambda: self._service.dry_run(caller, submission))
-        return await self._done(lambda: self._service.submit(caller, submission))
+            return await self._done(request, lambda: self._service.dry_run(caller, submission))
+        return await self._done(request, lambda: self._service.submit(caller, submission))
+
+    async def _body(self, request: web.Request) -> bytes:
+        """All of the request's body, if it comes in time."""
+        try:
+            async with asyncio.timeout(self._body_time):
+                return await request.read()
+        except TimeoutError as error:
+            raise ServiceError(
+                Failure.TOO_SLOW,
+                f"the request did not come within {self._body_time:g} s",
+                "send it again over a better connection",
+            ) from error
 
     def _changes(self, change: _Change) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handler(request: web.Request) -> web.Response:
             job = _job(request)
-            caller = await self._caller(request)
-            return await self._done(lambda: change(caller, job))
+            caller = request[CALLER]
+            return await self._done(request, lambda: change(caller, job))
 
         return handler
 
@@ -98,6 +142,38 @@ class Routes:
     async def _status(self, request: web.Request) -> web.Response:
         return await self._read(self._service.status)
 
+    async def _whoami(self, request: web.Request) -> web.Response:
+        caller = request[CALLER]
+        return answer(encode({"user": caller.user, "uid": caller.uid, "token": caller.token}))
+
+    async def _token_create(self, request: web.Request) -> web.Response:
+        caller, tokens = request[CALLER], self._tokens()
+        wish = token_wish(_parsed(await self._body(request)))
+        made = await asyncio.shield(self._call(lambda: tokens.create(caller, wish)))
+        request[ABOUT] = {key: made[key] for key in ("id", "scope", "expires")} | {
+            "for": made["user"]
+        }
+        return answer(encode(made))
+
+    async def _token_list(self, request: web.Request) -> web.Response:
+        caller, tokens = request[CALLER], self._tokens()
+        user, every = request.query.get("user"), request.query.get("all") == "1"
+        return await self._read(
+            lambda: {"tokens": tokens.listed(caller, user=user, all_users=every)}
+        )
+
+    async def _token_revoke(self, request: web.Request) -> web.Response:
+        caller, tokens, id = request[CALLER], self._tokens(), request.match_info["token"]
+        revoked = await asyncio.shield(self._call(lambda: tokens.revoke(caller, id)))
+        request[ABOUT] = {"id": revoked["id"], "for": revoked["user"]}
+        return answer(encode(revoked))
+
+    def _tokens(self) -> Tokens:
+        tokens = self._reception.tokens
+        if tokens is None:
+            raise ServiceError(Failure.NOT_FOUND, "this daemon has no tokens")
+        return tokens
+
     async def _wait(self, request: web.Request) -> web.Response:
         job = _job(request)
         timeout = _number(request, "timeout")
@@ -121,36 +197,28 @@ class Routes:
             ended.cancel()
         return await self._read(lambda: self._service.job(job))
 
-    async def _caller(self, request: web.Request) -> Caller:
-        uid = _uid(request)
-        return await self._call(lambda: self._names.caller(uid))
-
-    async def _done(self, change: Callable[[], Future[Json]]) -> web.Response:
+    async def _done(self, request: web.Request, change: Callable[[], Future[Json]]) -> web.Response:
         """The outcome of a change. It goes on even if the one who asked has gone."""
         future = await asyncio.shield(self._call(change))
         result = asyncio.wrap_future(future)
         await asyncio.wait({result})  # unlike `await result`, does not cancel it when cancelled
         if result.cancelled():
             raise _stopping()
-        return answer(encode(result.result()))
+        done = result.result()
+        if "job" in done:
+            request[ABOUT] = {"job": done["job"]}
+        return answer(encode(done))
 
     async def _read(self, read: Callable[[], Json]) -> web.Response:
         """What `read` answers; encoded in the executor too, since it may be long."""
         return answer(await self._call(lambda: encode(read())))
 
     def _call(self, call: Callable[[], _T]) -> asyncio.Future[_T]:
-        return asyncio.get_running_loop().run_in_executor(self._executor, call)
+        return asyncio.get_running_loop().run_in_executor(self.executor, call)
 
 
 def _stopping() -> ServiceError:
     return ServiceError(Failure.UNAVAILABLE, "the daemon is stopping", "try again when it is back")
-
-
-def _uid(request: web.Request) -> int:
-    transport = request.transport
-    if transport is None:
-        raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
-    return peer_uid(transport.get_extra_info("socket"))
 
 
 def _job(request: web.Request) -> int:

@@ -1,20 +1,27 @@
-"""The daemon's API: HTTP with JSON over a Unix socket, in a thread of its own."""
+"""The daemon's API: HTTP with JSON over a Unix socket, and over TLS if wanted, in a thread of its
+own. There is no way to have it over TCP without TLS."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import socket
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from ssl import SSLContext
 
 from aiohttp import web
 
-from metabroker.api.door import Door, usual_limit
+from metabroker.access import tls
+from metabroker.api.door import HEAD, Door, usual_limit
+from metabroker.api.reception import Reception
 from metabroker.api.routes import Routes
 from metabroker.api.service import Service
-from metabroker.api.sockets import BACKLOG, ListeningSocket
+from metabroker.api.sockets import BACKLOG, ListeningSocket, SocketError, listening_at
 
 LARGEST_BODY = 8 * 1024 * 1024  # bytes
 _KEEP_ALIVE = 15.0  # seconds an idle connection stays open
@@ -23,35 +30,65 @@ _SHUTDOWN = 3.0  # seconds that requests under way are given at a stop
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where the API is served over TLS, and by which files."""
+
+    host: str
+    port: int
+    certificate: Path
+    key: Path
+
+
 class ApiServer:
-    """Serves `service` at `socket_path` between `start` and `stop`."""
+    """Serves `service` at `socket_path`, and at `listen` over TLS, between `start` and `stop`."""
 
     def __init__(
         self,
         service: Service,
         socket_path: Path | str,
         *,
+        reception: Reception | None = None,
+        listen: Listen | None = None,
         workers: int = 8,
         connections: int | None = None,
+        head: float = HEAD,
     ) -> None:
-        """`workers`: how many calls of the service run at the same time.
+        """`workers`: how many calls of the service run at the same time; `head`: seconds for the
+        head of a request, and for its body once more.
 
         `connections`: the most at a time; None: half of the files that the process may open.
         """
         self._connections = usual_limit() if connections is None else connections
         self._service = service
         self._path = Path(socket_path)
+        self._reception = reception or Reception()
+        self._listen = listen
         self._workers = workers
+        self._head = head
+        self._context: SSLContext | None = None
+        self.port: int | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
 
     def start(self) -> None:
-        """Serve; returns once the socket accepts connections. Raises `SocketError`."""
+        """Serve; returns once it accepts connections. Raises `SocketError` and `TlsError`."""
+        listen = self._listen
+        if listen is not None:
+            self._context = tls.server_context(listen.certificate, listen.key)
         listening = ListeningSocket(self._path)
+        far: socket.socket | None = None
+        try:
+            if listen is not None:
+                far = listening_at(listen.host, listen.port)
+                self.port = far.getsockname()[1]
+        except SocketError:
+            listening.close()
+            raise
         ready: Future[None] = Future()
         self._thread = threading.Thread(
-            target=self._run, args=(listening, ready), name="api", daemon=True
+            target=self._run, args=(listening, far, ready), name="api", daemon=True
         )
         self._thread.start()
         ready.result()
@@ -60,6 +97,12 @@ class ApiServer:
     def alive(self) -> bool:
         """Whether it serves."""
         return self._thread is not None and self._thread.is_alive()
+
+    def reload_certificate(self) -> None:
+        """Read certificate and key again, for connections from now on. Raises `TlsError`, and then
+        goes on with the old ones."""
+        if self._listen is not None:
+            self._context = tls.server_context(self._listen.certificate, self._listen.key)
 
     def stop(self) -> None:
         """Take no more requests, let those under way end, and remove the socket."""
@@ -71,20 +114,26 @@ class ApiServer:
         self._thread.join()
         self._thread = self._loop = self._stop = None
 
-    def _run(self, listening: ListeningSocket, ready: Future[None]) -> None:
+    def _run(
+        self, listening: ListeningSocket, far: socket.socket | None, ready: Future[None]
+    ) -> None:
         try:
-            asyncio.run(self._serve(listening, ready))
+            asyncio.run(self._serve(listening, far, ready))
         except Exception as error:
             log.exception("the API ended by an error")
             if not ready.done():
                 ready.set_exception(error)
         finally:
             listening.close()
+            if far is not None:
+                far.close()
 
-    async def _serve(self, listening: ListeningSocket, ready: Future[None]) -> None:
+    async def _serve(
+        self, listening: ListeningSocket, far: socket.socket | None, ready: Future[None]
+    ) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         with ThreadPoolExecutor(self._workers, thread_name_prefix="api") as executor:
-            routes = Routes(self._service, executor)
+            routes = Routes(self._service, executor, self._reception, body=2 * self._head)
             runner = web.AppRunner(
                 routes.application(LARGEST_BODY),
                 handler_cancellation=True,
@@ -94,12 +143,52 @@ class ApiServer:
             )
             await runner.setup()
             assert runner.server is not None
-            door = Door(runner.server, self._connections)
-            server = await self._loop.create_server(door, sock=listening.socket, backlog=BACKLOG)
+            servers = await self._open(runner.server, routes, listening, far)
             try:
                 ready.set_result(None)
                 await self._stop.wait()
             finally:
-                server.close()
+                for server in servers:
+                    server.close()
                 routes.stopping.set()
                 await runner.cleanup()
+
+    async def _open(
+        self,
+        protocol: Callable[[], asyncio.Protocol],
+        routes: Routes,
+        listening: ListeningSocket,
+        far: socket.socket | None,
+    ) -> list[asyncio.Server]:
+        """Let users in, through one door for each way."""
+        loop = asyncio.get_running_loop()
+        most = self._connections if far is None else self._connections // 2
+
+        def door() -> Door:
+            turned_away = self._turned_away(loop, routes)
+            made = Door(protocol, most, turned_away=turned_away, head=self._head)
+            routes.doors.append(made)
+            return made
+
+        servers = [await loop.create_server(door(), sock=listening.socket, backlog=BACKLOG)]
+        if far is not None:
+            over_tls = door().over_tls(self._in_force, self._reception.may_connect)
+            servers.append(await loop.create_server(over_tls, sock=far, backlog=BACKLOG))
+        return servers
+
+    def _in_force(self) -> SSLContext:
+        assert self._context is not None, "only what listens is connected to"
+        return self._context
+
+    def _turned_away(
+        self, loop: asyncio.AbstractEventLoop, routes: Routes
+    ) -> Callable[[int | None, str | None, str], None]:
+        """Writes to the audit log in a worker, since a disk may hang."""
+
+        def told(uid: int | None, address: str | None, why: str) -> None:
+            with contextlib.suppress(RuntimeError):  # stopping: there are no workers any more
+                loop.run_in_executor(
+                    routes.executor, lambda: self._reception.turned_away(uid, address, why)
+                )
+
+        return told

@@ -7,10 +7,13 @@ raises (or its future holds) a `ServiceError`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
+from metabroker.access.secret import Scope
 from metabroker.submission.model import Caller, Submission
 
 Json = dict[str, Any]
@@ -20,22 +23,71 @@ class Failure(Enum):
     """Why a request was not carried out, as the HTTP status that says so."""
 
     INVALID = 400
+    UNAUTHENTICATED = 401
     FORBIDDEN = 403
     NOT_FOUND = 404
+    TOO_SLOW = 408
     CONFLICT = 409
     TOO_LARGE = 413
+    TOO_OFTEN = 429
     UNAVAILABLE = 503
     UNDECIDED = 504  # it may be carried out yet
 
 
 class ServiceError(Exception):
-    """A request that was refused: what is wrong, and what to do about it."""
+    """A request that was refused: what is wrong, and what to do about it.
 
-    def __init__(self, failure: Failure, message: str, advice: str = "") -> None:
+    `headers`: what the answer says besides, such as when to come again.
+    """
+
+    def __init__(
+        self,
+        failure: Failure,
+        message: str,
+        advice: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.failure = failure
         self.message = message
         self.advice = advice
+        self.headers = dict(headers or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Who holds a token, and what it is good for."""
+
+    caller: Caller
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class TokenWish:
+    """A token that somebody asks for. `user`: for whom; None: for oneself. `seconds`: how long it
+    is good for."""
+
+    scope: Scope
+    seconds: int
+    user: str | None = None
+    name: str = ""
+
+
+class Tokens(Protocol):
+    """The daemon's tokens as the API sees them. All calls may block; all raise `ServiceError`."""
+
+    def check(self, text: str) -> Bearer:
+        """Who holds this token. Refused as UNAUTHENTICATED if it is not, or no longer, good."""
+
+    def create(self, caller: Caller, wish: TokenWish) -> Json:
+        """A new one: its object (`"id", "user", "name", "scope", "created", "created_by",
+        "expires", "last_used", "revoked"`) with the `"token"` itself, told this once."""
+
+    def listed(self, caller: Caller, *, user: str | None, all_users: bool) -> list[Json]:
+        """The objects of the caller's tokens; an administrator may ask for others'."""
+
+    def revoke(self, caller: Caller, id: str) -> Json:
+        """Good for nothing from now on; its object."""
 
 
 class Service(Protocol):

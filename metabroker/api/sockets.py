@@ -1,4 +1,5 @@
-"""The daemon's socket file: one daemon per path, stale files replaced, live ones respected."""
+"""The daemon's sockets; of its socket file: one daemon per path, stale files replaced, live ones
+respected."""
 
 from __future__ import annotations
 
@@ -95,6 +96,18 @@ def _listen(path: Path) -> socket.socket:
         listening.close()
         raise
     return listening
+
+
+def listening_at(host: str, port: int) -> socket.socket:
+    """A TCP socket that listens. Raises `SocketError`."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise SocketError(
+            f"cannot listen at {host}:{port}: {error.strerror or error}",
+            "choose another `listen.address`",
+        ) from error
 
 
 def _taken(path: Path) -> SocketError:

@@ -21,7 +21,7 @@ def check(file: str, show: bool, as_json: bool) -> int:
     from metabroker.config.render import as_data
 
     try:
-        config = load(file)
+        config = load(file, files=True)
     except ConfigErrors as found:
         if as_json:
             errors = [error.as_json() for error in found.errors]

@@ -11,18 +11,25 @@ from metabroker.config.errors import Refusal
 from metabroker.config.model import (
     Aging,
     Config,
+    Listen,
     OpenPBSCluster,
+    Rates,
+    RequestLimits,
     RetryLimits,
+    Share,
     SimulatedCluster,
     SlurmCluster,
     Timeouts,
 )
 from metabroker.config.problems import Problem, choice, nearest, plain
 from metabroker.config.reaching import OF_SSH
-from metabroker.config.section import Limits
 
 _SECTIONS: dict[str, type[BaseModel]] = {
-    "limits": Limits,
+    "limits": RequestLimits,
+    "limits.per_user": Share,
+    "limits.per_queue": Share,
+    "listen": Listen,
+    "rates": Rates,
     "aging": Aging,
     "retries": RetryLimits,
     "timeouts": Timeouts,
@@ -78,7 +85,7 @@ def _unknown(key: tuple[str | int, ...], system: str | None) -> Problem:
             return Problem(key, *why)
         model = _SYSTEMS[system]
     else:
-        model = _SECTIONS.get(str(key[0]), Config) if len(key) > 1 else Config
+        model = _SECTIONS.get(".".join(map(str, key[:-1])), Config)
     known = list(model.model_fields)
     advice = nearest(name, known) or f"known here: {', '.join(known)}"
     return Problem(key, "unknown key", advice)

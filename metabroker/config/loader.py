@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from metabroker.access.tls import TlsError, server_context
 from metabroker.config import explain, reaching
 from metabroker.config.errors import ConfigError, ConfigErrors
 from metabroker.config.model import Config
@@ -15,10 +16,10 @@ from metabroker.config.nodes import Document, NotYaml
 from metabroker.config.problems import Problem, nearest
 
 
-def load(path: str | Path) -> Config:
+def load(path: str | Path, *, files: bool = False) -> Config:
     """The configuration in file `path`. Raises `ConfigErrors` with all its errors.
 
-    Relative paths in it start at the file's own folder.
+    Relative paths in it start at the file's own folder. `files`: look at those it names, too.
     """
     file = Path(path)
     try:
@@ -27,7 +28,14 @@ def load(path: str | Path) -> Config:
         message = f"cannot be read: {error.strerror or error}"
         advice = "name a readable configuration file with --config"
         raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
-    return parse(text, file=str(path), folder=file.absolute().parent)
+    config = parse(text, file=str(path), folder=file.absolute().parent)
+    if files and config.listen is not None:
+        try:
+            server_context(config.listen.certificate, config.listen.key)
+        except TlsError as error:
+            wrong = Problem(("listen", error.key), error.message, error.advice)
+            raise ConfigErrors([_placed(Document(text, str(path)), wrong)]) from error
+    return config
 
 
 def parse(text: bytes | str, *, file: str = "<text>", folder: Path | None = None) -> Config:

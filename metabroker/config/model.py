@@ -30,6 +30,7 @@ from metabroker.config.section import (
     empty,
     folder,
 )
+from metabroker.submission.checks import LARGEST_SCRIPT
 
 Policy = Literal[
     "GS",
@@ -83,6 +84,7 @@ JumpHost = Annotated[values.JumpHost, BeforeValidator(values.jump_host), _Text]
 SomeWords = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 Word = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9_.,:@/+-]+$")]
 Chunk = Annotated[str, AfterValidator(values.chunk)]
+PerSecond = Annotated[float, BeforeValidator(values.per_second)]
 
 
 class Aging(Section):
@@ -116,6 +118,50 @@ class Timeouts(Section):
     """all components at the barrier, from the first one's arrival"""
     stage: Seconds = 3600.0
     """a job's files sent to its clusters, and again its results brought back"""
+
+
+class Share(Section):
+    """How much may be had at a time; null: no limit."""
+
+    waiting: Count | None = None
+    """jobs that wait or are held; more are refused"""
+    processors: Count | None = None
+    """processors in use; jobs beyond wait"""
+    coallocated: Count | None = None
+    """co-allocated jobs under way; more of them wait"""
+
+
+class RequestLimits(Limits):
+    """What may be asked for, and had at a time; null: no limit."""
+
+    script: Annotated[int, Field(ge=1, le=LARGEST_SCRIPT)] = LARGEST_SCRIPT
+    """bytes of a script"""
+    per_user: Annotated[Share, BeforeValidator(empty)] = Share()
+    """what one user may have at a time"""
+    per_queue: Annotated[Share, BeforeValidator(empty)] = Share()
+    """what the jobs of one queue may have at a time"""
+
+
+class Listen(Section):
+    """The API over TLS, for login nodes elsewhere, by tokens."""
+
+    address: Annotated[values.Address, BeforeValidator(values.some_address), _Text]
+    """HOST:PORT to listen at"""
+    certificate: Annotated[Path, BeforeValidator(_path), _Text]
+    """file of the certificate and its chain, in PEM"""
+    key: Annotated[Path, BeforeValidator(_path), _Text]
+    """file of its private key, in PEM, without a passphrase, that no others may read"""
+
+
+class Rates(Section):
+    """How often one user may ask; null: no limit. Root on the daemon's host has none."""
+
+    requests: PerSecond | None = 100.0
+    """requests of any kind in a second"""
+    submissions: PerSecond | None = 20.0
+    """submissions in a second"""
+    burst: Annotated[int, Field(ge=1, le=3600)] = 30
+    """seconds' worth of them that may come at once after a pause"""
 
 
 class _Cluster(Section):
@@ -248,6 +294,10 @@ class Config(Section):
         default_factory=paths.default_socket
     )
     """Unix socket that commands reach the daemon by"""
+    listen: Listen | None = None
+    """HTTPS address, besides the socket, for commands on other hosts; null: none"""
+    audit: PathOrNone = None
+    """file of who asked for what; null: audit.log beside the store"""
     metrics: Annotated[values.Address | None, BeforeValidator(values.address), _Optional] = (
         values.Address("127.0.0.1", 9798)
     )
@@ -259,8 +309,10 @@ class Config(Section):
     placement: Placement | None = None
     """how clusters are chosen; null: the policy's own default (worst-fit-reuse for FCFS and FPFS,
     else worst-fit)"""
-    limits: Annotated[Limits, BeforeValidator(empty)] = Limits()
-    """the largest request that is taken"""
+    limits: Annotated[RequestLimits, BeforeValidator(empty)] = RequestLimits()
+    """the largest request that is taken, and what one user or queue may have at a time"""
+    rates: Annotated[Rates, BeforeValidator(empty)] = Rates()
+    """how often one user may ask"""
     aging: Aging = Aging()
     """when a waiting job is no longer overtaken"""
     retries: Annotated[RetryLimits, BeforeValidator(empty)] = RetryLimits()
@@ -296,6 +348,14 @@ class Config(Section):
         cluster = self.clusters[name]
         if isinstance(cluster, SimulatedCluster) and cluster.state is not None:
             return cluster.state
+        return self._beside_store(f"{name}.simulated")
+
+    @property
+    def audit_file(self) -> Path:
+        """The audit log's file."""
+        return self.audit or self._beside_store("audit.log")
+
+    def _beside_store(self, name: str) -> Path:
         if self.store.startswith("sqlite:///"):
-            return Path(self.store.removeprefix("sqlite:///")).parent / f"{name}.simulated"
-        return paths.state_directory() / f"{name}.simulated"
+            return Path(self.store.removeprefix("sqlite:///")).parent / name
+        return paths.state_directory() / name

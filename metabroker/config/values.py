@@ -87,6 +87,26 @@ def address(value: object) -> Address | None:
     return Address(match[1].strip("[]"), int(match[2]))
 
 
+def some_address(value: object) -> Address:
+    """An `Address` that must be there."""
+    found = address(value)
+    if found is None:
+        raise Refusal("must be an address, not nothing (null)", "write HOST:PORT")
+    return found
+
+
+def per_second(value: object) -> float | None:
+    """How many there may be in a second, above 0; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.001 <= value <= 1e6:
+        raise Refusal(
+            f"must be a number from 0.001 to 1000000, or null, not {shown(value)}",
+            "write how many there may be in a second",
+        )
+    return float(value)
+
+
 def absolute_path(value: object, folder: Path) -> Path:
     """A path; `~` is the home folder, and a relative one starts at `folder`."""
     if isinstance(value, Path):

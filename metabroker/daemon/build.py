@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from metabroker import accounts
+from metabroker.access.rates import Rate
+from metabroker.api.reception import Rates
+from metabroker.api.server import Listen
 from metabroker.broker.core import Broker
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.absent import AbsentCluster
@@ -83,6 +86,26 @@ def limits(config: Config) -> Limits:
     """The configured limits of requests."""
     given = config.limits
     return Limits(component=given.component, components=given.components, total=given.total)
+
+
+def rates(config: Config) -> Rates:
+    """How often one user may ask."""
+    given = config.rates
+
+    def rate(per_second: float | None) -> Rate | None:
+        if per_second is None:
+            return None
+        return Rate(per_second, max(1, round(per_second * given.burst)))
+
+    return Rates(rate(given.requests), rate(given.submissions))
+
+
+def listen(config: Config) -> Listen | None:
+    """Where the API is served over TLS."""
+    given = config.listen
+    if given is None:
+        return None
+    return Listen(given.address.host, given.address.port, given.certificate, given.key)
 
 
 def place(config: Config) -> Place:

@@ -11,11 +11,15 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from prometheus_client import CollectorRegistry
 
+from metabroker.access.audit import AuditError, AuditLog
+from metabroker.access.tls import TlsError
+from metabroker.api.reception import Reception
 from metabroker.api.server import ApiServer
 from metabroker.broker.events import Event
 from metabroker.broker.outbox import Ready
 from metabroker.clusters.port import Cluster
 from metabroker.config.model import Config, RealCluster
+from metabroker.config.values import Address
 from metabroker.metrics import Exporter, Meters, OfCluster, OfJobs
 from metabroker.store import Store
 from metabroker.store.rows import Names
@@ -30,12 +34,13 @@ from .orders import Orders
 from .rules import Rules
 from .service import DaemonService
 from .sole import SoleOwner
+from .tokens import TokenOffice
 from .watcher import FAR, NEAR
 
 log = logging.getLogger(__name__)
 
 
-LIVE = frozenset({"admins", "submitters", "homes", "default_time", "max_time", "limits"})
+LIVE = frozenset({"admins", "submitters", "homes", "default_time", "max_time", "limits", "rates"})
 """The keys of the configuration that are taken over while the daemon runs."""
 
 
@@ -44,7 +49,9 @@ class Daemon:
 
     Raises (when made or started):
         StoreUnavailable: the store cannot be opened.
+        AuditError: the audit log cannot be opened.
         SocketError: another daemon serves the socket.
+        TlsError: certificate or key cannot be used.
     """
 
     def __init__(self, config: Config, *, offline: bool = False, hook: Hook = no_hook) -> None:
@@ -81,7 +88,20 @@ class Daemon:
         self.loop = Loop(engine, self.desks, self.clock)
         self.service = DaemonService(self.loop, self.store, self.desks, self._rules(), self.clock)
         self._written = self.service.written
-        self._api = ApiServer(self.service, config.socket)
+        self._audit = AuditLog(config.audit_file, self.clock)
+        self._reception = Reception(
+            tokens=TokenOffice(
+                self.store.access_tokens,
+                self.clock,
+                lambda caller: self.service.rules.administers(caller),
+            ),
+            audit=self._audit,
+            rates=build.rates(config),
+            refused=lambda why: self._meters.refused.labels(why).inc(),
+        )
+        self._api = ApiServer(
+            self.service, config.socket, reception=self._reception, listen=build.listen(config)
+        )
         self._metrics = Exporter(self.service.status, self.service.clusters, registry)
         self._ticks = BackgroundScheduler(
             timezone=UTC,
@@ -106,9 +126,18 @@ class Daemon:
             self._metrics.start(self._config.metrics.host, self._config.metrics.port)
         log.info(
             "serving at %s: policy %s over %s",
-            self._config.socket,
+            self._where,
             self._config.policy,
             ", ".join(desk.name for desk in self.desks),
+        )
+
+    @property
+    def _where(self) -> str:
+        listen = self._config.listen
+        if listen is None:
+            return str(self._config.socket)
+        return (
+            f"{self._config.socket} and https://{Address(listen.address.host, self._api.port or 0)}"
         )
 
     @property
@@ -124,6 +153,14 @@ class Daemon:
             return False
         return True
 
+    def reopen(self) -> None:
+        """Go on in a new audit log where the old one was moved away, and by a new certificate."""
+        for again in (self._audit.reopen, self._api.reload_certificate):
+            try:
+                again()
+            except (AuditError, TlsError) as error:
+                log.error("%s", error)
+
     def reconfigure(self, config: Config) -> None:
         """Take over what users are held against; say of all else that it needs a new start."""
         if self._offline:
@@ -136,6 +173,7 @@ class Daemon:
         now = {name: getattr(config, name) for name in changed if name in LIVE}
         self._config = self._config.model_copy(update=now)
         self.service.rules = self._rules()
+        self._reception.set_rates(build.rates(self._config))
         self.loop.ask(lambda: self.loop.engine.limit(build.limits(self._config)))
         for name in changed:
             if name in LIVE:
@@ -163,6 +201,7 @@ class Daemon:
             closer.start()
         for closer in closers:
             closer.join()
+        self._audit.close()
         self.store.close()
         self._sole.close()
 
@@ -203,4 +242,5 @@ class Daemon:
             homes=config.homes,
             shared_everywhere=all(c.shared_dir is not None for c in config.clusters.values()),
             offline=self._offline,
+            largest_script=config.limits.script,
         )

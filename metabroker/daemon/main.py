@@ -12,6 +12,8 @@ import sys
 import threading
 from collections.abc import Callable
 
+from metabroker.access.audit import AuditError
+from metabroker.access.tls import TlsError
 from metabroker.api.sockets import SocketError
 from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
@@ -50,11 +52,11 @@ def serve(
     notifier = Notifier()
     try:
         daemon = Daemon(config, offline=offline, hook=hook)
-    except (StoreUnavailable, OSError) as error:
+    except (StoreUnavailable, AuditError, OSError) as error:
         return _complain(error)
     try:
         daemon.start()
-    except (StoreUnavailable, SocketError, OSError) as error:
+    except (StoreUnavailable, SocketError, TlsError, OSError) as error:
         daemon.stop()
         return _complain(error)
     notifier.ready(daemon.summary)
@@ -77,6 +79,7 @@ def serve(
 
 def _reload(daemon: Daemon, again: Read) -> None:
     """Take over what can be changed while jobs run; a wrong file changes nothing."""
+    daemon.reopen()
     try:
         config = again()
     except ConfigErrors as found:

@@ -30,4 +30,7 @@ def twins(config: Config) -> Config:
     store = config.store + _SUFFIX if config.store.startswith("sqlite") else None
     if store is None:
         store = f"sqlite:///{config.state_file('metabroker').with_name('metabroker.db')}{_SUFFIX}"
-    return config.model_copy(update={"clusters": clusters, "store": store})
+    audit = config.audit_file.with_name(config.audit_file.name + _SUFFIX)
+    return config.model_copy(
+        update={"clusters": clusters, "store": store, "audit": audit, "listen": None}
+    )

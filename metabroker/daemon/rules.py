@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from metabroker import accounts
 from metabroker.api.service import Failure, ServiceError
+from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.times import format_time
 
@@ -24,6 +25,7 @@ class Rules:
     homes: Mapping[str, str]
     shared_everywhere: bool  # every cluster has a shared_dir
     offline: bool = False
+    largest_script: int = LARGEST_SCRIPT
 
     def check(self, caller: Caller, submission: Submission) -> int:
         """May this user submit this? Answers the job's time limit.
@@ -33,6 +35,13 @@ class Rules:
         """
         self._may_submit(caller)
         self._may_stage(caller, submission)
+        if len(submission.script) > self.largest_script:
+            raise ServiceError(
+                Failure.TOO_LARGE,
+                f"the script has {len(submission.script)} bytes, and {self.largest_script} are "
+                "the most",
+                "keep data in files of their own",
+            )
         limit = submission.time_limit or self.default_time
         if self.max_time is not None and limit > self.max_time:
             raise ServiceError(
@@ -75,7 +84,11 @@ class Rules:
 
     def may_change(self, caller: Caller, owner: str) -> bool:
         """Whether the caller may cancel, hold or release the owner's job."""
-        return caller.user == owner or caller.uid == 0 or caller.user in self.admins
+        return caller.user == owner or self.administers(caller)
+
+    def administers(self, caller: Caller) -> bool:
+        """Whether the caller is an administrator. By a token nobody is: it may be stolen."""
+        return caller.token is None and (caller.uid == 0 or caller.user in self.admins)
 
     def home(self, caller: Caller) -> str | None:
         """The caller's home cluster."""

@@ -32,6 +32,7 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.states import ENDED, IN_ATTEMPT, Phase, Step
 
 from . import tables
+from .access_tokens import AccessTokens
 from .rows import Names, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 
@@ -118,6 +119,7 @@ class Store:
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
             self.instance = self._instance()
+        self.access_tokens = AccessTokens(self._engine, self._guard)
         self._writer: Connection | None = None
 
     # --- writing ------------------------------------------------------------------------------

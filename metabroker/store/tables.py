@@ -122,3 +122,19 @@ scripts = Table(
     Column("spec", JSON, nullable=False),
     UniqueConstraint("user", "request_id"),
 )
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("digest", Text, nullable=False),  # SHA-256 of the whole token, which is kept nowhere
+    Column("created", Float, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("expires", Float, nullable=False),
+    Column("last_used", Float),
+    Column("revoked", Float),
+    Index("access_tokens_by_user", "user"),
+)

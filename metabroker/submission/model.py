@@ -59,7 +59,9 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, as the kernel says (SO_PEERCRED), never as the request says."""
+    """Who asks, as the kernel says (SO_PEERCRED) or as the token they hold was made for, never as
+    the request says. `token`: its id."""
 
     uid: int
     user: str
+    token: str | None = None

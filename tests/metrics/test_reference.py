@@ -7,7 +7,18 @@ from pathlib import Path
 from metabroker.metrics.reference import families, labels, reference
 
 DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
-ALLOWED = {"cluster", "state", "queue", "kind", "result", "cause", "outcome", "command", "error"}
+ALLOWED = {
+    "reason",
+    "cluster",
+    "state",
+    "queue",
+    "kind",
+    "result",
+    "cause",
+    "outcome",
+    "command",
+    "error",
+}
 
 
 def test_the_reference_is_up_to_date() -> None:

@@ -1,0 +1,1 @@
+"""Who may ask what of the API, besides whom the kernel knows: tokens, rates, the audit log, TLS."""

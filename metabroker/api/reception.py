@@ -1,0 +1,292 @@
+"""What every request passes before it is served: who asks, whether they may, how often, and the
+audit log's lines.
+
+On the Unix socket the kernel says who asks, and no header is believed; over TLS a token does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from metabroker.access.audit import AuditError, AuditLog
+from metabroker.access.rates import Buckets, Rate, TooOften
+from metabroker.access.secret import Scope
+from metabroker.api.actions import Action, action_of
+from metabroker.api.identity import Names, peer_uid
+from metabroker.api.service import Bearer, Failure, ServiceError, Tokens
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.model import Caller
+
+_FAILURES = Rate(per_second=0.5, burst=20)  # wrong tokens and handshakes of one address
+
+CALLER = web.RequestKey("caller", Caller)
+"""Who asks, for the handlers."""
+ABOUT: web.RequestKey[dict[str, Any]] = web.RequestKey("about", dict)
+"""What a handler has found out for the audit log."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How often one user may ask; None: as often as they like."""
+
+    requests: Rate | None = None
+    submissions: Rate | None = None
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One request: where it comes from, and who asks, as soon as that is known."""
+
+    action: Action
+    address: str | None  # None: the Unix socket
+    uid: int | None = None
+    caller: Caller | None = None
+    request: str | None = None  # its number in the audit log
+    told: bool = True  # a refusal of it is worth a line
+
+    def who(self) -> dict[str, Any]:
+        """As the audit log tells it."""
+        caller = self.caller
+        return {
+            "user": None if caller is None else caller.user,
+            "uid": self.uid if caller is None else caller.uid,
+            **({"token": caller.token} if caller is not None and caller.token else {}),
+            "from": self.address or "socket",
+        }
+
+
+class Reception:
+    """The middleware, and what it remembers. `admit` may run in any thread."""
+
+    def __init__(
+        self,
+        *,
+        tokens: Tokens | None = None,
+        audit: AuditLog | None = None,
+        rates: Rates | None = None,
+        refused: Callable[[str], None] = lambda _why: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Without `tokens` nobody comes over TLS; without `audit` nothing is written down.
+
+        `refused` is told each refusal's reason, in a word.
+        """
+        self.tokens = tokens
+        self.names = Names()
+        self._audit = audit
+        self._refused = refused
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = Buckets(_FAILURES)
+        self._turned_away = Buckets(_FAILURES)
+        self.set_rates(rates or Rates())
+
+    def set_rates(self, rates: Rates) -> None:
+        """Go by these from now on."""
+        with self._lock:
+            self._rates = rates
+            self._requests = None if rates.requests is None else Buckets(rates.requests)
+            self._submissions = None if rates.submissions is None else Buckets(rates.submissions)
+
+    def middleware(self, executor: Executor) -> Any:
+        """For the application; what may block runs in `executor`."""
+
+        @web.middleware
+        async def received(request: web.Request, handler: Handler) -> web.StreamResponse:
+            visit = _Visit(action_of(request), _address(request))
+
+            def call(work: Callable[[], _T]) -> asyncio.Future[_T]:
+                return asyncio.get_running_loop().run_in_executor(executor, work)
+
+            try:
+                _origin(request, visit)
+                header = request.headers.get("Authorization", "")
+                request[CALLER] = await call(lambda: self.admit(visit, header))
+                response = await handler(request)
+            except asyncio.CancelledError:
+                # Who asked has gone. A change that was handed over goes on without them.
+                self._ended(
+                    visit, request.get(ABOUT, {}), "unknown", "the caller left before the answer"
+                )
+                raise
+            except Exception as error:
+                outcome, why, reason = _told(error)
+                about = request.get(ABOUT, {})
+                await asyncio.shield(call(lambda: self._failed(visit, about, outcome, why, reason)))
+                raise
+            if visit.request is not None:
+                about = request.get(ABOUT, {})
+                await asyncio.shield(call(lambda: self._ended(visit, about, "done", "")))
+            return response
+
+        return received
+
+    def admit(self, visit: _Visit, header: str) -> Caller:
+        """Who asks, if it may be. Raises `ServiceError`."""
+        now = self._clock()
+        if visit.address is None:
+            assert visit.uid is not None
+            visit.caller = self.names.caller(visit.uid)
+            scope = Scope.SUBMIT
+        else:
+            bearer = self._bearer(visit, visit.address, header, now)
+            visit.caller, scope = bearer.caller, bearer.scope
+        self._not_too_often(visit, visit.caller, now)
+        if visit.action.scope is Scope.SUBMIT and scope is Scope.READ:
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"token {visit.caller.token} is good for reading only",
+                "make one with --scope submit",
+            )
+        if visit.action.local and visit.address is not None:
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                "tokens are not handled by a token",
+                "log in on the daemon's host, and use its socket",
+            )
+        if visit.action.changes and self._audit is not None:
+            about = {} if visit.action.job is None else {"job": visit.action.job}
+            try:
+                visit.request = self._audit.asked(visit.who(), visit.action.name, about)
+            except AuditError as error:
+                advice = "try again later; nothing was changed"
+                raise ServiceError(Failure.UNAVAILABLE, str(error), advice) from error
+        return visit.caller
+
+    def turned_away(self, uid: int | None, address: str | None, why: str) -> None:
+        """A connection was ended before it asked for anything, or anything more."""
+        self._refused(why.partition(":")[0].replace(" ", "_"))
+        key = address if address is not None else f"uid {uid}"
+        with self._lock:
+            refusal = self._turned_away.take(key, self._clock())
+        if self._audit is not None and (refusal is None or refusal.worth_telling):
+            who = {"user": None, "uid": uid, "from": address or "socket"}
+            times = "" if refusal is None else _times(refusal)
+            self._audit.told(None, who, "connect", {}, "refused", f"{why}{times}")
+
+    def may_connect(self, address: str) -> bool:
+        """Whether this address has not failed too often just now."""
+        with self._lock:
+            return self._turned_away.empty(address, self._clock()) is None
+
+    def _bearer(self, visit: _Visit, address: str, header: str, now: float) -> Bearer:
+        with self._lock:
+            refusal = self._failures.empty(_host(address), now)
+        if refusal is not None:
+            visit.told = refusal.worth_telling
+            raise _too_often("wrong tokens from this address", _FAILURES, refusal)
+        kind, _, text = header.partition(" ")
+        try:
+            if kind.lower() != "bearer" or self.tokens is None:
+                raise ServiceError(
+                    Failure.UNAUTHENTICATED,
+                    "there is no token in the request",
+                    "make one on the daemon's host: metabroker token create",
+                    {"WWW-Authenticate": 'Bearer realm="metabroker"'},
+                )
+            return self.tokens.check(text.strip())
+        except ServiceError:
+            with self._lock:
+                self._failures.take(_host(address), now)
+            raise
+
+    def _not_too_often(self, visit: _Visit, caller: Caller, now: float) -> None:
+        if caller.uid == 0:  # root, whom the door lets in as well; never by a token
+            return
+        for what, rate, buckets in (
+            ("requests", self._rates.requests, self._requests),
+            ("submissions", self._rates.submissions, self._submissions),
+        ):
+            if rate is None or buckets is None or (what == "submissions" and not _submits(visit)):
+                continue
+            with self._lock:
+                refusal = buckets.take(caller.user, now)
+            if refusal is not None:
+                visit.told = refusal.worth_telling
+                raise _too_often(f"{what} of {caller.user}", rate, refusal)
+
+    def _failed(
+        self, visit: _Visit, about: Mapping[str, Any], outcome: str, why: str, reason: str
+    ) -> None:
+        if outcome == "refused":
+            self._refused(why)
+        if visit.told or visit.request is not None:
+            self._ended(visit, about, outcome, reason)
+
+    def _ended(self, visit: _Visit, about: Mapping[str, Any], outcome: str, reason: str) -> None:
+        """Tell of a change's outcome, and of every refusal."""
+        if self._audit is None or (visit.request is None and outcome != "refused"):
+            return
+        job = {} if visit.action.job is None else {"job": visit.action.job}
+        name, who = visit.action.name, visit.who()
+        self._audit.told(visit.request, who, name, {**job, **about}, outcome, reason)
+
+
+def _submits(visit: _Visit) -> bool:
+    return visit.action.name == "submit"
+
+
+def _address(request: web.Request) -> str | None:
+    """The far end over TLS; None for the Unix socket."""
+    transport = request.transport
+    if transport is None:
+        raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
+    peer = transport.get_extra_info("peername")
+    return f"{peer[0]}" if isinstance(peer, tuple) else None
+
+
+def _origin(request: web.Request, visit: _Visit) -> None:
+    transport = request.transport
+    if transport is None:
+        raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
+    if visit.address is None:
+        visit.uid = peer_uid(transport.get_extra_info("socket"))
+
+
+def _host(address: str) -> str:
+    """Whom an address is counted for; of IPv6 a whole network, which one host may have."""
+    return ":".join(address.split(":")[:4]) if ":" in address else address
+
+
+def _too_often(what: str, rate: Rate, refusal: TooOften) -> ServiceError:
+    seconds = max(1, math.ceil(refusal.wait))
+    return ServiceError(
+        Failure.TOO_OFTEN,
+        f"too many {what}: {rate.per_second:g} a second are let through, {rate.burst} at once",
+        f"come again in {seconds} s",
+        {"Retry-After": str(seconds)},
+    )
+
+
+def _times(refusal: TooOften) -> str:
+    return f" ({refusal.refused} times in a row)"
+
+
+def _told(error: Exception) -> tuple[str, str, str]:
+    """Outcome, reason in a word, and reason as the audit log tells them. What is wrong with a
+    submission is not told in its words: they may quote it."""
+    if isinstance(error, SubmissionError):
+        return "refused", "invalid", "the submission is not sound"
+    if isinstance(error, ServiceError):
+        why = error.failure.name.lower()
+        if error.failure is Failure.UNDECIDED:
+            return "unknown", why, error.message
+        if error.failure is Failure.INVALID:
+            return "refused", why, "the request is not sound"
+        return "refused", why, error.message
+    if isinstance(error, web.HTTPException):
+        why = "too_large" if error.status == 413 else "invalid"
+        return "refused", why, f"{error.status} {error.reason}"
+    return "unknown", "error", type(error).__name__

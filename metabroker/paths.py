@@ -34,6 +34,16 @@ def state_directory() -> Path:
     return folder / "metabroker"
 
 
+def token_file() -> Path:
+    """The file of the token that a daemon elsewhere is asked with."""
+    named = os.environ.get("METABROKER_TOKEN_FILE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    folder = Path(base) if base.startswith("/") else Path.home() / ".config"
+    return folder / "metabroker" / "token"
+
+
 def _own_socket() -> Path:
     base = os.environ.get("XDG_RUNTIME_DIR", "")
     folder = Path(base) / "metabroker" if base.startswith("/") else Path.home() / ".metabroker"

@@ -1,8 +1,10 @@
-"""The command line's side of the API: HTTP over a Unix socket, by the standard library alone.
+"""The command line's side of the API: HTTP over a Unix socket or TLS, by the standard library
+alone.
 
 A command should answer before its user notices that it is written in Python, so this module must
 import little. What may be repeated without harm is repeated when its reply was lost: reading, and
-a submit, which always carries a request id.
+a submit, which always carries a request id; and whatever the daemon says has come too often, after
+the time that it names.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
 Json = dict[str, Any]
@@ -27,22 +29,31 @@ _WAIT_PATIENCE = 600.0  # seconds that a wait bears a daemon that is not there
 _LONG_POLL = 60.0  # seconds of one request of a wait
 _LONGEST_PAUSE = 2.0  # seconds between two tries
 _UNDECIDED = 504  # the daemon's word that it does not know yet whether it will be done
+_TOO_OFTEN = 429
 _BUSY = 5.0  # seconds in which a full queue of connections is tried again
 
 
 class ClientError(Exception):
     """A request that was not carried out: what is wrong, and what to do about it."""
 
-    def __init__(self, message: str, advice: str = "", status: int | None = None) -> None:
-        """`status`: the daemon's answer as an HTTP status; None where it gave none."""
+    def __init__(
+        self,
+        message: str,
+        advice: str = "",
+        status: int | None = None,
+        again_after: float | None = None,
+    ) -> None:
+        """`status`: the daemon's answer as an HTTP status; None where it gave none. `again_after`:
+        seconds after which it may be asked again, if it said so."""
         super().__init__(f"{message}; {advice}" if advice else message)
         self.message = message
         self.advice = advice
         self.status = status
+        self.again_after = again_after
 
 
 class Unreachable(ClientError):
-    """Nobody answers at the socket; the request was not sent."""
+    """Nobody answers at the socket or address, or not the one who should; nothing was sent."""
 
 
 class LostReply(ClientError):
@@ -50,14 +61,25 @@ class LostReply(ClientError):
     been carried out."""
 
 
+class Way(Protocol):
+    """How a daemon is reached."""
+
+    def connection(self, timeout: float) -> HTTPConnection:
+        """A connection to it, made. Raises `ClientError`."""
+
+    def headers(self) -> dict[str, str]:
+        """What each request says besides."""
+
+
 class Client:
-    """Calls of the daemon at one socket. Every method raises `ClientError`."""
+    """Calls of one daemon. Every method raises `ClientError`."""
 
     def __init__(
-        self, path: Path | str, *, timeout: float = _TIMEOUT, patience: float = _PATIENCE
+        self, way: Way | Path | str, *, timeout: float = _TIMEOUT, patience: float = _PATIENCE
     ) -> None:
-        """`timeout` of one reply and `patience` with lost ones, in seconds."""
-        self._path = str(path)
+        """`way`: the daemon's socket, or how else it is reached. `timeout` of one reply and
+        `patience` with lost ones, in seconds."""
+        self._way: Way = _Socket(str(way)) if isinstance(way, Path | str) else way
         self._timeout = timeout
         self._patience = patience
 
@@ -84,6 +106,18 @@ class Client:
         except LostReply as error:
             advice = f"look with `metabroker show {job}` whether it was done"
             raise LostReply(error.message, advice) from error
+
+    def create_token(self, wish: Mapping[str, Any]) -> Json:
+        """A new token. It is not repeated: a lost reply has lost the token."""
+        try:
+            return self._request("POST", "/v1/tokens", wish)
+        except LostReply as error:
+            advice = "look with `metabroker token list` for one to revoke, and make another"
+            raise LostReply(error.message, advice) from error
+
+    def revoke_token(self, id: str) -> Json:
+        """Revoke a token; to do it twice does no harm."""
+        return self._repeated("POST", f"/v1/tokens/{quote(id, safe='')}/revoke", {})
 
     def get(self, path: str, **query: object) -> Json:
         """What `/v1/PATH` says; parts of the query that are None are left out."""
@@ -163,20 +197,50 @@ class Client:
         *,
         timeout: float | None = None,
     ) -> Json:
-        """One request and its reply."""
-        connection = _Connection(self._path, timeout or self._timeout)
+        """One request and its reply; asked again as often as the daemon names a time for that."""
+        give_up = time.monotonic() + self._patience
+        while True:
+            try:
+                return self._once(method, path, body, timeout or self._timeout)
+            except ClientError as error:
+                pause = error.again_after
+                if pause is None or time.monotonic() + pause > give_up:
+                    raise
+            time.sleep(pause)
+
+    def _once(self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float) -> Json:
+        connection = self._way.connection(timeout)
         try:
-            connection.connect()
             content = None if body is None else json.dumps(body).encode("ascii")
+            headers = {"Content-Type": "application/json", **self._way.headers()}
             with suppress(BrokenPipeError):  # one that is too large is answered before its end
-                connection.request(method, path, content, {"Content-Type": "application/json"})
+                connection.request(method, path, content, headers)
             response = connection.getresponse()
-            return _understood(response.status, response.read())
+            again = response.headers.get("Retry-After", "")
+            return _understood(response.status, response.read(), again)
         except (OSError, HTTPException) as error:
             reason = "no reply in time" if isinstance(error, TimeoutError) else _reason(error)
             raise LostReply(f"the daemon did not reply: {reason}", "look into its log") from error
         finally:
             connection.close()
+
+
+class _Socket:
+    """The way over a Unix socket, where the kernel says who asks."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def connection(self, timeout: float) -> HTTPConnection:
+        made = _Connection(self._path, timeout)
+        try:
+            made.connect()
+        except (OSError, HTTPException) as error:
+            raise _unreachable(self._path, _reason(error)) from error
+        return made
+
+    def headers(self) -> dict[str, str]:
+        return {}
 
 
 class _Connection(HTTPConnection):
@@ -208,18 +272,19 @@ class _Connection(HTTPConnection):
                 return
 
 
-def _understood(status: int, raw: bytes) -> Json:
+def _understood(status: int, raw: bytes, again: str) -> Json:
     try:
         data = json.loads(raw)
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        advice = "check that --socket is metabroker's"
+        advice = "check that --socket, or --server, is metabroker's"
         raise ClientError(f"the daemon's answer ({status}) is not understood", advice, status)
     if status >= 400:
         message = str(data.get("error") or f"the daemon refused the request ({status})")
         kind = LostReply if status == _UNDECIDED else ClientError
-        raise kind(message, str(data.get("advice") or ""), status)
+        seconds = float(again) if status == _TOO_OFTEN and again.isdecimal() else None
+        raise kind(message, str(data.get("advice") or ""), status, seconds)
     return data
 
 

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from metabroker.api.client import Client
+from metabroker.api.client import Client, Way
 from metabroker.cli.errors import USAGE, CliError
-from metabroker.paths import find_socket
+from metabroker.paths import find_socket, token_file
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -23,9 +23,25 @@ def json_option(command: _F) -> _F:
 
 
 def socket_option(command: _F) -> _F:
-    """Add `--socket`."""
+    """Add `--socket`, and for a daemon elsewhere `--server` and `--ca-file`."""
+    for option, metavar, text in (
+        (
+            "--ca-file",
+            "FILE",
+            "who must have signed its certificate (default: $METABROKER_CA_FILE)",
+        ),
+        ("--server", "URL", "a daemon elsewhere, by a token (default: $METABROKER_URL)"),
+    ):
+        command = click.option(
+            option, metavar=metavar, help=text, expose_value=False, callback=_keep
+        )(command)
     text = "the daemon's socket (default: $METABROKER_SOCKET, else the usual places)"
     return click.option("--socket", "socket_path", metavar="PATH", help=text)(command)
+
+
+def _keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    """For `connect`: so that commands need not pass on what all of them take."""
+    context.meta[f"metabroker.{option.name}"] = value
 
 
 def socket_of(named: str | None) -> Path:
@@ -35,8 +51,29 @@ def socket_of(named: str | None) -> Path:
 
 
 def connect(socket_path: str | None) -> Client:
-    """A client of the daemon at the socket of the option, the environment, or the default."""
-    return Client(socket_of(socket_path))
+    """A client of the daemon of the options, the environment, or the default socket.
+
+    A daemon elsewhere (METABROKER_URL) comes before a socket of the environment.
+    """
+    way = remote(socket_path)
+    return Client(socket_of(socket_path) if way is None else way)
+
+
+def remote(socket_path: str | None) -> Way | None:
+    """The way to a daemon elsewhere, if one is wanted. Raises `ClientError`."""
+    context = click.get_current_context(silent=True)
+    given: dict[str, str | None] = {} if context is None else context.meta
+    url, ca_file = given.get("metabroker.server"), given.get("metabroker.ca_file")
+    if url is not None and socket_path is not None:
+        raise CliError("--server and --socket cannot go together", "leave one of them out", USAGE)
+    if url is None and socket_path is None:
+        url = os.environ.get("METABROKER_URL")
+    if not url:
+        return None
+    from metabroker.api.remote import Remote
+
+    authority = ca_file or os.environ.get("METABROKER_CA_FILE")
+    return Remote(url, token_file(), Path(authority) if authority else None)
 
 
 def print_json(data: object) -> None:

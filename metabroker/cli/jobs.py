@@ -21,7 +21,9 @@ def queue(
     AGE is the time since a job started, or since it was submitted if it has not. START is when it
     started, or the earliest time it may start if that is known.
     """
-    answer = common.connect(socket_path).get("jobs", user=_me() if me else user, limit=limit)
+    client = common.connect(socket_path)
+    name = client.get("whoami")["user"] if me else user
+    answer = client.get("jobs", user=name, limit=limit)
     if as_json:
         common.print_json(answer)
         return
@@ -43,15 +45,3 @@ def show(job: int, socket_path: str | None, as_json: bool) -> None:
     from metabroker.cli.views import print_job
 
     print_job(answer)
-
-
-def _me() -> str:
-    """The name that the daemon knows this user by."""
-    import os
-    import pwd
-
-    uid = os.geteuid()
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)

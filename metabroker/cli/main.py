@@ -26,6 +26,7 @@ COMMANDS = {
     "wait": ("wait:wait", "wait until jobs have ended; exit with the job's exit code"),
     "clusters": ("clusters:clusters", "the clusters: processors, health, age of what is known"),
     "history": ("history:history", "ended jobs; --swf writes the Standard Workload Format"),
+    "token": ("token:token", "make, list and revoke tokens for use from other hosts"),
     "simulate": ("simulate:simulate", "play a policy on a workload or a log, in virtual time"),
     "serve": ("serve:serve", "run the daemon"),
     "check": ("check:check", "validate a configuration without touching a cluster"),

@@ -63,10 +63,11 @@ TIME = Parsed("time", parse_time)
 def cluster_names() -> list[str]:
     """The daemon's clusters; none where it does not answer at once."""
     from metabroker.api.client import Client, ClientError
-    from metabroker.cli.common import socket_of
+    from metabroker.cli.common import remote, socket_of
 
     try:
-        answer = Client(socket_of(None), timeout=1.0, patience=0.0).get("clusters")
+        way = remote(None) or socket_of(None)
+        answer = Client(way, timeout=1.0, patience=0.0).get("clusters")
     except ClientError:
         return []
     return [str(cluster["name"]) for cluster in answer["clusters"]]

@@ -34,7 +34,9 @@ def small(kind: Kind, make_site: MakeSite, make_disk: MakeDisk) -> tuple[Site, S
     """A daemon with its store on a small disk."""
     site = make_site(kind)
     disk = make_disk(site.folder / "small", SIZE)
-    site.configure({**PATIENT, "store": f"sqlite:///{site.folder}/small/metabroker.db"})
+    store = f"sqlite:///{site.folder}/small/metabroker.db"
+    # The audit log is elsewhere: else changes are refused for its sake, before the store is tried.
+    site.configure({**PATIENT, "store": store, "audit": f"{site.folder}/audit.log"})
     site.prefix = disk.enter
     return site, disk
 

@@ -7,6 +7,7 @@ one `schedule` (all ends, all arrivals, then one pass).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from metabroker.policy import Memory, Scheduler
@@ -43,6 +44,7 @@ from .queueing import choose_local
 from .rejected import Rejected
 from .saga import Saga
 from .settings import Settings
+from .shares import Key, ShareLimits, Shares, Usage, in_use, keys, refused, standing
 from .states import IN_ATTEMPT, JobState
 from .tokens import Ref
 
@@ -60,6 +62,8 @@ class Broker:
         self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs)
         self.next_job = 1
         self._next_seq = 1
+        self.shares = Shares()
+        self._standing: Counter[Key] | None = None  # how many wait, where it had to be counted
         self._freed: list[tuple[int, int, int, int]] = []
         self._dirty = False
         self._by_nodes = any(cluster.unit > 1 for cluster in settings.clusters)
@@ -101,6 +105,7 @@ class Broker:
 
     def schedule(self, now: float) -> None:
         """One pass of the policy, if anything may have changed what fits."""
+        self._standing = None
         if not self._dirty:
             return
         self._dirty = False
@@ -109,27 +114,61 @@ class Broker:
             self._freed.sort()
             self.scheduler.depart([cluster for *_, cluster in self._freed if cluster >= 0])
             self._freed.clear()
+        self._let_through()
         capacity = self.ledger.capacity(now)
         while self._pass(capacity, now):
             pass
 
     def _pass(self, capacity: Sequence[int], now: float) -> bool:
         """One pass. Whether another may start more: a policy counts processors one by one, so where
-        clusters give whole nodes it may start more in one pass than there is room for."""
-        begun = 0
+        clusters give whole nodes it may start more in one pass than there is room for; and it knows
+        nothing of shares, so others may start instead of those who have none left."""
+        usage = self.usage()
+        begun, held_back = 0, False
         back: list[Job] = []
         for key, placement in self.scheduler.run(self.ledger.available(now), now, capacity):
             job = self.jobs[key]
-            self._count_waiting(job, -1)
+            if self.shares.beyond(job, job.queue, usage) is not None:
+                self.shares.add(job)
+                self.scheduler.depart()
+                held_back = True
+                continue
             if self._by_nodes and not self._has_room(job, placement, back, now):
                 back.append(job)
                 continue
             begun += 1
+            self._count_waiting(job, -1)
             self.saga.begin(job, placement, now)
+            usage.add(job, sum(component.processors for component in job.components), 1)
         for job in back:  # to their old places
-            self._arrive(job)
-        self._dirty = False
-        return bool(begun and back)
+            self._join(job)
+        return held_back or bool(begun and back)
+
+    def _let_through(self) -> None:
+        """Those who have a share now join the policy's queues, at their old places."""
+        for job in self.shares.let_through(self.usage()) if self.shares.jobs else ():
+            self._join(job)
+
+    def usage(self) -> Usage:
+        """What is in use, as far as shares need it."""
+        return in_use(self.jobs, self.saga.live) if self.shares.limits.hold_back else Usage()
+
+    def limit(self, limits: ShareLimits) -> None:
+        """Hold users and queues to these shares from now on."""
+        if limits != self.shares.limits:
+            self.shares.limits = limits
+            self._freed.append((0, 0, 0, -1))
+            self._dirty = True
+
+    def check_shares(self, new: NewJob) -> None:
+        """Raises `Rejected` where a new job is beyond a share."""
+        if self.shares.limits == ShareLimits():
+            return
+        if self._standing is None:
+            self._standing = standing(self.jobs.values())
+        beyond = self.shares.refusal(new, self.queue_of(new), self._standing)
+        if beyond is not None:
+            raise refused(beyond, self.settings.clusters)
 
     def _has_room(
         self, job: Job, placement: Sequence[int], back: Sequence[Job], now: float
@@ -189,6 +228,7 @@ class Broker:
 
     def _submit(self, event: SubmitJob, now: float) -> None:
         new = event.job
+        self.check_shares(new)
         job = Job(
             id=self.next_job,
             user=new.user,
@@ -211,6 +251,8 @@ class Broker:
             job.reason = f"held by {new.user} at submission"
         else:
             self.requeue(job, now)
+        if self._standing is not None:
+            self._standing.update(keys(job.user, job.queue))
 
     def _cancel(self, event: CancelJob, now: float) -> None:
         job = self._known(event.job)
@@ -301,12 +343,19 @@ class Broker:
 
     def _arrive(self, job: Job) -> None:
         self._count_waiting(job, +1)
-        self.scheduler.arrive(job.id, job.request, job.queue, job.queued_at, seq=job.seq)
+        if self.shares.limits.hold_back:
+            self.shares.add(job)
+        else:
+            self._join(job)
         self._dirty = True
+
+    def _join(self, job: Job) -> None:
+        """Into the policy's queue, at the place that its seq gives it."""
+        self.scheduler.arrive(job.id, job.request, job.queue, job.queued_at, seq=job.seq)
 
     def _withdraw(self, job: Job) -> None:
         """Out of its queue; whoever is behind may be able to start."""
-        if self.scheduler.remove(job.id):
+        if self.scheduler.remove(job.id) or self.shares.remove(job.id):
             self._count_waiting(job, -1)
             self._dirty = True
 

@@ -15,6 +15,7 @@ from metabroker.api.reception import Rates
 from metabroker.api.server import Listen
 from metabroker.broker.core import Broker
 from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.broker.shares import Share, ShareLimits
 from metabroker.clusters.absent import AbsentCluster
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.port import Cluster
@@ -79,13 +80,24 @@ def broker(config: Config, made: Settings) -> Broker:
         aging=aging,
         rng=random.Random(config.seed),
     )
-    return Broker(made, scheduler)
+    core = Broker(made, scheduler)
+    core.limit(shares(config))
+    return core
 
 
 def limits(config: Config) -> Limits:
     """The configured limits of requests."""
     given = config.limits
     return Limits(component=given.component, components=given.components, total=given.total)
+
+
+def shares(config: Config) -> ShareLimits:
+    """What each user and queue may have at a time."""
+    user, queue = config.limits.per_user, config.limits.per_queue
+    return ShareLimits(
+        Share(user.waiting, user.processors, user.coallocated),
+        Share(queue.waiting, queue.processors, queue.coallocated),
+    )
 
 
 def rates(config: Config) -> Rates:

@@ -174,7 +174,7 @@ class Daemon:
         self._config = self._config.model_copy(update=now)
         self.service.rules = self._rules()
         self._reception.set_rates(build.rates(self._config))
-        self.loop.ask(lambda: self.loop.engine.limit(build.limits(self._config)))
+        self.loop.ask(self._limit)
         for name in changed:
             if name in LIVE:
                 log.info("configuration: %s is %s now", name, getattr(config, name))
@@ -182,6 +182,11 @@ class Daemon:
                 log.warning("configuration: %s has changed; that needs a new start", name)
         if not changed:
             log.info("configuration: nothing has changed")
+
+    def _limit(self) -> None:
+        """In the core's thread: what the limits are now."""
+        self.loop.engine.limit(build.limits(self._config))
+        self.loop.engine.broker.limit(build.shares(self._config))
 
     @property
     def alive(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from metabroker.broker.core import Broker
 from metabroker.broker.job import Job, NewJob
+from metabroker.broker.shares import Measure, Usage, whose
 from metabroker.policy import Reason, Why
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
@@ -39,10 +40,32 @@ def waiting(broker: Broker, now: float) -> dict[int, Waiting]:
             if position < _MOST_EXPLAINED and explain.separately:
                 text = explain.why(key)
             found[key] = Waiting(position, explain.with_past(key, text))
+    usage = broker.usage() if broker.shares.jobs else Usage()
+    for key, job in broker.shares.jobs.items():
+        text = held_back(broker, job, job.queue, usage)
+        found[key] = Waiting(None, explain.with_past(key, text))
     for key in broker.scheduler.aside():
         text = explain.out_of_reach(broker.jobs[key])
         found[key] = Waiting(None, explain.with_past(key, text))
     return found
+
+
+def held_back(broker: Broker, job: Job | NewJob, queue: int, usage: Usage) -> str:
+    """Why a job waits for a share."""
+    beyond = broker.shares.beyond(job, queue, usage)
+    if beyond is None:
+        return f"behind other jobs of {job.user}'s, or of its queue, that are beyond a limit"
+    who = whose(beyond.key, broker.settings.clusters)
+    limit = f"limits.per_{beyond.key[0]}.{beyond.measure.value}"
+    if beyond.measure is Measure.COALLOCATED:
+        return (
+            f"{who} has {beyond.have} co-allocated jobs under way, and {beyond.most} are the most "
+            f"({limit})"
+        )
+    return (
+        f"asks for {sum(job.request.sizes)} processors; {who} uses {beyond.have}, and "
+        f"{beyond.most} are the most ({limit})"
+    )
 
 
 def preview(broker: Broker, new: NewJob, queue: int, position: int, now: float) -> str:

@@ -168,12 +168,16 @@ class DaemonService:
         engine, now = self._loop.engine, self._clock()
         broker, names = engine.broker, engine.names.names
         new = engine.new_job(asked)
+        broker.check_shares(new)
         queue = broker.queue_of(new)
         idle, capacity = broker.ledger.available(now), broker.ledger.capacity(now)
         start = broker.scheduler.preview(new.request, queue, idle, now, capacity)
         position = broker.scheduler.waiting().get(queue, 0)
         where = new.request.clusters if start is None else start[1]
         shown = reasons.preview(broker, new, queue, position, now)
+        usage = broker.usage()
+        if broker.shares.beyond(new, queue, usage) is not None:
+            start, shown = None, reasons.held_back(broker, new, queue, usage)
         return {
             "dry_run": True,
             "starts_now": start is not None,

@@ -18,6 +18,7 @@ from metabroker.broker.events import Event, Tick
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Entry, Ready
 from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.broker.shares import ShareLimits
 from metabroker.broker.states import Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Aging, make
@@ -42,6 +43,7 @@ class Bench:
         completion_retries: int = 0,
         aging: Aging | None = None,
         units: Mapping[str, int] | None = None,
+        shares: ShareLimits | None = None,
     ) -> None:
         whole = units or {}
         made = tuple(
@@ -61,6 +63,7 @@ class Bench:
         )
         self.policy = policy
         self.aging = aging
+        self.shares = shares or ShareLimits()
         self.now = START
         self.names = Names(list(clusters))
         self.store = Store("sqlite://", migrate=False)
@@ -75,7 +78,9 @@ class Bench:
     def _new(self) -> Broker:
         clusters = len(self.settings.clusters)
         scheduler = make(self.policy, clusters, aging=self.aging, rng=random.Random(1))
-        return Broker(self.settings, scheduler)
+        broker = Broker(self.settings, scheduler)
+        broker.limit(self.shares)
+        return broker
 
     # --- what happens -------------------------------------------------------------------------
 
@@ -138,7 +143,8 @@ class Bench:
             assert all(c.phase is not Phase.GONE for c in live)
         for job in broker.jobs.values():
             assert not job.state.ended
-            assert (job.state.value == "QUEUED") == (job.id in broker.scheduler)
+            waits = (job.id in broker.scheduler) + (job.id in broker.shares.jobs)
+            assert waits == (job.state.value == "QUEUED")
             attempting = job.state.value not in ("QUEUED", "HELD")
             assert bool(job.components) == attempting
             for component in job.components:

@@ -45,6 +45,8 @@ def test_options(run: Run) -> None:
         "--me",
         "--limit",
         "--socket",
+        "--server",
+        "--ca-file",
         "--json",
         "--help",
     }

@@ -1,0 +1,238 @@
+"""How much the jobs of one user, or of one queue, may have at a time.
+
+Jobs beyond a share wait here, outside of the policy's sight, in the order of joining; so where no
+share is configured nothing is decided otherwise than without this module. What is in use is not
+counted along, but made anew from what the saga holds, so that it cannot go astray.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .job import Component, Job, NewJob
+from .rejected import Rejected
+from .settings import ClusterSettings
+from .states import JobState
+from .tokens import Ref
+
+Key = tuple[str, str | int]
+"""Whose share it is: ("user", name) or ("queue", index)."""
+
+
+class Measure(Enum):
+    """What is bounded."""
+
+    WAITING = "waiting"
+    PROCESSORS = "processors"
+    COALLOCATED = "coallocated"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The most at a time; None: no limit."""
+
+    waiting: int | None = None
+    processors: int | None = None
+    coallocated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShareLimits:
+    """What each user, and the jobs of each queue, may have."""
+
+    per_user: Share = Share()
+    per_queue: Share = Share()
+
+    @property
+    def hold_back(self) -> bool:
+        """Whether a job may have to wait for a share."""
+        return any(
+            limit is not None
+            for share in (self.per_user, self.per_queue)
+            for limit in (share.processors, share.coallocated)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """Why a job must wait, or is refused: whose share, of what, what is had, and the most."""
+
+    key: Key
+    measure: Measure
+    have: int
+    most: int
+
+    def never(self, processors: int) -> bool:
+        """Whether a job of so many processors could not start even alone."""
+        return self.measure is Measure.PROCESSORS and processors > self.most
+
+
+@dataclass(slots=True)
+class Usage:
+    """What is in use, by whose it is."""
+
+    processors: Counter[Key] = field(default_factory=Counter)
+    coallocated: Counter[Key] = field(default_factory=Counter)
+
+    def add(self, job: Job, processors: int, jobs: int) -> None:
+        """Count more of a job's."""
+        for key in keys(job.user, job.queue):
+            self.processors[key] += processors
+            if not job.single:
+                self.coallocated[key] += jobs
+
+    def copy(self) -> Usage:
+        """The same, to go on from."""
+        return Usage(self.processors.copy(), self.coallocated.copy())
+
+
+class Shares:
+    """The limits, and the jobs that wait for a share. `jobs`: those, by number."""
+
+    def __init__(self) -> None:
+        self.limits = ShareLimits()
+        self.jobs: dict[int, Job] = {}
+        # By user, queue, and whether it is co-allocated: a heap of (seq, number), in which those
+        # that do not wait here any more are passed over.
+        self._lines: dict[tuple[str, int, bool], list[tuple[int, int]]] = {}
+
+    def refusal(self, new: NewJob, queue: int, waiting: Mapping[Key, int]) -> Beyond | None:
+        """Why a new job cannot be taken: too many wait, or it is beyond a share by itself."""
+        total = sum(new.request.sizes)
+        for key, share in self._of(new.user, queue):
+            if share.waiting is not None and waiting[key] >= share.waiting:
+                return Beyond(key, Measure.WAITING, waiting[key], share.waiting)
+            if share.processors is not None and total > share.processors:
+                return Beyond(key, Measure.PROCESSORS, 0, share.processors)
+        return None
+
+    def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
+        """Why a job may not start beside what is in use."""
+        total, single = sum(job.request.sizes), len(job.request.sizes) == 1
+        for key, share in self._of(job.user, queue):
+            have = usage.processors[key]
+            if share.processors is not None and have + total > share.processors:
+                return Beyond(key, Measure.PROCESSORS, have, share.processors)
+            have = usage.coallocated[key]
+            if share.coallocated is not None and not single and have >= share.coallocated:
+                return Beyond(key, Measure.COALLOCATED, have, share.coallocated)
+        return None
+
+    def add(self, job: Job) -> None:
+        """It waits here from now on, at the place that its seq gives it."""
+        self.jobs[job.id] = job
+        line = self._lines.setdefault((job.user, job.queue, job.single), [])
+        heapq.heappush(line, (job.seq, job.id))
+
+    def remove(self, number: int) -> bool:
+        """It does not wait here any more; False if it did not."""
+        return self.jobs.pop(number, None) is not None
+
+    def let_through(self, usage: Usage) -> list[Job]:
+        """Take out, in the order of joining, those who have a share beside what is in use.
+
+        Who has none keeps back who comes after him for the same share: large jobs wait for no
+        longer than their turn.
+        """
+        through: list[Job] = []
+        if not self.jobs:
+            self._lines.clear()
+            return through
+        usage = usage.copy()
+        heads = [(*line[0], of) for of, line in self._lines.items() if self._strip(of, line)]
+        heapq.heapify(heads)
+        shut: set[tuple[Key, bool]] = set()  # and whether co-allocated jobs alone
+        never: list[Job] = []  # by limits that were lowered since; they keep nobody back
+        while heads:
+            _seq, number, of = heapq.heappop(heads)
+            user, queue, single = of
+            kinds = (False,) if single else (False, True)
+            if any((key, kind) in shut for key in keys(user, queue) for kind in kinds):
+                continue
+            job = self.jobs[number]
+            total = sum(job.request.sizes)
+            beyond = self.beyond(job, queue, usage)
+            if beyond is not None and not beyond.never(total):
+                shut.add((beyond.key, beyond.measure is Measure.COALLOCATED))
+                continue
+            del self.jobs[number]
+            if beyond is None:
+                usage.add(job, total, 1)
+                through.append(job)
+            else:
+                never.append(job)
+            if self._strip(of, self._lines[of]):
+                heapq.heappush(heads, (*self._lines[of][0], of))
+        for job in never:
+            self.add(job)
+        return through
+
+    def _strip(self, of: tuple[str, int, bool], line: list[tuple[int, int]]) -> bool:
+        """Pass over those who have gone; whether anybody is left."""
+        while line:
+            seq, number = line[0]
+            job = self.jobs.get(number)
+            if job is not None and (job.seq, job.user, job.queue, job.single) == (seq, *of):
+                return True
+            heapq.heappop(line)
+        return False
+
+    def _of(self, user: str, queue: int) -> Iterator[tuple[Key, Share]]:
+        shares = (self.limits.per_user, self.limits.per_queue)
+        return zip(keys(user, queue), shares, strict=True)
+
+
+def in_use(jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> Usage:
+    """What the components that claim something use, of jobs that have not ended."""
+    usage = Usage()
+    seen: set[int] = set()
+    for components in live:
+        for component in components.values():
+            job = jobs.get(component.ref.job)
+            if job is not None:
+                usage.add(job, component.processors, int(job.id not in seen))
+                seen.add(job.id)
+    return usage
+
+
+def standing(jobs: Iterable[Job]) -> Counter[Key]:
+    """How many wait or are held, by whose they are."""
+    found: Counter[Key] = Counter()
+    for job in jobs:
+        if job.state in (JobState.QUEUED, JobState.HELD):
+            found.update(keys(job.user, job.queue))
+    return found
+
+
+def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
+    """What a user is told whose job is beyond a share."""
+    kind, _ = beyond.key
+    limit = f"limits.per_{kind}.{beyond.measure.value}"
+    if beyond.measure is Measure.WAITING:
+        return Rejected(
+            f"{whose(beyond.key, clusters)} has {beyond.have} jobs waiting, and {beyond.most} are "
+            f"the most ({limit})",
+            "submit more as they start, or cancel some",
+        )
+    return Rejected(
+        f"the request can never run: {whose(beyond.key, clusters)} may have {beyond.most} "
+        f"processors at a time ({limit})",
+        f"ask for at most {beyond.most} in all",
+    )
+
+
+def whose(key: Key, clusters: Sequence[ClusterSettings]) -> str:
+    """A share's owner in words."""
+    kind, name = key
+    if isinstance(name, str):
+        return f"{kind} {name}"
+    return f"{kind} {clusters[name].name if name < len(clusters) else 'global'}"
+
+
+def keys(user: str, queue: int) -> tuple[Key, Key]:
+    """Whose shares a job takes of."""
+    return ("user", user), ("queue", queue)

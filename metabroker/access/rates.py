@@ -57,13 +57,6 @@ class Buckets:
         bucket.refused += 1
         return TooOften((1.0 - bucket.level) / self.rate.per_second, bucket.refused)
 
-    def empty(self, who: str, now: float) -> TooOften | None:
-        """As `take`, where nothing is taken if there is something left."""
-        bucket = self._buckets.get(who)
-        if bucket is None or self._filled(who, now).level >= 1.0:
-            return None
-        return self.take(who, now)
-
     def _filled(self, who: str, now: float) -> _Bucket:
         """The bucket, with what has flowed into it until now."""
         bucket = self._buckets.get(who)

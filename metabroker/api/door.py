@@ -22,9 +22,8 @@ from metabroker.api.answers import encode
 from metabroker.api.identity import peer_uid
 
 _LEAST = 16
-HEAD = 15.0  # seconds for a request's head, from the first moment one may be sent
+HEAD = 15.0  # seconds for a handshake, and for a request's head once it may be sent
 _STALLED = 120.0  # seconds in which nothing of an answer is taken
-_HANDSHAKE = 10.0  # seconds
 
 TurnedAway = Callable[[int | None, str | None, str], None]
 """Told the user id or the address of a connection that was ended, and why."""
@@ -63,11 +62,9 @@ class Door:
         """The protocol of a connection from `address` that was let in, and counted, already."""
         return _Guarded(self, self._protocol(), address)
 
-    def over_tls(
-        self, context: Callable[[], SSLContext], may_connect: Callable[[str], bool]
-    ) -> Callable[[], asyncio.Protocol]:
+    def over_tls(self, context: Callable[[], SSLContext]) -> Callable[[], asyncio.Protocol]:
         """Makes the protocol of a connection that begins with a handshake."""
-        return lambda: _Shaking(self, context, may_connect)
+        return lambda: _Shaking(self, context)
 
     def enter(self, who: int | str) -> bool:
         """Count one more connection of a user's id, or an address; False if there is no room."""
@@ -186,20 +183,14 @@ class _Guarded(asyncio.Protocol):
 class _Shaking(asyncio.Protocol):
     """A connection before its TLS handshake. It is counted from its first moment on."""
 
-    def __init__(
-        self, door: Door, context: Callable[[], SSLContext], may_connect: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, door: Door, context: Callable[[], SSLContext]) -> None:
         self._door = door
         self._context = context
-        self._may_connect = may_connect
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         address = str(transport.get_extra_info("peername")[0])
         writing = cast(asyncio.Transport, transport)
-        if not self._may_connect(address):
-            writing.abort()
-            return
         if not self._door.enter(address):
             self._door.turned_away(None, address, "too many connections")
             writing.abort()
@@ -215,7 +206,7 @@ class _Shaking(asyncio.Protocol):
                 guarded,
                 self._context(),
                 server_side=True,
-                ssl_handshake_timeout=_HANDSHAKE,
+                ssl_handshake_timeout=self._door.head,
             )
         except (OSError, TimeoutError) as error:  # SSLError is an OSError
             self._door.leave(address)

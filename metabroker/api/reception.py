@@ -27,7 +27,7 @@ from metabroker.api.service import Bearer, Failure, ServiceError, Tokens
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
 
-_FAILURES = Rate(per_second=0.5, burst=20)  # wrong tokens and handshakes of one address
+_FAILURES = Rate(per_second=0.5, burst=20)  # of one address, each with a line and an answer
 
 CALLER = web.RequestKey("caller", Caller)
 """Who asks, for the handlers."""
@@ -168,7 +168,7 @@ class Reception:
     def turned_away(self, uid: int | None, address: str | None, why: str) -> None:
         """A connection was ended before it asked for anything, or anything more."""
         self._refused(why.partition(":")[0].replace(" ", "_"))
-        key = address if address is not None else f"uid {uid}"
+        key = _host(address) if address is not None else f"uid {uid}"
         with self._lock:
             refusal = self._turned_away.take(key, self._clock())
         if self._audit is not None and (refusal is None or refusal.worth_telling):
@@ -176,17 +176,7 @@ class Reception:
             times = "" if refusal is None else _times(refusal)
             self._audit.told(None, who, "connect", {}, "refused", f"{why}{times}")
 
-    def may_connect(self, address: str) -> bool:
-        """Whether this address has not failed too often just now."""
-        with self._lock:
-            return self._turned_away.empty(address, self._clock()) is None
-
     def _bearer(self, visit: _Visit, address: str, header: str, now: float) -> Bearer:
-        with self._lock:
-            refusal = self._failures.empty(_host(address), now)
-        if refusal is not None:
-            visit.told = refusal.worth_telling
-            raise _too_often("wrong tokens from this address", _FAILURES, refusal)
         kind, _, text = header.partition(" ")
         try:
             if kind.lower() != "bearer" or self.tokens is None:
@@ -197,10 +187,14 @@ class Reception:
                     {"WWW-Authenticate": 'Bearer realm="metabroker"'},
                 )
             return self.tokens.check(text.strip())
-        except ServiceError:
+        except ServiceError as error:
+            # A right token is never kept waiting: others may ask from the same host.
             with self._lock:
-                self._failures.take(_host(address), now)
-            raise
+                refusal = self._failures.take(_host(address), now)
+            if refusal is None:
+                raise
+            visit.told = refusal.worth_telling
+            raise _too_often("wrong tokens from this address", _FAILURES, refusal) from error
 
     def _not_too_often(self, visit: _Visit, caller: Caller, now: float) -> None:
         if caller.uid == 0:  # root, whom the door lets in as well; never by a token

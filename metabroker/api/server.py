@@ -172,7 +172,7 @@ class ApiServer:
 
         servers = [await loop.create_server(door(), sock=listening.socket, backlog=BACKLOG)]
         if far is not None:
-            over_tls = door().over_tls(self._in_force, self._reception.may_connect)
+            over_tls = door().over_tls(self._in_force)
             servers.append(await loop.create_server(over_tls, sock=far, backlog=BACKLOG))
         return servers
 

@@ -33,15 +33,6 @@ def test_of_many_refusals_few_are_told() -> None:
     assert told == [1, 2, 4, 8, 16, 32, 64]
 
 
-def test_looking_takes_nothing() -> None:
-    buckets = Buckets(Rate(1.0, 1))
-    for _ in range(3):
-        assert buckets.empty("anna", 0.0) is None
-    buckets.take("anna", 0.0)
-    assert buckets.empty("anna", 0.0) is not None
-    assert buckets.empty("anna", 1.0) is None
-
-
 def test_a_clock_set_back_lets_nobody_wait_longer() -> None:
     buckets = Buckets(Rate(1.0, 1))
     buckets.take("anna", 1000.0)

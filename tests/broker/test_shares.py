@@ -77,7 +77,7 @@ def end(it: Bench, job: int) -> None:
     ref = component.ref
     it.handle(Submitted(ref, "77"))
     it.handle(Started(ref, it.now))
-    it.handle(Ended(ref, exit_code=0))
+    it.handle(Ended(ref, it.now, 0))
     it.handle(Cleaned(ref))
 
 

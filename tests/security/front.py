@@ -43,7 +43,13 @@ ROOT = Caller(0, "root")
 class Front:
     """Served until it is closed. Its clock, for tokens, is turned by hand."""
 
-    def __init__(self, folder: Path, rates: Rates | None = None, head: float = 15.0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        rates: Rates | None = None,
+        head: float = 15.0,
+        connections: int | None = None,
+    ) -> None:
         self.folder = folder
         self.ahead = 0.0
         self.jobs = FakeService()
@@ -68,6 +74,7 @@ class Front:
             ),
             listen=Listen("127.0.0.1", 0, certificate, key),
             head=head,
+            connections=connections,
         )
         self.server.start()
 

@@ -18,7 +18,7 @@ from metabroker.api.server import LARGEST_BODY
 from tests.api.raw import request
 from tests.api.test_identity import as_other
 from tests.api.test_routes import WIRE
-from tests.security.front import Front, ordinary
+from tests.security.front import Front, eventually, ordinary
 
 HEAD = 0.4  # seconds for a request's head
 
@@ -99,6 +99,37 @@ def test_a_head_that_comes_a_byte_at_a_time_gets_no_more_time(strict: Front) -> 
                 break
     assert sent < 200
     assert strict.line(action="connect", outcome="refused")
+
+
+def test_a_handshake_that_does_not_come_ends_the_connection(strict: Front) -> None:
+    with strict.plain() as connection:
+        assert ended(connection)
+    line = strict.line(action="connect", outcome="refused")
+    assert line["reason"].startswith("tls: ") and line["from"] == "127.0.0.1"
+
+
+def test_one_address_does_not_take_all_connections(folder: Path) -> None:
+    front = Front(folder, connections=8)  # 4 for all over TLS, 2 for one address
+    try:
+        with secured(front), front.plain():  # one has said nothing yet
+            with pytest.raises(OSError), secured(front):
+                pass
+            line = front.line(action="connect", outcome="refused")
+            assert (line["reason"], line["from"]) == ("too many connections", "127.0.0.1")
+            assert Client(front.socket).get("status")  # here all goes on
+        eventually(lambda: served(front), "those that have gone make room")
+    finally:
+        front.close()
+
+
+def served(front: Front) -> bool:
+    """Whether a connection is taken."""
+    try:
+        with secured(front) as far:
+            far.sendall(b"GET /v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n")
+            return far.recv(12) == b"HTTP/1.1 401"
+    except OSError:
+        return False
 
 
 def test_a_second_request_must_come_whole_too(strict: Front) -> None:

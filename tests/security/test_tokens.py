@@ -130,19 +130,20 @@ def test_the_right_id_with_another_secret_is_refused(front: Front) -> None:
     assert front.line(action="read", outcome="refused")
 
 
-def test_guessing_is_slowed_down(front: Front) -> None:
+def test_wrong_tokens_are_slowed_down_and_right_ones_are_not(front: Front) -> None:
     made = front.token()
     answers = [
-        front.ask("GET", "/v1/jobs", None, {"Authorization": f"Bearer {secret.new().text}"})[0]
+        front.ask("GET", "/v1/jobs", None, {"Authorization": f"Bearer {secret.new().text}"})
         for _ in range(25)
     ]
-    assert answers[:20] == [401] * 20 and answers[-1] == 429
-    # Of one address even the right one has to wait: it cannot be told apart before it is tried.
-    good = {"Authorization": f"Bearer {made['token']}"}
-    status, answer = front.ask("GET", "/v1/jobs", None, good)
+    assert [status for status, _ in answers[:20]] == [401] * 20
+    status, answer = answers[-1]
     assert status == 429 and "come again in" in answer["advice"]
+    # Whoever else asks from the same host does not wait for that.
+    assert front.client(made["token"]).get("jobs") == {"jobs": []}
     # Not each of them has a line.
-    assert len([line for line in front.lines() if "wrong tokens" in line.get("reason", "")]) == 3
+    told = [line for line in front.lines() if "wrong tokens" in line.get("reason", "")]
+    assert 1 <= len(told) <= 3
 
 
 def test_a_user_whom_the_host_does_not_know_any_more_is_refused(front: Front) -> None:

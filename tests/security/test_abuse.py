@@ -20,7 +20,7 @@ from tests.api.test_identity import as_other
 from tests.api.test_routes import WIRE
 from tests.security.front import Front, eventually, ordinary
 
-HEAD = 0.4  # seconds for a request's head
+HEAD = 1.5  # seconds for a request's head
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_a_body_that_does_not_come_is_refused(strict: Front) -> None:
 
 def test_waiting_for_a_job_is_not_slow(strict: Front) -> None:
     Client(strict.socket).submit(WIRE)
-    state = Client(strict.socket).get("jobs/1/wait", timeout=3 * HEAD)
+    state = Client(strict.socket).get("jobs/1/wait", timeout=1.5 * HEAD)
     assert state["state"] == "QUEUED"
 
 
@@ -169,14 +169,16 @@ def test_too_many_requests_are_refused_until_the_time_told(strict: Front) -> Non
 
 
 def test_the_client_comes_again_when_it_may(folder: Path) -> None:
-    front = Front(folder, Rates(Rate(1.0, 2), None))
+    front = Front(folder, Rates(Rate(0.5, 1), None))
     try:
         client = front.client(front.token()["token"], patience=60.0)
-        for _ in range(4):
+        tries = 0
+        while "too_often" not in front.refused:  # a slow machine is slow enough by itself
             assert client.get("jobs") == {"jobs": []}
-        assert "too_often" in front.refused
-        with pytest.raises(ClientError, match=r"too many requests of .*; come again in 1 s"):
-            for _ in range(20):
+            tries += 1
+            assert tries < 30
+        with pytest.raises(ClientError, match=r"too many requests of .*; come again in [12] s"):
+            for _ in range(30):
                 front.client(front.token()["token"]).get("jobs")
     finally:
         front.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
+import time
 import warnings
 from pathlib import Path
 
@@ -89,13 +90,15 @@ def test_old_protocols_are_refused_by_the_server(front: Front) -> None:
 
 
 def test_of_many_failures_few_have_a_line_and_others_are_served(front: Front) -> None:
+    began = time.monotonic()
     for _ in range(60):
         with front.plain() as plain:
             plain.sendall(b"GET / HTTP/1.1\r\n\r\n")
             while plain.recv(100):  # an alert, then the end
                 pass
     eventually(lambda: front.refused.count("tls") == 60, "all are counted")
-    assert 20 <= len([line for line in front.lines() if line["action"] == "connect"]) <= 35
+    lines = [line for line in front.lines() if line["action"] == "connect"]
+    assert 20 <= len(lines) <= 30 + 2 * (time.monotonic() - began)
     assert front.client(front.token()["token"]).get("jobs") == {"jobs": []}
 
 

@@ -73,7 +73,14 @@ class Rules:
 
     @staticmethod
     def _may_stage(caller: Caller, submission: Submission) -> None:
-        """The daemon reads and writes a job's files as its own account, so they must be its own."""
+        """The daemon reads and writes a job's files as its own account, so they must be its own;
+        and on its own host, so who comes by a token has none there."""
+        if submission.stages and caller.token is not None:
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                "files of another host cannot be sent or brought back",
+                "leave out --stage-in and --stage-out, or submit on the daemon's host",
+            )
         if submission.stages and caller.uid != os.geteuid():
             raise ServiceError(
                 Failure.FORBIDDEN,

@@ -149,6 +149,8 @@ def test_what_a_shell_would_act_on_is_data_or_refused(far: Far) -> None:
         "native": {evil: ["x"]},
         "environment": {evil: "x"},
         "chdir": evil,
+        "stage_in": ["../../../etc/passwd"],
+        "stage_out": ["/etc/cron.d/evil"],
         evil: evil,
     }.items():
         with pytest.raises(ClientError) as caught:
@@ -159,8 +161,12 @@ def test_what_a_shell_would_act_on_is_data_or_refused(far: Far) -> None:
     with pytest.raises(ClientError) as caught:
         client.submit({**plain, "native": {"delft": [evil]}})
     refused = far.lines(action="submit", outcome="refused", user=ordinary().user)
-    assert len(refused) == 10
+    assert len(refused) == 12
     assert "touch" not in far.audit.read_text()
+    # Nor are files of the daemon's host anybody's who is elsewhere.
+    with pytest.raises(ClientError, match="files of another host") as caught:
+        client.submit({**plain, "stage_in": ["token"], "submit_dir": str(far.site.folder)})
+    assert caught.value.status == 403
     job = client.submit(
         {
             **plain,

@@ -48,7 +48,8 @@ class Far:
                 "clusters": {name: {"shared_dir": str(meet)} for name in named},
             }
         )
-        site.start()
+        self.urls: list[str] = []
+        self.start()
         site.look_at_clusters()
         self.audit = site.folder / "audit.log"
         done = site.cli("token", "create", "--scope=submit", "--user", ordinary().user, "--json")
@@ -58,11 +59,20 @@ class Far:
         self.file.touch(mode=0o600)
         self.file.write_text(self.made["token"])
 
+    def start(self) -> None:
+        """Start the daemon, and wait until it has told its address, which is another each time."""
+        self.site.start()
+
+        def told() -> list[str]:
+            found = re.findall(r" and (https://localhost:\d+): policy", self.site.log.read_text())
+            return found if len(found) > len(self.urls) else []
+
+        self.urls = eventually(told, 60, "the daemon tells its address")
+
     @property
     def environment(self) -> dict[str, str]:
-        found = re.findall(r" and (https://localhost:\d+): policy", self.site.log.read_text())
         return {
-            "METABROKER_URL": found[-1],
+            "METABROKER_URL": self.urls[-1],
             "METABROKER_TOKEN_FILE": str(self.file),
             "METABROKER_CA_FILE": str(self.authority.file),
         }
@@ -100,7 +110,7 @@ def test_a_user_elsewhere_submits_waits_and_cancels_until_the_token_is_revoked(f
     assert [(line["job"], line["token"]) for line in submitted] == [(number, far.made["id"])]
     # The daemon is killed, and its tokens are still there.
     far.site.kill()
-    far.site.start()
+    far.start()
     code, out, _ = far.cli("show", str(number), "--json")
     assert (code, json.loads(out)["state"]) == (0, "FAILED")
     # logrotate moves the log away, and says so.
@@ -114,7 +124,7 @@ def test_a_user_elsewhere_submits_waits_and_cancels_until_the_token_is_revoked(f
     assert far.lines(action="token revoke", outcome="done", id=far.made["id"])
     assert far.lines(action="submit", outcome="refused", user=None)
     far.site.kill()
-    far.site.start()
+    far.start()
     assert "was revoked" in far.cli("queue")[2]
     listed = json.loads(far.site.cli("token", "list", "--all", "--json").stdout)["tokens"]
     assert [(token["id"], token["last_used"] is None) for token in listed] == [

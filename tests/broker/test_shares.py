@@ -133,10 +133,20 @@ def test_co_allocated_jobs_wait_and_single_ones_go_on(made: list[Bench]) -> None
 
 def test_those_behind_start_instead(made: list[Bench]) -> None:
     """Also where the policy chose somebody who has no share left: others are not kept waiting."""
-    it = bench(made, Share(processors=150))
-    new = [NewJob(user, "job", Request((100,)), 600) for user in ("anna", "anna", "bob")]
-    it.handle(*(SubmitJob(job) for job in new))
-    assert placed(it) == {1, 3}
+    it = bench(made, Share(processors=100))
+    running = submit(it, 100, user="bob"), submit(it, 100, user="carol")
+    # Nothing of anna's runs, so each of hers is shown to the policy, and waits for processors.
+    one, two = submit(it, 100), submit(it, 100)
+    other = submit(it, 100, user="dave")
+    assert not it.broker.shares.jobs
+    over = [it.broker.jobs[job].components[0].ref for job in running]
+    for ref in over:
+        it.handle(Submitted(ref, "77"), Started(ref, it.now), Ended(ref, it.now, 0))
+    it.handle(*(Cleaned(ref) for ref in over))
+    assert placed(it) == {one, other}
+    assert set(it.broker.shares.jobs) == {two}
+    end(it, one)
+    assert placed(it) == {two, other}
 
 
 def test_jobs_that_wait_for_a_share_are_cancelled_held_and_released(made: list[Bench]) -> None:

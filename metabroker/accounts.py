@@ -1,4 +1,4 @@
-"""The account that this process runs under; it need not be in the user database."""
+"""Accounts of this host: our own, which need not be in the user database, and users'."""
 
 from __future__ import annotations
 
@@ -24,3 +24,31 @@ def own() -> Account:
     except KeyError:
         return Account(str(uid), os.environ.get("HOME", "/"), "/bin/sh")
     return Account(found.pw_name, found.pw_dir, found.pw_shell or "/bin/sh")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """All that makes a process a user's: ids, supplementary groups, home and shell."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+    home: str
+    shell: str
+
+
+def identity(name: str) -> Identity | None:
+    """The user of that name on this host; None if there is none."""
+    try:
+        found = pwd.getpwnam(name)
+    except KeyError:
+        return None
+    return Identity(
+        name,
+        found.pw_uid,
+        found.pw_gid,
+        tuple(os.getgrouplist(name, found.pw_gid)),
+        found.pw_dir,
+        found.pw_shell or "/bin/sh",
+    )

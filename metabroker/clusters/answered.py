@@ -8,7 +8,7 @@ from metabroker.broker.states import Cause
 
 from .operation import Operation
 from .port import Doubt, Refusal
-from .transports.base import CommandLost, CommandMissing, Unreached
+from .transports.base import CommandLost, CommandMissing, NotAllowed, Unreached
 
 R = TypeVar("R")
 LONGEST = 300
@@ -23,7 +23,7 @@ def answered(operation: Operation[R]) -> Operation[R]:
     """The operation, with what can go wrong with a command in the port's words.
 
     Raises:
-        Refusal: the command is not there, or its host cannot be reached.
+        Refusal: the command is not there, may not be run, or its host cannot be reached.
         Doubt: its outcome is not known, or its output cannot be read.
     """
     try:
@@ -32,6 +32,8 @@ def answered(operation: Operation[R]) -> Operation[R]:
         raise Doubt(str(lost)) from lost
     except Unreached as away:
         raise Refusal(Cause.UNREACHABLE, str(away)) from away
+    except NotAllowed as denied:
+        raise Refusal(Cause.DENIED, str(denied)) from denied
     except CommandMissing as missing:
         raise Refusal(
             Cause.UNREACHABLE, f"{missing}; set `bin` or PATH in `env` of this cluster"

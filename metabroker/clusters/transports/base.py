@@ -15,6 +15,10 @@ class CommandMissing(Exception):
     """The command cannot be run at all: it is not there, or may not be executed."""
 
 
+class NotAllowed(CommandMissing):
+    """The command was not run, since we may not act for its account; the text says what to do."""
+
+
 class Unreached(CommandMissing):
     """The command was not run, since its host cannot be reached; the text says what to do."""
 
@@ -26,13 +30,15 @@ MOST_OUTPUT = 64 << 20
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command: an argument vector, never a line for a shell. `seconds` bounds it;
-    `env` is added to the transport's environment."""
+    `env` is added to the transport's environment; `account`: whose process it is to be, None for
+    the one that commands run under anyway."""
 
     argv: tuple[str, ...]
     stdin: bytes = b""
     seconds: float | None = None
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ _SET_NEWLINE = 'mb_newline=$(printf "\\nx"); mb_newline=${mb_newline%x}; '
 _NOT_RUN = re.compile(
     r"^(?:/bin/sh: (?:line )?\d+: )?(?:/usr/bin/)?(?:timeout|env): (.*)$", re.MULTILINE
 )
+_PLAIN = re.compile(r"[A-Za-z0-9_./@:+-]+")
 _SIGNALS = range(129, 193)
 
 
@@ -136,6 +137,19 @@ class FarShell:
         if self._folder is not None:
             found.append(f'export PATH={_quoted(self._folder)}:"$PATH"')
         return found
+
+
+def plain_line(command: Command) -> str:
+    """A command to speak with, as a login shell reads it: words of names and paths alone, so
+    that any shell reads them alike. It keeps the session's own environment.
+
+    Raises:
+        CommandMissing: there are other words in it.
+    """
+    wrong = next((word for word in command.argv if _PLAIN.fullmatch(word) is None), None)
+    if wrong is not None:
+        raise CommandMissing(f"{command.argv[0]}: {wrong!r} is no plain word")
+    return f"exec {' '.join(command.argv)}"
 
 
 def _quoted(word: str) -> str:

@@ -62,7 +62,7 @@ def number_of(word: str) -> int:
 
 
 @dataclass(slots=True)
-class _Folder:
+class Folder:
     """One folder; `error`: why it could not be read."""
 
     names: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class _Folder:
 class FarGlance:
     """Folders and some of their files, as they were when they were looked at."""
 
-    def __init__(self, folders: dict[str, _Folder]) -> None:
+    def __init__(self, folders: dict[str, Folder]) -> None:
         self._folders = folders
 
     def list(self, path: str) -> Sequence[Entry] | None:
@@ -95,7 +95,7 @@ class FarGlance:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         return found.contents.get(name)
 
-    def _folder(self, path: str) -> _Folder | None:
+    def _folder(self, path: str) -> Folder | None:
         found = self._folders.get(path)
         if found is not None and found.error is not None:
             raise found.error
@@ -104,14 +104,14 @@ class FarGlance:
 
 def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarGlance:
     """What the script said. Raises `CommandLost` where that is something else."""
-    found: dict[str, _Folder] = {}
-    current = _Folder()
+    found: dict[str, Folder] = {}
+    current = Folder()
     record, _, rest = said.partition("\0")
     try:
         while record != "C":
             kind, _, word = record.partition(" ")
             if kind == "D":
-                current = found[folders[int(word)]] = _Folder()
+                current = found[folders[int(word)]] = Folder()
             elif kind == "N":
                 current.names.append(word)
             elif kind == "L":
@@ -135,15 +135,15 @@ def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarG
     return FarGlance(found)
 
 
-def _absent(folder: str, complaint: str, found: dict[str, _Folder]) -> None:
+def _absent(folder: str, complaint: str, found: dict[str, Folder]) -> None:
     """It could not be entered. Anything but its absence says nothing of it: it is not to be taken
     for gone."""
     word = complaint.rpartition(": ")[2].strip()
     if number_of(word) not in (errno.ENOENT, errno.ENOTDIR):
-        found[folder] = _Folder(error=OSError(number_of(word), word))
+        found[folder] = Folder(error=OSError(number_of(word), word))
 
 
-def _changed(word: str, found: dict[str, _Folder]) -> None:
+def _changed(word: str, found: dict[str, Folder]) -> None:
     moment, _, path = word.partition(" ")
     folder, _, name = path.rpartition("/")
     if folder in found:

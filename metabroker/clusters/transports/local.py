@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from metabroker import accounts
 
-from .base import Command, CommandLost, CommandMissing, Completed, Entry, Listed
+from .base import Command, CommandLost, CommandMissing, Completed, Entry, Listed, NotAllowed
 from .children import talk
+from .spoken import Spoken
 
 _MOST_TRIES = 10
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -159,24 +160,7 @@ class LocalTransport:
     def run(self, command: Command) -> Completed:
         """Run a command to its end; see `Transport.run`."""
         seconds = command.seconds if command.seconds is not None else self._timeout
-        program = shutil.which(command.argv[0], path=self._env["PATH"])
-        if program is None:
-            raise CommandMissing(f"{command.argv[0]}: not found in {self._env['PATH']}")
-        try:
-            process = subprocess.Popen(
-                command.argv,
-                executable=program,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=self._env | dict(command.env),
-                cwd=command.cwd or "/",
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise CommandMissing(f"{program}: {error.strerror}") from error
-        except ValueError as error:  # a word with a NUL character, or not UTF-8
-            raise CommandMissing(f"{program}: {error}") from error
+        process = self._started(command, subprocess.PIPE, subprocess.PIPE)
         try:
             stdout, stderr = talk(process, command.stdin, seconds)
         except CommandLost as lost:
@@ -189,5 +173,65 @@ class LocalTransport:
             stderr.decode("utf-8", "replace"),
         )
 
+    def speak(self, command: Command) -> Spoken:
+        """A command to speak with over its input and output.
+
+        Raises:
+            CommandMissing: it was not run.
+        """
+
+        def start(both: int, errors: int) -> subprocess.Popen[bytes]:
+            return self._started(command, both, errors)
+
+        return Spoken(start)
+
     def close(self) -> None:
         """Nothing is kept open."""
+
+    def _started(
+        self, command: Command, both: int, errors: int
+    ) -> subprocess.Popen[bytes]:
+        program = shutil.which(command.argv[0], path=self._env["PATH"])
+        if program is None:
+            raise CommandMissing(f"{command.argv[0]}: not found in {self._env['PATH']}")
+        env = self._env | dict(command.env)
+        who = None if command.account is None else _other(command.account)
+        if who is not None:
+            env |= {"HOME": who.home, "USER": who.name, "LOGNAME": who.name, "SHELL": who.shell}
+        try:
+            return subprocess.Popen(
+                command.argv,
+                executable=program,
+                stdin=both,
+                stdout=both,
+                stderr=errors,
+                env=env,
+                cwd=command.cwd or "/",
+                start_new_session=True,
+                user=None if who is None else who.uid,
+                group=None if who is None else who.gid,
+                extra_groups=None if who is None else who.groups,
+                umask=-1 if who is None else 0o022,
+            )
+        except OSError as error:
+            raise CommandMissing(f"{program}: {error.strerror}") from error
+        except ValueError as error:  # a word with a NUL character, or not UTF-8
+            raise CommandMissing(f"{program}: {error}") from error
+
+
+def _other(account: str) -> accounts.Identity:
+    """Who the account is; never root, whatever its name.
+
+    Raises:
+        NotAllowed: nobody may act for it.
+    """
+    who = accounts.identity(account)
+    if who is None:
+        raise NotAllowed(f"there is no account {account} on this host: create it, or correct users")
+    if who.uid == 0 or who.gid == 0:
+        raise NotAllowed(f"{account} is root: nothing is ever run for root")
+    if os.geteuid() != 0:
+        raise NotAllowed(
+            f"only root can act for {account}: run the daemon as root, or set `run_as: sudo`"
+        )
+    return who

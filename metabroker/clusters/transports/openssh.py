@@ -20,11 +20,12 @@ from pathlib import Path
 from .base import Command, CommandLost, CommandMissing, Completed, Unreached
 from .children import talk
 from .farfiles import CommandFiles
-from .farshell import LINE, FarShell
+from .farshell import LINE, FarShell, plain_line
 from .local import scrubbed
 from .pacing import Pacing
 from .reach import Hop, Reach
 from .slots import Slots
+from .spoken import Spoken
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
 _OWN_WORD = 255  # the exit status of ssh itself; a command's own never gets here (see `farshell`)
@@ -74,6 +75,11 @@ class OpenSshTransport:
         # Only a far shell that never began to read ends so, whatever its number.
         return sent.answer(stdout, stderr)
 
+    def speak(self, command: Command) -> Spoken:
+        """A command to speak with over a client of its own; see `acting.Speaking`."""
+        words = [*self._master.client(), plain_line(command)]
+        return Spoken(lambda both, errors: self._master.start(words, both, errors))
+
     def close(self) -> None:
         """End the connection."""
         self._master.close()
@@ -111,14 +117,19 @@ class Master:
             *("--", self._reach.target.host),
         ]
 
-    def start(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Run ssh."""
+    def start(
+        self,
+        argv: Sequence[str],
+        both: int = subprocess.PIPE,
+        errors: int = subprocess.PIPE,
+    ) -> subprocess.Popen[bytes]:
+        """Run ssh; `both`: its input and output."""
         try:
             return subprocess.Popen(
                 argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdin=both,
+                stdout=both,
+                stderr=errors,
                 env=self._env,
                 cwd="/",
                 start_new_session=True,

@@ -11,7 +11,8 @@ import errno
 import os
 import stat
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import paramiko
 
@@ -23,91 +24,28 @@ _MOST_TRIES = 5
 _PART = 32768  # bytes of one answer; servers give no more
 
 
-class SftpFiles(CommandFiles):
-    """`Files` over SFTP; what SFTP cannot do in one step is done by `run`'s commands."""
+class SftpSession:
+    """A session that is opened when it is needed, and again when it has broken; one step of one
+    user of it at a time. `rest`: how long one that has not answered is left alone, in seconds."""
 
-    def __init__(self, connection: Connection, run: Run, seconds: float) -> None:
-        super().__init__(run)
-        self._connection = connection
+    def __init__(
+        self, open: Callable[[], paramiko.SFTPClient], seconds: float, *, rest: float = 0.0
+    ) -> None:
+        self._open = open
         self._seconds = seconds
+        self._rest = rest
+        self._tired = -rest
         self._one = threading.Lock()
         self._client: paramiko.SFTPClient | None = None
+        self.used = time.monotonic()
 
-    def make_folder(self, path: str) -> None:
-        """Make a folder and its parent (mode 0700); fine if they are there."""
-        with self._session() as sftp:
-            for attempt in range(_MOST_TRIES):
-                try:
-                    for folder in (os.path.dirname(path), path):
-                        _mkdir(sftp, folder)
-                except FileNotFoundError:
-                    # `remove_tree` of a sibling may have removed the parent in between.
-                    if attempt == _MOST_TRIES - 1:
-                        raise
-                else:
-                    return
-
-    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
-        """Write a file whole: readers see the old one or the new one."""
-        folder, name = os.path.split(path)
-        new = f"{folder}/.{name}.{os.urandom(8).hex()}"
-        with self._session() as sftp:
-            try:
-                with sftp.open(new, "wx") as file:
-                    file.chmod(0o700 if executable else 0o600)
-                    file.set_pipelined(True)
-                    file.write(content)
-                if sftp.lstat(new).st_size != len(content):
-                    raise OSError(errno.EIO, "the file was not written whole")
-                sftp.posix_rename(new, path)
-            except OSError:
-                with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
-                    sftp.remove(new)
-                raise
-
-    def rename(self, old: str, new: str) -> bool:
-        """Rename in one step; False if `old` is not there."""
-        with self._session() as sftp:
-            try:
-                sftp.posix_rename(old, new)
-            except FileNotFoundError:
-                return False
-            return True
-
-    def get(self, path: str, offset: int, length: int) -> bytes:
-        """So many bytes of a file from `offset` on, asked for at once and not one by one."""
-        with self._session() as sftp:
-            _regular(sftp, path)
-            with sftp.open(path, "rb") as file:
-                size = file.stat().st_size or 0
-                end = min(offset + length, size)
-                parts = [(at, min(_PART, end - at)) for at in range(offset, end, _PART)]
-                return b"".join(file.readv(parts)) if parts else b""
-
-    def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
-        """Write a part of a file that is being made."""
-        with self._session() as sftp:
-            if offset == 0:
-                with contextlib.suppress(FileNotFoundError):
-                    sftp.remove(path)
-            else:
-                _regular(sftp, path)
-            with sftp.open(path, "wx" if offset == 0 else "r+") as file:
-                if offset == 0:
-                    file.chmod(0o700 if executable else 0o600)
-                file.seek(offset)
-                file.set_pipelined(True)
-                file.write(content)
-            if (sftp.lstat(path).st_size or 0) < offset + len(content):
-                raise OSError(errno.EIO, "the part was not written whole", path)
-
-    def close(self) -> None:
-        """End the session."""
-        with self._one:
-            self._drop()
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a session now."""
+        return self._client is not None
 
     @contextlib.contextmanager
-    def _session(self) -> Iterator[paramiko.SFTPClient]:
+    def one(self) -> Iterator[paramiko.SFTPClient]:
         """The session, for one step at a time.
 
         Raises:
@@ -117,39 +55,46 @@ class SftpFiles(CommandFiles):
         if not self._one.acquire(timeout=self._seconds):
             raise Unreached("not done: another file is on its way")
         try:
-            sftp = self._opened()
-            try:
+            self.used = time.monotonic()
+            if self.used < self._tired:
+                raise Unreached("not done: the last one was not answered")
+            with self._guarded(self._opened()) as sftp:
                 yield sftp
-            except TimeoutError as error:
-                self._drop()  # a late answer would be taken for that to the next question
-                raise CommandLost(f"no answer within {self._seconds:g} s") from error
-            except (EOFError, paramiko.SSHException) as error:
-                self._drop()
-                raise CommandLost(f"the connection broke: {error}") from error
-            except OSError as error:
-                if sftp.get_channel().closed:
-                    self._drop()
-                    raise CommandLost(f"the connection broke: {error}") from error
-                raise _told(error) from error
         finally:
             self._one.release()
 
-    def _opened(self) -> paramiko.SFTPClient:
-        if self._client is not None and not self._client.get_channel().closed:
-            return self._client
-        self._drop()
-        channel = self._connection.session(self._seconds)
-        guard = threading.Timer(self._seconds, channel.close)
-        guard.start()
+    def close(self, *, if_idle: bool = False) -> bool:
+        """End the session; with `if_idle`, not while it is used. Whether it was ended."""
+        if not self._one.acquire(blocking=not if_idle):
+            return False
         try:
-            channel.invoke_subsystem("sftp")
-            self._client = paramiko.SFTPClient(channel)
-        except (paramiko.SSHException, OSError, EOFError) as error:
-            channel.close()
-            raise Unreached(f"there is no SFTP over there: {error}") from error
+            self._drop()
         finally:
-            guard.cancel()
-        channel.settimeout(self._seconds)
+            self._one.release()
+        return True
+
+    @contextlib.contextmanager
+    def _guarded(self, sftp: paramiko.SFTPClient) -> Iterator[paramiko.SFTPClient]:
+        try:
+            yield sftp
+        except TimeoutError as error:
+            self._drop()  # a late answer would be taken for that to the next question
+            self._tired = time.monotonic() + self._rest
+            raise CommandLost(f"no answer within {self._seconds:g} s") from error
+        except (EOFError, paramiko.SSHException) as error:
+            self._drop()
+            raise CommandLost(f"the connection broke: {error}") from error
+        except OSError as error:
+            if sftp.get_channel().closed:
+                self._drop()
+                raise CommandLost(f"the connection broke: {error}") from error
+            raise _told(error) from error
+
+    def _opened(self) -> paramiko.SFTPClient:
+        if self._client is None or self._client.get_channel().closed:
+            self._drop()
+            self._client = self._open()
+            self._client.get_channel().settimeout(self._seconds)
         return self._client
 
     def _drop(self) -> None:
@@ -157,6 +102,141 @@ class SftpFiles(CommandFiles):
             with contextlib.suppress(Exception):  # it is of no use any more, whatever it says
                 self._client.close()
         self._client = None
+
+
+class SftpFiles(CommandFiles):
+    """`Files` over SFTP; what SFTP cannot do in one step is done by `run`'s commands."""
+
+    def __init__(self, connection: Connection, run: Run, seconds: float) -> None:
+        super().__init__(run)
+        self._session = SftpSession(lambda: _subsystem(connection, seconds), seconds)
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and its parent (mode 0700); fine if they are there."""
+        with self._session.one() as sftp:
+            make_folder(sftp, path)
+
+    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
+        """Write a file whole: readers see the old one or the new one."""
+        with self._session.one() as sftp:
+            write(sftp, path, content, executable=executable)
+
+    def rename(self, old: str, new: str) -> bool:
+        """Rename in one step; False if `old` is not there."""
+        with self._session.one() as sftp:
+            return rename(sftp, old, new)
+
+    def get(self, path: str, offset: int, length: int) -> bytes:
+        """So many bytes of a file from `offset` on, asked for at once and not one by one."""
+        with self._session.one() as sftp:
+            return get(sftp, path, offset, length)
+
+    def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
+        """Write a part of a file that is being made."""
+        with self._session.one() as sftp:
+            put(sftp, path, offset, content, executable=executable)
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.close()
+
+
+def make_folder(sftp: paramiko.SFTPClient, path: str) -> None:
+    """Make a folder and its parent (mode 0700); fine if they are there."""
+    for attempt in range(_MOST_TRIES):
+        try:
+            for folder in (os.path.dirname(path), path):
+                _mkdir(sftp, folder)
+        except FileNotFoundError:
+            # `remove_tree` of a sibling may have removed the parent in between.
+            if attempt == _MOST_TRIES - 1:
+                raise
+        else:
+            return
+
+
+def write(
+    sftp: paramiko.SFTPClient,
+    path: str,
+    content: bytes,
+    *,
+    executable: bool = False,
+    check: Callable[[paramiko.SFTPAttributes], None] = lambda _made: None,
+) -> None:
+    """Write a file whole: readers see the old one or the new one. `check` is told of the new file
+    before anything is in it, and raises `OSError` where it must not be."""
+    folder, name = os.path.split(path)
+    new = f"{folder}/.{name}.{os.urandom(8).hex()}"
+    try:
+        with sftp.open(new, "wx") as file:
+            file.chmod(0o700 if executable else 0o600)
+            check(file.stat())
+            file.set_pipelined(True)
+            file.write(content)
+        if sftp.lstat(new).st_size != len(content):
+            raise OSError(errno.EIO, "the file was not written whole")
+        sftp.posix_rename(new, path)
+    except OSError:
+        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
+            sftp.remove(new)
+        raise
+
+
+def rename(sftp: paramiko.SFTPClient, old: str, new: str) -> bool:
+    """Rename in one step; False if `old` is not there."""
+    try:
+        sftp.posix_rename(old, new)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def get(sftp: paramiko.SFTPClient, path: str, offset: int, length: int) -> bytes:
+    """So many bytes of a file from `offset` on, asked for at once and not one by one."""
+    _regular(sftp, path)
+    with sftp.open(path, "rb") as file:
+        size = file.stat().st_size or 0
+        end = min(offset + length, size)
+        parts = [(at, min(_PART, end - at)) for at in range(offset, end, _PART)]
+        return b"".join(file.readv(parts)) if parts else b""
+
+
+def put(
+    sftp: paramiko.SFTPClient, path: str, offset: int, content: bytes, *, executable: bool = False
+) -> None:
+    """Write a part of a file that is being made."""
+    if offset == 0:
+        with contextlib.suppress(FileNotFoundError):
+            sftp.remove(path)
+    else:
+        _regular(sftp, path)
+    with sftp.open(path, "wx" if offset == 0 else "r+") as file:
+        if offset == 0:
+            file.chmod(0o700 if executable else 0o600)
+        file.seek(offset)
+        file.set_pipelined(True)
+        file.write(content)
+    if (sftp.lstat(path).st_size or 0) < offset + len(content):
+        raise OSError(errno.EIO, "the part was not written whole", path)
+
+
+def _subsystem(connection: Connection, seconds: float) -> paramiko.SFTPClient:
+    """The SFTP of the account that is logged in.
+
+    Raises:
+        Unreached: there is none.
+    """
+    channel = connection.session(seconds)
+    guard = threading.Timer(seconds, channel.close)
+    guard.start()
+    try:
+        channel.invoke_subsystem("sftp")
+        return paramiko.SFTPClient(channel)
+    except (paramiko.SSHException, OSError, EOFError) as error:
+        channel.close()
+        raise Unreached(f"there is no SFTP over there: {error}") from error
+    finally:
+        guard.cancel()
 
 
 def _mkdir(sftp: paramiko.SFTPClient, folder: str) -> None:

@@ -9,15 +9,16 @@ from collections.abc import Mapping
 
 import paramiko
 
-from .base import MOST_OUTPUT, Command, CommandLost, Completed
+from .base import MOST_OUTPUT, Command, CommandLost, Completed, Unreached
 from .connection import Connection
-from .farshell import FarShell, Sent
+from .farshell import FarShell, Sent, plain_line
 from .reach import Reach
 from .sessions import Sessions
 from .sftp import SftpFiles
 from .slots import CHANNELS
 
 _PIECE = 1 << 15
+_SILENT = "it does not say why"
 _FULL = 0.01  # seconds between two looks whether the far side takes more input
 
 
@@ -48,11 +49,52 @@ class SshTransport:
             outputs = _Exchange(channel, sent, seconds).outputs()
         return sent.answer(*outputs)
 
+    def speak(self, command: Command) -> Conversation:
+        """A command to speak with over a channel of its own; see `acting.Speaking`."""
+        channel = self._connection.session(self._timeout)
+        guard = threading.Timer(self._timeout, channel.close)
+        guard.start()
+        try:
+            channel.exec_command(plain_line(command))
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            channel.close()
+            raise Unreached(
+                f"{command.argv[0]}: not run: the connection is lost: {error}"
+            ) from error
+        finally:
+            guard.cancel()
+        return Conversation(channel)
+
     def close(self) -> None:
         """End the connection."""
         self._sessions.close()
         self.files.close()
         self._connection.close()
+
+
+class Conversation:
+    """A channel in which a command runs that is spoken with."""
+
+    def __init__(self, channel: paramiko.Channel) -> None:
+        self._channel = channel
+        self.send = channel.send
+        self.recv = channel.recv
+        self.settimeout = channel.settimeout
+        self.close = channel.close
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more can be said."""
+        return bool(self._channel.closed)
+
+    def complaint(self) -> str:
+        """What the command has said on its standard error so far: the last line."""
+        said = b""
+        with contextlib.suppress(OSError, EOFError):
+            self._channel.settimeout(1.0)
+            said = self._channel.recv_stderr(_PIECE)
+        lines = said.decode("utf-8", "replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), _SILENT)
 
 
 class _Exchange:

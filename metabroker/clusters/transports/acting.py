@@ -1,0 +1,199 @@
+"""Acting for users: commands and files as the account whose jobs they are.
+
+By `sudo`, whose rules then say what may be run for whom (configs/sudoers/metabroker), on this host
+or on a login host; or, where the daemon is root, by giving child processes the user's ids.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import paramiko
+
+from .base import (
+    Command,
+    Completed,
+    Files,
+    NotAllowed,
+    Transport,
+    Unreached,
+)
+from .sftp import SftpSession
+from .userfiles import UserFiles
+
+SFTP_SERVER = "/usr/lib/openssh/sftp-server"
+_IDLE = 60.0  # seconds after which an unused server of an account is ended
+_REST = 30.0  # seconds for which one that does not answer is left alone
+_MOST_ACCOUNTS = 4096
+# What sudo says where it has run nothing. It exits with 1 then, as many commands do.
+_SUDO = ("sudo: ", "Sorry, user ")
+_NO_RULE = ("may not run sudo", "is not allowed to", "is not in the sudoers file")
+
+
+class Speaking(Transport, Protocol):
+    """A transport that can also start a command to speak with."""
+
+    def speak(self, command: Command) -> Any:
+        """What a `paramiko.SFTPClient` can be made of: a channel, or something alike.
+
+        Raises:
+            CommandMissing: it was not run (`Unreached`: since nothing can be run there now).
+        """
+
+
+class Way(Protocol):
+    """How one becomes somebody else."""
+
+    def command(self, command: Command) -> Command:
+        """The command as a transport is to run it; `command.account` is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sudo:
+    """By sudo, without a password. `folder`: of the programs that it runs; None: sudo looks for
+    them in its own `secure_path`."""
+
+    folder: str | None = None
+
+    def command(self, command: Command) -> Command:
+        """The same words after sudo's own."""
+        assert command.account is not None
+        program, *rest = command.argv
+        if self.folder is not None and "/" not in program:
+            program = f"{self.folder.rstrip('/')}/{program}"
+        words = ("sudo", "-n", "-u", command.account, "--", program, *rest)
+        return replace(command, argv=words, account=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """By the ids of the child process: the local transport does it."""
+
+    def command(self, command: Command) -> Command:
+        """The command itself."""
+        return command
+
+
+class ActingTransport:
+    """The transport within, and beside it what is done as other accounts.
+
+    `most`: how many accounts have a server of their files at once.
+    """
+
+    def __init__(
+        self,
+        inner: Speaking,
+        way: Way,
+        *,
+        sftp_server: str = SFTP_SERVER,
+        command_timeout: float = 30.0,
+        most: int = 32,
+    ) -> None:
+        self._inner = inner
+        self._way = way
+        self._server = sftp_server
+        self._seconds = command_timeout
+        self._most = most
+        self._lock = threading.Lock()
+        self._files: dict[str, UserFiles] = {}
+
+    @property
+    def files(self) -> Files:
+        """The files as the account that we run under sees them."""
+        return self._inner.files
+
+    def files_of(self, account: str) -> Files:
+        """The files as that account sees them."""
+        self._rest()
+        with self._lock:
+            found = self._files.get(account)
+            if found is None:
+                if len(self._files) >= _MOST_ACCOUNTS:
+                    self._files = {n: f for n, f in self._files.items() if f.session.is_open}
+                session = SftpSession(lambda: self._serve(account), self._seconds, rest=_REST)
+                found = self._files[account] = UserFiles(session)
+            return found
+
+    def run(self, command: Command) -> Completed:
+        """Run a command to its end, as its account; see `Transport.run`."""
+        self._rest()
+        if command.account is None:
+            return self._inner.run(command)
+        done = self._inner.run(self._way.command(command))
+        if done.exit_status == 1:
+            refused = refusal(done.stderr)
+            if refused is not None:
+                raise NotAllowed(_explained(command.account, command.argv[0], refused))
+        return done
+
+    def close(self) -> None:
+        """End the servers, and the transport."""
+        with self._lock:
+            files, self._files = list(self._files.values()), {}
+        for each in files:
+            each.session.close(if_idle=True)
+        self._inner.close()
+
+    def _serve(self, account: str) -> paramiko.SFTPClient:
+        """A server of the account's files.
+
+        Raises:
+            NotAllowed: we may not act for the account.
+            Unreached: there is none now.
+        """
+        self._make_room(account)
+        asked = Command((self._server,), account=account)
+        spoken = self._inner.speak(self._way.command(asked))
+        spoken.settimeout(self._seconds)
+        try:
+            return paramiko.SFTPClient(spoken)
+        except (paramiko.SSHException, OSError, EOFError, TimeoutError) as error:
+            said = spoken.complaint()
+            spoken.close()
+            if refusal(said) is not None:
+                raise NotAllowed(_explained(account, self._server, said)) from error
+            raise Unreached(
+                f"no server of {account}'s files: {said}; see `sftp_server` of this cluster"
+            ) from error
+
+    def _make_room(self, account: str) -> None:
+        """End the server that was used the longest ago, if there are too many."""
+        with self._lock:
+            others = [f for n, f in self._files.items() if n != account and f.session.is_open]
+        others.sort(key=lambda files: files.session.used)
+        for each in others:
+            if len(others) < self._most:
+                return
+            if each.session.close(if_idle=True):
+                others = [other for other in others if other.session.is_open]
+        if len(others) >= self._most:
+            raise Unreached(f"{account}'s files: not reached: others' files are on their way")
+
+    def _rest(self) -> None:
+        """End the servers that nobody has used for a while."""
+        before = time.monotonic() - _IDLE
+        with self._lock:
+            sessions = [files.session for files in self._files.values()]
+        for session in sessions:
+            if session.is_open and session.used < before:
+                session.close(if_idle=True)
+
+
+def refusal(stderr: str) -> str | None:
+    """Why sudo has run nothing, by what it says; None: it has run the command."""
+    for line in stderr.splitlines():
+        if line.startswith(_SUDO) or any(word in line for word in _NO_RULE):
+            return line.strip()
+        if line.strip():
+            return None
+    return None
+
+
+def _explained(account: str, program: str, said: str) -> str:
+    return (
+        f"not allowed to run {program} as {account} ({said}): an administrator can allow it, see "
+        "configs/sudoers/metabroker"
+    )

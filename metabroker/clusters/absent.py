@@ -39,6 +39,10 @@ class AbsentCluster:
         """Nothing is ever run."""
         return LocalTransport({})
 
+    def acting_for(self, _account: str) -> AbsentCluster:
+        """It does nothing for anybody."""
+        return self
+
     def observe(self, _now: float) -> Operation[Snapshot]:
         """Never answers."""
         yield from ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
+from typing import Self
 
 from metabroker.broker.states import Cause
 
@@ -24,7 +26,7 @@ from .port import (
     Submission,
 )
 from .staging import PART, fetching, sending
-from .transports.base import Transport, Unreached
+from .transports.base import Acting, Files, Transport, Unreached
 
 
 class GatedCluster:
@@ -38,11 +40,32 @@ class GatedCluster:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._gates = Gates(transport.files)
+        self._account: str | None = None
 
     @property
     def transport(self) -> Transport:
         """How commands are run."""
         return self._transport
+
+    @property
+    def files(self) -> Files:
+        """The files that gates are made of, as the account whose jobs they are sees them."""
+        transport = self._transport
+        if self._account is None or not isinstance(transport, Acting):
+            return transport.files
+        return transport.files_of(self._account)
+
+    def acting_for(self, account: str) -> Self:
+        """The same cluster, for jobs of that account."""
+        if not isinstance(self._transport, Acting):
+            raise Doubt(
+                f"this is a job of {account}, and this cluster's `run_as` acts for nobody: set it "
+                "back until such jobs have ended"
+            )
+        view = copy.copy(self)
+        view._account = account
+        view._gates = Gates(view.files)
+        return view
 
     def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """The component is told who the others are."""
@@ -62,11 +85,11 @@ class GatedCluster:
 
     def stage(self, order: StageOrder, home: Home) -> Operation[Moved]:
         """Send files to the component's work folder."""
-        return sending(self._transport.files, home, order, self.part)
+        return sending(self.files, home, order, self.part)
 
     def fetch(self, order: FetchOrder, home: Home) -> Operation[Moved]:
         """Bring results back from there."""
-        return fetching(self._transport.files, home, order, self.part)
+        return fetching(self.files, home, order, self.part)
 
     def discard(self, gate: str, keep: str | None = None) -> None:
         """Remove the gate's folder; `keep`: where its work folder stays."""

@@ -172,6 +172,14 @@ class Cluster(Protocol):
     def transport(self) -> Transport:
         """How the cluster's commands are run."""
 
+    def acting_for(self, account: str) -> Cluster:
+        """The same cluster, for jobs of that account: gates and jobs are made, looked at and ended
+        as the account, reservations by the broker's own for it.
+
+        Raises:
+            Doubt: the cluster is not configured to act for anybody.
+        """
+
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at the whole cluster, in a number of commands that does not grow with its jobs."""
 

@@ -48,9 +48,11 @@ FOLDER = ".metabroker"
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS})
 
 
-def gate_path(root: str, token: str, secret: str) -> str:
-    """The folder of a component's gate: nobody who is not told can guess it."""
-    return f"{root.rstrip('/')}/{FOLDER}/{token}-{secret}"
+def gate_path(root: str, token: str, secret: str, account: str | None = None) -> str:
+    """The folder of a component's gate: nobody who is not told can guess it. `account`: whose it
+    is, where several accounts' gates may lie in one folder, which none of them can share."""
+    folder = FOLDER if account is None else f"{FOLDER}-{account}"
+    return f"{root.rstrip('/')}/{folder}/{token}-{secret}"
 
 
 def _doubted(method: Callable[P, R]) -> Callable[P, R]:
@@ -252,7 +254,7 @@ def _cannot_write(gate: str, error: OSError) -> Refusal:
     theirs = error.errno in _THEIRS
     return Refusal(
         Cause.INVALID if theirs else Cause.UNREACHABLE,
-        f"cannot write in {gate.partition(f'/{FOLDER}/')[0]}: {error.strerror}",
+        f"cannot write in {gate.rsplit('/', 2)[0]}: {error.strerror}",
     )
 
 

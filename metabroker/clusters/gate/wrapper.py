@@ -9,9 +9,13 @@ from collections.abc import Mapping, Sequence
 from metabroker.clusters.port import ComponentOrder
 from metabroker.clusters.staging import work_folder
 
+# What sudo tells a command about who called it: none of a job's business.
+_OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 
-def wrapper(order: ComponentOrder, cluster: str) -> bytes:
-    """The text of the native job. All that comes from the user goes in as quoted words."""
+
+def wrapper(order: ComponentOrder, cluster: str, *, acting: bool = False) -> bytes:
+    """The text of the native job. All that comes from the user goes in as quoted words. `acting`:
+    it is submitted as another account."""
     peers = order.peers
     variables = {
         **order.environment,
@@ -32,6 +36,7 @@ def wrapper(order: ComponentOrder, cluster: str) -> bytes:
         f"work={'yes' if order.works else ''}",
         _exports(variables),
         f"set -- {_words(order.args)}",
+        *((_OF_SUDO,) if acting else ()),
     ]
     template = importlib.resources.files(__package__).joinpath("wrapper.sh").read_text("ascii")
     head, _, body = template.partition("# SETTINGS\n")

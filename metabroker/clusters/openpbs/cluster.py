@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 from metabroker.broker.observation import NativeState, Snapshot
 from metabroker.broker.states import Cause
@@ -11,6 +13,7 @@ from metabroker.clusters.findings import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation
+from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
     CleanOrder,
     ComponentOrder,
@@ -26,12 +29,14 @@ from . import operations, reserving
 from .commands import Account
 from .examine import examine
 from .lasting import Lasting
+from .parsing import Job
 from .snapshot import for_us, snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPBSOptions:
-    """What the configuration says of an OpenPBS cluster. `horizon`: see `snapshot`, in seconds."""
+    """What the configuration says of an OpenPBS cluster. `horizon`: see `snapshot`, in seconds.
+    `owners`: where the broker acts for users."""
 
     name: str
     instance: str
@@ -43,6 +48,7 @@ class OpenPBSOptions:
     unit: int = 1
     native: tuple[str, ...] = ()
     horizon: float = 3600.0
+    owners: Owners | None = None
 
 
 class OpenPBSCluster(GatedCluster):
@@ -62,12 +68,23 @@ class OpenPBSCluster(GatedCluster):
         )
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
-        self._ahead = 0.0
+        self._verified = None if options.owners is None else Verified(options.owners)
+        self._ahead = [0.0]  # shared by all views of this cluster
         self._lasting = Lasting()
+
+    def acting_for(self, account: str) -> Self:
+        """The same cluster, for jobs of that account."""
+        view = super().acting_for(account)
+        view._who = replace(self._who, user=account, operator=self._who.operator or self._who.user)
+        return view
 
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at our own jobs, nodes and reservations."""
-        found = yield from answered(operations.look(self._who, now, self._version))
+        verified = self._verified
+        accounts = () if verified is None else verified.owners.accounts()
+        found = yield from answered(operations.look(self._who, now, self._version, accounts))
+        if verified is not None:
+            found = replace(found, jobs=_of_owners(found.jobs, self._prefix, self._who, verified))
         if not for_us(found.nodes, self._who):
             raise Refusal(Cause.INVALID, "no node is for this queue (see `queue` and `chunk`)")
         self._version = found.version
@@ -76,12 +93,12 @@ class OpenPBSCluster(GatedCluster):
 
     def reserve(self, order: ReserveOrder) -> Operation[None]:
         """Make the reservation, read it again, compare."""
-        self._ahead = yield from answered(reserving.reserve(self._who, order, self._ahead))
+        self._ahead[0] = yield from answered(reserving.reserve(self._who, order, self._ahead[0]))
 
     def submit(self, order: ComponentOrder) -> Operation[Submission]:
         """Lay out the gate, submit the wrapper."""
         self._gates.prepare(order)
-        script = wrapper(order, self._options.name)
+        script = wrapper(order, self._options.name, acting=self._who.operator is not None)
         submitting = operations.submit(self._who, order, script)
         return (yield from self._submitted(order, submitting))
 
@@ -91,7 +108,13 @@ class OpenPBSCluster(GatedCluster):
 
     def _ending(self, order: CleanOrder) -> Operation[Cause | None]:
         """Clean up; how the job ended, also where the server forgets jobs that have."""
-        last = yield from operations.clean(self._who, order.token, reservation=order.reservation)
+        who = self._who
+        stray = None
+        if self._verified is not None and who.operator is None:
+            stray = self._verified.stray(order.token)
+        if stray is not None:
+            who = replace(who, user=stray, operator=who.user)
+        last = yield from operations.clean(who, order.token, reservation=order.reservation)
         if last is not None and last.state is NativeState.ENDED:
             return last.cause
         marks = self._gates.look([order.gate]) if order.gate is not None else {}
@@ -104,3 +127,10 @@ class OpenPBSCluster(GatedCluster):
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for qsub."""
         return check_native(options)
+
+
+def _of_owners(jobs: Sequence[Job], prefix: str, who: Account, verified: Verified) -> list[Job]:
+    """The broker's jobs, whose owners are those that they were submitted for: as its own."""
+    named = [job for job in jobs if job.name.startswith(prefix)]
+    ours = verified.seen([(job.name, job.owner) for job in named])
+    return [replace(job, owner=who.user) for job in named if (job.name, job.owner) in ours]

@@ -18,7 +18,8 @@ _ENV = (("TZ", "UTC"), ("LC_ALL", "C"))
 class Account:
     """Under whose name, and where, jobs go. `chunk`: what each processor needs beside itself;
     `unit`: processors of a node, where only whole nodes are given; `native`: options of qsub that
-    every job is given."""
+    every job is given; `operator`: the account that commands run under and that reserves, if it is
+    another one than `user`, as which jobs are submitted and deleted then."""
 
     user: str
     queue: str | None = None
@@ -27,10 +28,16 @@ class Account:
     chunk: str | None = None
     unit: int = 1
     native: tuple[str, ...] = ()
+    operator: str | None = None
+
+    @property
+    def acting_for(self) -> str | None:
+        """The account that commands on jobs run as, if that is another one."""
+        return self.user if self.operator is not None else None
 
 
-def _command(*argv: str, stdin: bytes = b"") -> Command:
-    return Command(argv, stdin=stdin, env=_ENV)
+def _command(*argv: str, stdin: bytes = b"", account: str | None = None) -> Command:
+    return Command(argv, stdin=stdin, env=_ENV, account=account)
 
 
 def version() -> Command:
@@ -82,6 +89,7 @@ def reserve(who: Account, order: ReserveOrder, start: float, patience: int) -> C
         *("pbs_rsub", "-I", f"-{patience}", "-N", order.token),
         *("-R", _date(start), "-D", str(max(1, order.seconds))),
         *("-l", _select(who, order.processors), "-l", _place(who)),
+        *(("-U", who.user) if who.operator is not None else ()),
     )
 
 
@@ -90,9 +98,9 @@ def delete_reservations(ids: Sequence[str]) -> Command:
     return _command("pbs_rdel", *ids)
 
 
-def cancel(ids: Sequence[str]) -> Command:
+def cancel(ids: Sequence[str], account: str | None = None) -> Command:
     """End jobs."""
-    return _command("qdel", *ids)
+    return _command("qdel", *ids, account=account)
 
 
 def submit(who: Account, order: ComponentOrder, script: bytes, queue: str | None) -> Command:
@@ -115,7 +123,7 @@ def submit(who: Account, order: ComponentOrder, script: bytes, queue: str | None
             words += [option, value]
     if queue is not None and (order.reservation or not _given(order.native, "-q")):
         words += ["-q", queue]
-    return _command(*words, stdin=_with_outputs(order, script))
+    return _command(*words, stdin=_with_outputs(order, script), account=who.acting_for)
 
 
 def _with_outputs(order: ComponentOrder, script: bytes) -> bytes:

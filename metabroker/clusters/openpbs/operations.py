@@ -26,8 +26,11 @@ _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
 # --- looking ----------------------------------------------------------------------------------
 
 
-def look(who: Account, taken_at: float, known_version: str) -> Operation[Look]:
-    """One look: five commands at most, six with the other form of the nodes.
+def look(
+    who: Account, taken_at: float, known_version: str, accounts: Sequence[str] = ()
+) -> Operation[Look]:
+    """One look: five commands at most, six with the other form of the nodes. `accounts`: whose
+    jobs are looked at, if they are not all the account's own.
 
     Jobs are asked for before nodes: a job that ends in between is then seen as held, not as idle.
     """
@@ -36,8 +39,9 @@ def look(who: Account, taken_at: float, known_version: str) -> Operation[Look]:
     if not version:
         count += 1
         version = yield from identify()
-    live = parsing.ids((yield from _told(commands.select_live(who.user))).stdout)
-    done = yield from _told(commands.select_ended(who.user, taken_at - _HISTORY))
+    users = ",".join(accounts) or who.user
+    live = parsing.ids((yield from _told(commands.select_live(users))).stdout)
+    done = yield from _told(commands.select_ended(users, taken_at - _HISTORY))
     history = parsing.NO_HISTORY not in done.stderr
     found = dict.fromkeys([*live, *parsing.ids(done.stdout)])
     jobs: list[Job] = []
@@ -113,7 +117,7 @@ def find(who: Account, token: str) -> Operation[list[NativeJob]]:
 def reservations_of(who: Account, token: str) -> Operation[list[Reservation]]:
     """The reservations of one token: names are not unique."""
     found = yield from _reservations()
-    return [r for r in found if r.name == token and r.owner == who.user]
+    return [r for r in found if r.name == token and r.owner == (who.operator or who.user)]
 
 
 def reservation(identity: str) -> Operation[Reservation | None]:
@@ -155,15 +159,15 @@ def clean(who: Account, token: str, *, reservation: bool) -> Operation[NativeJob
         yield from cleaning.clean(
             token,
             lambda: find(who, token),
-            _cancel,
+            lambda jobs: _cancel(who, jobs),
             (lambda: delete_reservations(who, token)) if reservation else None,
         )
     )
 
 
-def _cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
+def _cancel(who: Account, jobs: Sequence[NativeJob]) -> Operation[None]:
     live = [job.native_id for job in jobs if job.state is not NativeState.ENDED]
-    done = yield from command(commands.cancel(live))
+    done = yield from command(commands.cancel(live, who.acting_for))
     if done.exit_status not in _GONE | answers.ENDING:
         raise Doubt(failure(done, "qdel").detail)
 

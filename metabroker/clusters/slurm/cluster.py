@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
@@ -12,6 +13,7 @@ from metabroker.clusters.findings import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation
+from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
     CleanOrder,
     ComponentOrder,
@@ -32,7 +34,8 @@ from .snapshot import in_partition, snapshot
 
 @dataclass(frozen=True, slots=True)
 class SlurmOptions:
-    """What the configuration says of a Slurm cluster. `horizon`: see `snapshot`, in seconds."""
+    """What the configuration says of a Slurm cluster. `horizon`: see `snapshot`, in seconds.
+    `owners`: where the broker acts for users."""
 
     name: str
     instance: str
@@ -43,6 +46,7 @@ class SlurmOptions:
     unit: int = 1
     native: tuple[str, ...] = ()
     horizon: float = 3600.0
+    owners: Owners | None = None
 
 
 class SlurmCluster(GatedCluster):
@@ -59,13 +63,21 @@ class SlurmCluster(GatedCluster):
             options.unit,
             options.native,
         )
+        self._verified = None if options.owners is None else Verified(options.owners)
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
         self._nodes: Sequence[NodeLine] = ()
 
+    def acting_for(self, account: str) -> Self:
+        """The same cluster, for jobs of that account."""
+        view = super().acting_for(account)
+        view._who = replace(self._who, user=account, acting=True)
+        return view
+
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at nodes, reservations, and our own jobs."""
-        found = yield from answered(operations.look(self._who, now, self._prefix, self._version))
+        looking = operations.look(self._who, now, self._prefix, self._version, self._verified)
+        found = yield from answered(looking)
         nodes = in_partition(found.nodes, self._who.partition)
         if not nodes:
             which = self._who.partition or "a default one"
@@ -80,13 +92,17 @@ class SlurmCluster(GatedCluster):
     def submit(self, order: ComponentOrder) -> Operation[Submission]:
         """Lay out the gate, submit the wrapper."""
         self._gates.prepare(order)
-        script = wrapper(order, self._options.name)
+        script = wrapper(order, self._options.name, acting=self._who.acting)
         submitting = operations.submit(self._who, order, script)
         return (yield from self._submitted(order, submitting))
 
     def clean(self, order: CleanOrder) -> Operation[Remains]:
         """Fence, cancel, delete; the record stays until `discard`."""
-        cleaning = operations.clean(self._who, order.token, reservation=order.reservation)
+        who = self._who
+        stray = self._verified.stray(order.token) if self._verified and not who.acting else None
+        if stray is not None:
+            who = replace(who, user=stray, acting=True)
+        cleaning = operations.clean(who, order.token, reservation=order.reservation)
         return (yield from self._cleaned(order, cleaning))
 
     def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:

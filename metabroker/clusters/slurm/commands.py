@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from metabroker.clusters.port import ComponentOrder
 from metabroker.clusters.transports.base import Command
 
-from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT
+from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, marked_format
 
 
 def _read(argv: tuple[str, ...]) -> Command:
@@ -18,6 +18,12 @@ def _read(argv: tuple[str, ...]) -> Command:
 def list_jobs(user: str) -> Command:
     """All of the broker's jobs, ended ones too, as long as the controller remembers them."""
     return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-o", JOB_FORMAT))
+
+
+def list_jobs_of(accounts: Sequence[str], mark: str) -> Command:
+    """The same of several accounts at once; each line begins with the mark."""
+    words = ("squeue", "-h", "-r", "-t", "all", "-u", ",".join(accounts))
+    return _read((*words, "-o", marked_format(mark)))
 
 
 def find_jobs(user: str, token: str) -> Command:
@@ -84,9 +90,10 @@ def delete_reservation(token: str) -> Command:
     return Command(("scontrol", "delete", f"ReservationName={token}"))
 
 
-def cancel(user: str, token: str) -> Command:
-    """Cancel all jobs of a token: by name, since a controller may issue an id again."""
-    return Command(("scancel", "-u", user, "-n", token))
+def cancel(user: str, token: str, *, acting: bool = False) -> Command:
+    """Cancel all jobs of a token: by name, since a controller may issue an id again. `acting`: as
+    the user, who may always do that."""
+    return Command(("scancel", "-u", user, "-n", token), account=user if acting else None)
 
 
 def submit(
@@ -96,6 +103,7 @@ def submit(
     partition: str | None,
     account: str | None,
     qos: str | None,
+    acting_for: str | None = None,
 ) -> Command:
     """Submit a component's job; the user's own options come first, so that ours win."""
     words = [
@@ -117,7 +125,7 @@ def submit(
             words.append(f"--{option}={value}")
     if order.reservation:
         words.append(f"--reservation={order.token}")
-    return Command(tuple(words), stdin=script)
+    return Command(tuple(words), stdin=script, account=acting_for)
 
 
 def minutes(seconds: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,13 +15,14 @@ from metabroker.broker.states import Cause
 from metabroker.clusters import cleaning
 from metabroker.clusters.answered import first_line
 from metabroker.clusters.operation import Operation, command
+from metabroker.clusters.owners import Verified
 from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, ReserveOrder, Submission
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed
 from metabroker.clusters.twins import liveliest_first
 
 from . import commands, parsing
 from .answers import failure
-from .parsing import NodeLine, Reservation, Use
+from .parsing import JobLine, NodeLine, Reservation, Use
 from .snapshot import Look, native_job
 from .states import takes_jobs
 
@@ -30,7 +32,8 @@ _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Under whose name, and where, jobs go."""
+    """Under whose name, and where, jobs go. `acting`: it is another one than that which commands
+    run under, and jobs are submitted and cancelled as it."""
 
     user: str
     partition: str | None = None
@@ -38,18 +41,25 @@ class Account:
     qos: str | None = None
     unit: int = 1  # processors of a node, where only whole nodes are given
     native: tuple[str, ...] = ()  # options of sbatch that every job is given
+    acting: bool = False
 
 
 # --- looking ----------------------------------------------------------------------------------
 
 
-def look(who: Account, taken_at: float, prefix: str, version: str) -> Operation[Look]:
-    """One look: three commands, a fourth where others have reservations.
+def look(
+    who: Account, taken_at: float, prefix: str, version: str, verified: Verified | None = None
+) -> Operation[Look]:
+    """One look: three commands, a fourth where others have reservations. `verified`: the broker's
+    jobs are not all of one account, and these are its own.
 
     Jobs are asked for before nodes: a job that ends in between is then seen as held, not as idle.
     """
     count = 3
-    jobs = parsing.jobs((yield from _told(commands.list_jobs(who.user))).stdout)
+    if verified is None:
+        jobs = parsing.jobs((yield from _told(commands.list_jobs(who.user))).stdout)
+    else:
+        jobs = yield from _jobs_of_owners(prefix, verified)
     nodes = parsing.nodes((yield from _told(commands.list_nodes())).stdout)
     shown = yield from _told(commands.list_reservations())
     reservations = parsing.reservations(shown.stdout)
@@ -67,6 +77,16 @@ def look(who: Account, taken_at: float, prefix: str, version: str) -> Operation[
             .removeprefix("slurm ")
         )
     return Look(taken_at, nodes, jobs, reservations, inside, version, count)
+
+
+def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]:
+    """The broker's jobs, whose owners are those that they were submitted for."""
+    mark = secrets.token_hex(8)
+    asked = commands.list_jobs_of(verified.owners.accounts(), mark)
+    found = parsing.marked_jobs((yield from _told(asked)).stdout, mark)
+    named = [line for line in found if line.name.startswith(prefix)]
+    ours = verified.seen([(line.name, line.user) for line in named])
+    return [line for line in named if (line.name, line.user) in ours]
 
 
 def _told(asked: Command) -> Operation[Completed]:
@@ -232,6 +252,7 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
             partition=who.partition,
             account=who.account,
             qos=who.qos,
+            acting_for=who.user if who.acting else None,
         )
     )
     if done.exit_status != 0:
@@ -261,7 +282,7 @@ def clean(who: Account, token: str, *, reservation: bool) -> Operation[Cause | N
 
 
 def _cancel(who: Account, token: str) -> Operation[None]:
-    done = yield from command(commands.cancel(who.user, token))
+    done = yield from command(commands.cancel(who.user, token, acting=who.acting))
     # An unknown job is no error, and one that has just ended none that matters.
     if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
         raise Doubt(failure(done, "scancel").detail)

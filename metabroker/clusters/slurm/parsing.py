@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from metabroker.clusters.answered import Garbled
 
@@ -16,6 +16,13 @@ USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
 NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
 _OURS = SEPARATOR + "mb-"
+# Of several accounts at once: the name, in which anything may stand, comes last.
+MARKED_COLUMNS = ("%u", *(column for column in JOB_COLUMNS if column != "%j"), "%j")
+
+
+def marked_format(mark: str) -> str:
+    """The format in which each job begins with `mark`, which nobody can have guessed."""
+    return SEPARATOR.join((mark, *MARKED_COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,7 @@ class JobLine:
     start_time: float | None
     end_time: float | None
     reservation: str
+    user: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +106,28 @@ def jobs(text: str) -> list[JobLine]:
                 raise
     if lines and not found:
         raise Garbled(f"squeue: no line is of the form asked for: {lines[0][:200]!r}")
+    return found
+
+
+def marked_jobs(text: str, mark: str) -> list[JobLine]:
+    """The jobs of `squeue -h -o marked_format(mark)`, of any accounts.
+
+    What a user has written into a job's name can break lines, and look like other jobs' lines; but
+    a line counts only if it begins with the mark, so of such a name only its first line is read.
+
+    Raises:
+        Garbled: a marked line has another number of columns, or a number that is none.
+    """
+    head = f"{mark}{SEPARATOR}"
+    found = []
+    for line in text.split("\n"):
+        if line.startswith(head):
+            columns = line.removeprefix(head).split(SEPARATOR, len(MARKED_COLUMNS) - 1)
+            if len(columns) != len(MARKED_COLUMNS):
+                raise Garbled(f"squeue: {len(columns)} columns instead of {len(MARKED_COLUMNS)}")
+            user, identity, *others, name = columns
+            job = _job(SEPARATOR.join((identity, name.replace(SEPARATOR, " "), *others)))
+            found.append(replace(job, user=user))
     return found
 
 

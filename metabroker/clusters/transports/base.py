@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class CommandLost(Exception):
@@ -133,3 +133,11 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Let go of connections."""
+
+
+@runtime_checkable
+class Acting(Protocol):
+    """A transport that also runs commands as other accounts (`Command.account`)."""
+
+    def files_of(self, account: str) -> Files:
+        """The files as that account sees them."""

@@ -188,9 +188,7 @@ class LocalTransport:
     def close(self) -> None:
         """Nothing is kept open."""
 
-    def _started(
-        self, command: Command, both: int, errors: int
-    ) -> subprocess.Popen[bytes]:
+    def _started(self, command: Command, both: int, errors: int) -> subprocess.Popen[bytes]:
         program = shutil.which(command.argv[0], path=self._env["PATH"])
         if program is None:
             raise CommandMissing(f"{command.argv[0]}: not found in {self._env['PATH']}")

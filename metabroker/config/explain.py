@@ -40,10 +40,6 @@ _SYSTEMS: dict[str, type[BaseModel]] = {
     "simulated": SimulatedCluster,
 }
 
-# What contract C6 knows and this version does not do yet.
-_LATER = {
-    "run_as": {"sudo": "self", "root-uid": "self"},
-}
 _SECRETS = frozenset({"password", "passphrase"})
 
 
@@ -130,7 +126,6 @@ def _system(key: tuple[str | int, ...], value: object) -> Problem:
 
 
 def _choice(key: tuple[str | int, ...], value: object, expected: str) -> Problem:
-    later = _LATER.get(str(key[-1]), {})
-    if isinstance(value, str) and value in later:
-        return Problem(key, f"{value} is not in this version yet", f"use {later[value]}")
+    if key[-1] == "run_as" and expected == "'self'" and value in ("sudo", "root-uid"):
+        return Problem(key, "a simulated cluster runs scripts as the daemon itself", "remove it")
     return Problem(key, *choice(value, expected))

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from metabroker.access.tls import TlsError, server_context
-from metabroker.config import explain, reaching
+from metabroker.config import explain, reaching, users
 from metabroker.config.errors import ConfigError, ConfigErrors
 from metabroker.config.model import Config
 from metabroker.config.nodes import Document, NotYaml
@@ -60,7 +60,7 @@ def parse(text: bytes | str, *, file: str = "<text>", folder: Path | None = None
 
 
 def _validate(data: dict[str, Any], folder: Path) -> tuple[Config | None, list[Problem]]:
-    problems = list(_across(data))
+    problems = list(_across(data, folder))
     try:
         config = Config.model_validate(data, context={"folder": folder})
     except ValidationError as error:
@@ -69,7 +69,7 @@ def _validate(data: dict[str, Any], folder: Path) -> tuple[Config | None, list[P
     return config, problems
 
 
-def _across(data: dict[str, Any]) -> Iterator[Problem]:
+def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:
     """What is wrong between keys that are each right by themselves."""
     clusters = data.get("clusters")
     homes = data.get("homes")
@@ -82,14 +82,15 @@ def _across(data: dict[str, Any]) -> Iterator[Problem]:
     if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
         message = f"policy {policy} is a discipline itself, and not {discipline}"
         yield Problem(("discipline",), message, "leave `discipline` out")
-    yield from _in_clusters(clusters if isinstance(clusters, dict) else {})
+    yield from _in_clusters(clusters if isinstance(clusters, dict) else {}, folder)
 
 
-def _in_clusters(clusters: dict[str, Any]) -> Iterator[Problem]:
+def _in_clusters(clusters: dict[str, Any], folder: Path) -> Iterator[Problem]:
     for name, cluster in clusters.items():
         if not isinstance(cluster, dict):
             continue
         yield from reaching.problems(name, cluster)
+        yield from users.problems(name, cluster, folder)
         processors, nodes = cluster.get("processors"), cluster.get("nodes")
         if type(processors) is int and type(nodes) is int and 0 < processors < nodes:
             message = f"{nodes} nodes cannot share {processors} processors"

@@ -31,6 +31,7 @@ from metabroker.config.section import (
     folder,
 )
 from metabroker.submission.checks import LARGEST_SCRIPT
+from metabroker.config.users import table as user_table
 
 Policy = Literal[
     "GS",
@@ -51,6 +52,7 @@ Policy = Literal[
 ]
 Discipline = Literal["FCFS", "FPFS"]
 Placement = Literal["worst-fit", "worst-fit-reuse"]
+RunAs = Literal["self", "sudo", "root-uid"]
 
 
 def _path(value: object, info: ValidationInfo) -> Path:
@@ -175,8 +177,9 @@ class _Cluster(Section):
     """how many equal nodes these processors are in; null: one"""
     claim: Literal["reservation", "placeholder"] = "reservation"
     """placeholder: where there is no right to reserve, the component job itself is the claim"""
-    run_as: Literal["self"] = "self"
-    """the account its jobs run under; self: the daemon's own"""
+    run_as: RunAs = "self"
+    """whose jobs its jobs are; self: the daemon's own; sudo: their submitters', by sudo; root-uid:
+    the same by a daemon that is root, `via: local`"""
     shared_dir: PathOrNone = None
     """a folder that its nodes and the daemon (or its login host) share, for the barrier; null: the
     job's own folder"""
@@ -186,6 +189,15 @@ class _Cluster(Section):
 
 class RealCluster(_Cluster):
     """What any cluster has that is reached by its own client commands."""
+
+    users: Annotated[Literal["same"] | Mapping[str, str] | None, BeforeValidator(user_table)] = None
+    """accounts there by users' names, for `run_as: sudo` and root-uid: who has none may not submit
+    there; same: of the users' own names, but for system accounts"""
+    users_file: PathOrNone = None
+    """YAML file of such a table, in the place of `users`; read again on SIGHUP"""
+    sftp_server: PathOrNone = None
+    """program by which users' files are reached, where commands run; null:
+    /usr/lib/openssh/sftp-server"""
 
     via: Literal["local", "ssh", "openssh"] = "local"
     """where its client commands run; local: on this host; ssh: on its login host, over one kept
@@ -266,6 +278,8 @@ class SimulatedCluster(_Cluster):
 
     system: Literal["simulated"] = "simulated"
     """its resource manager"""
+    run_as: Literal["self"] = "self"
+    """whose jobs its jobs are; self: the daemon's own"""
     processors: Count
     """how many processors it has"""
     run: bool = True
@@ -325,6 +339,8 @@ class Config(Section):
     """longest time limit that is taken; null: no limit"""
     timeouts: Annotated[Timeouts, BeforeValidator(empty)] = Timeouts()
     """how long the broker waits for a cluster"""
+    allow_root: bool = False
+    """whether the daemon may run as root; with `run_as: root-uid` it may anyway"""
     admins: Users = ()
     """users who may change any job"""
     submitters: Users = ()

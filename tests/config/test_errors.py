@@ -115,7 +115,7 @@ CLUSTER_CASES: list[tuple[str, str, str, str]] = [
     ("d: {system: slurm, via: ssh, host: h, ssh_config: c}", "d.ssh_config", "openssh", "remove"),
     ("d: {system: slurm, via: ssh, host: h, password: x}", "d.password", "never taken", "`key`"),
     ("d: {system: slurm, via: openssh, host: h, key: 'a\"b'}", "d.key", "cannot name", "rename"),
-    ("d: {system: slurm, run_as: sudo}", "d.run_as", "not in this", "self"),
+    ("d: {system: slurm, run_as: sudo}", "d.users", "is missing", "users_file"),
     ("d: {system: slurm, host: h}", "d.host", "via: ssh", "remove"),
     ("d: {system: slurm, jump: [h]}", "d.jump", "via: local", "via: ssh"),
     ("d: {system: slurm, queue: q}", "d.queue", "OpenPBS", "partition"),

@@ -8,6 +8,7 @@ import random
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from metabroker import accounts
 from metabroker.access.rates import Rate
@@ -18,6 +19,7 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.shares import Share, ShareLimits
 from metabroker.clusters.absent import AbsentCluster
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
+from metabroker.clusters.owners import Owners
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
@@ -33,7 +35,16 @@ from metabroker.config.model import SlurmCluster as SlurmConfig
 from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
 from metabroker.store import Store
 
+from .users import OwnersOfStore, Users
+
+if TYPE_CHECKING:
+    from metabroker.clusters.transports.ssh import SshTransport
+
 log = logging.getLogger(__name__)
+
+# Accounts whose files are served at once: processes on this host; or sessions of one connection,
+# of which sshd allows ten by default, four of them for commands and our own files.
+_SERVERS_NEAR, _SERVERS_FAR = 32, 5
 
 
 def settings(config: Config, store: Store) -> Settings:
@@ -125,8 +136,8 @@ def place(config: Config) -> Place:
     return PLACEMENTS[config.placement_in_force]
 
 
-def clusters(config: Config, made: Settings) -> list[Cluster]:
-    """The clusters, in the order of the settings."""
+def clusters(config: Config, made: Settings, store: Store, users: Users) -> list[Cluster]:
+    """The clusters, in the order of the settings. `users`: of those that act for users."""
     found: list[Cluster] = []
     for entry in made.clusters:
         configured = config.clusters.get(entry.name)
@@ -138,14 +149,23 @@ def clusters(config: Config, made: Settings) -> list[Cluster]:
                 _simulated(entry.name, made, configured.processors, state, run=configured.run)
             )
         else:
-            found.append(real(config, configured, entry.name, made.instance))
+            owners = None
+            if entry.name in users:
+                table, own = users[entry.name].table, _account(configured)
+                owners = OwnersOfStore(store, made.instance, entry.name, own, table)
+            found.append(real(config, configured, entry.name, made.instance, owners))
     return found
 
 
 def real(
-    config: Config, configured: SlurmConfig | OpenPBSConfig, name: str, instance: str
+    config: Config,
+    configured: SlurmConfig | OpenPBSConfig,
+    name: str,
+    instance: str,
+    owners: Owners | None = None,
 ) -> SlurmCluster | OpenPBSCluster:
-    """A cluster that is not simulated, for the broker `instance`."""
+    """A cluster that is not simulated, for the broker `instance`; `owners`: of its jobs there,
+    where it acts for users."""
     transport = _transport(configured, config.timeouts.command)
     if isinstance(configured, SlurmConfig) and configured.access != "commands":
         transport = _by_pyslurm(configured, name, transport, config.timeouts.command)
@@ -163,6 +183,7 @@ def real(
                 native=configured.native,
                 chunk=configured.chunk,
                 horizon=horizon,
+                owners=owners,
             ),
             transport,
         )
@@ -177,6 +198,7 @@ def real(
             unit=configured.whole_nodes or 1,
             native=configured.native,
             horizon=horizon,
+            owners=owners,
         ),
         transport,
     )
@@ -192,7 +214,26 @@ def _simulated(
 
 
 def _transport(cluster: RealCluster, timeout: float) -> Transport:
-    """How the cluster's commands are run."""
+    """How the cluster's commands are run, and as whom."""
+    if cluster.run_as == "self":
+        return _own_transport(cluster, timeout)
+    # Where no cluster needs it, its libraries take no memory.
+    from metabroker.clusters.transports.acting import SFTP_SERVER, ActingTransport, Ids, Sudo
+
+    sudo = cluster.run_as == "sudo"
+    return ActingTransport(
+        _own_transport(cluster, timeout),
+        Sudo(_text(cluster.bin)) if sudo else Ids(),
+        sftp_server=_text(cluster.sftp_server) or SFTP_SERVER,
+        command_timeout=timeout,
+        most=_SERVERS_NEAR if cluster.via == "local" else _SERVERS_FAR,
+    )
+
+
+def _own_transport(
+    cluster: RealCluster, timeout: float
+) -> LocalTransport | SshTransport | OpenSshTransport:
+    """How the cluster's commands are run as the account that the daemon has there."""
     if cluster.via == "local":
         env = _environment(cluster.env, cluster.bin)
         return LocalTransport(env, command_timeout=timeout)

@@ -17,6 +17,7 @@ from metabroker.api.reception import Reception
 from metabroker.api.server import ApiServer
 from metabroker.broker.events import Event
 from metabroker.broker.outbox import Ready
+from metabroker.broker.settings import Settings
 from metabroker.clusters.port import Cluster
 from metabroker.config.model import Config, RealCluster
 from metabroker.config.values import Address
@@ -35,6 +36,7 @@ from .rules import Rules
 from .service import DaemonService
 from .sole import SoleOwner
 from .tokens import TokenOffice
+from .users import users_of
 from .watcher import FAR, NEAR
 
 log = logging.getLogger(__name__)
@@ -59,6 +61,7 @@ class Daemon:
             config = twins(config)
         self._config = config
         self._offline = offline
+        self._users = users_of(config)
         self.clock = Clock()
         self._sole = SoleOwner(config.store)
         self.store = Store(config.store)
@@ -78,11 +81,13 @@ class Daemon:
             took=self._meters.took,
         )
         self.desks = [
-            self._desk(
-                index, cluster, Orders(self.store, made, entry.name, self._shared(entry.name)), hook
-            )
+            self._desk(index, cluster, self._orders(made, entry.name), hook)
             for index, (entry, cluster) in enumerate(
-                zip(made.clusters, build.clusters(config, made), strict=True)
+                zip(
+                    made.clusters,
+                    build.clusters(config, made, self.store, self._users),
+                    strict=True,
+                )
             )
         ]
         self.loop = Loop(engine, self.desks, self.clock)
@@ -165,10 +170,15 @@ class Daemon:
         """Take over what users are held against; say of all else that it needs a new start."""
         if self._offline:
             config = twins(config)
+        users = users_of(config)
+        if users.keys() == self._users.keys():
+            if users != self._users:
+                log.info("configuration: users of %s are others now", ", ".join(users))
+            self._users = users
         changed = [
             name
             for name in Config.model_fields
-            if getattr(config, name) != getattr(self._config, name)
+            if _compared(config, name) != _compared(self._config, name)
         ]
         now = {name: getattr(config, name) for name in changed if name in LIVE}
         self._config = self._config.model_copy(update=now)
@@ -231,6 +241,9 @@ class Daemon:
     def _post(self, event: Event) -> None:
         self.loop.post(event)
 
+    def _orders(self, made: Settings, name: str) -> Orders:
+        return Orders(self.store, made, name, self._shared(name), users=lambda: self._users)
+
     def _shared(self, name: str) -> str | None:
         configured = self._config.clusters.get(name)
         shared = configured.shared_dir if configured is not None else None
@@ -245,7 +258,21 @@ class Daemon:
             admins=config.admins,
             submitters=config.submitters,
             homes=config.homes,
-            shared_everywhere=all(c.shared_dir is not None for c in config.clusters.values()),
+            shared_everywhere=all(
+                c.shared_dir is not None for c in config.clusters.values() if c.run_as == "self"
+            ),
             offline=self._offline,
             largest_script=config.limits.script,
+            users=self._users,
+            clusters=tuple(config.clusters),
         )
+
+
+def _compared(config: Config, name: str) -> object:
+    """A key's value, without what is taken over in any case."""
+    if name != "clusters":
+        return getattr(config, name)
+    return {
+        cluster: settings.model_dump(exclude={"users", "users_file"})
+        for cluster, settings in config.clusters.items()
+    }

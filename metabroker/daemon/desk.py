@@ -14,8 +14,10 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from metabroker.broker.effects import CleanStray, Fetch, Owed, Stage
-from metabroker.broker.events import Event, Observed, Unreachable, Unsure
+from metabroker.broker import tokens
+from metabroker.broker.effects import CleanStray, Fetch, Owed, Reserve, Stage, Submit
+from metabroker.broker.events import Event, Observed, Refused, Unreachable, Unsure
+from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Cluster, Doubt, Refusal
@@ -23,11 +25,14 @@ from metabroker.metrics.of_clusters import OfCluster
 
 from .carrying import carrying, carrying_stray, step_of
 from .orders import Orders
-from .watcher import NEAR, Pace, Watcher
+from .watcher import NEAR, Pace, Watchers, as_account
 
 log = logging.getLogger(__name__)
 
 _TRANSFERS = 2  # components of one cluster whose files are on their way at the same time
+_NO_ACCOUNT = (
+    "the job's user has no account, or another one, in {0} now: see its `users` and `run_as`"
+)
 
 Hook = Callable[[str, Owed], None]
 """Told "before" and "after" an owed effect is carried out (the tests kill the daemon there)."""
@@ -74,7 +79,7 @@ class Desk:
         self._lines: dict[Ref, deque[Owed]] = {}
         self._strays: set[str] = set()
         self._reachable: bool | None = None
-        self.watcher = Watcher(cluster, orders, post, orders.cluster, pace)
+        self.watcher = Watchers(cluster, orders, post, orders.cluster, pace)
 
     # --- effects ------------------------------------------------------------------------------
 
@@ -124,14 +129,20 @@ class Desk:
             self._next(following)
 
     def _carry_out(self, effect: Owed) -> Event:
+        step = step_of(effect)
         try:
-            task = carrying(effect, self.cluster, self._orders)
+            begins = isinstance(effect, Stage | Reserve | Submit)
+            if begins and not self._orders.still_allowed(effect.ref):
+                return Refused(effect.ref, step, Cause.DENIED, _NO_ACCOUNT.format(self.name))
+            cluster = as_account(self.cluster, self._orders.account(effect.ref))
+            task = carrying(effect, cluster, self._orders)
             return carry_out(task, self._transport, self._rest(effect))
         except Stopped as stopped:
-            return Unsure(effect.ref, step_of(effect), str(stopped))
+            return Unsure(effect.ref, step, str(stopped))
+        except Doubt as doubt:
+            return Unsure(effect.ref, step, doubt.detail)
         except Exception as error:
             # Whatever it is, what was done is not known: the broker looks before it goes on.
-            step = step_of(effect)
             log.exception("%s: %s of %s", self.name, step.value, effect.ref)
             return Unsure(effect.ref, step, f"{type(error).__name__}: {error}")
 
@@ -152,8 +163,11 @@ class Desk:
 
     def _clean_stray(self, effect: CleanStray) -> None:
         log.warning("%s: removes %s, which nobody needs", self.name, effect.token)
+        ref = tokens.parse(self._orders.settings.instance, effect.token)
         try:
-            carry_out(carrying_stray(effect, self.cluster, self._orders), self._transport)
+            account = None if ref is None else self._orders.account(ref)
+            cluster = as_account(self.cluster, account)
+            carry_out(carrying_stray(effect, cluster, self._orders), self._transport)
         except (Refusal, Doubt) as error:
             log.warning("%s: %s: %s", self.name, effect.token, error)
         except Exception:

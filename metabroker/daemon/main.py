@@ -19,9 +19,11 @@ from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
 from metabroker.store import StoreUnavailable
 
+from . import privileges
 from .daemon import Daemon
 from .desk import Hook, no_hook
 from .notify import Notifier
+from .users import trouble_with_root
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +51,11 @@ def serve(
         signal.signal(number, heard)
     if again is not None:
         signal.signal(signal.SIGHUP, heard)
+    trouble = trouble_with_root(config)
+    if trouble is not None:
+        return _complain(Exception(trouble))
+    if any(cluster.run_as == "root-uid" for cluster in config.clusters.values()) and not offline:
+        privileges.drop()
     notifier = Notifier()
     try:
         daemon = Daemon(config, offline=offline, hook=hook)

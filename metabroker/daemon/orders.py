@@ -7,9 +7,9 @@ worker that needs it, and not kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from metabroker.broker import tokens
 from metabroker.broker.effects import Clean, Fetch, Reserve, Stage, Submit
@@ -28,12 +28,16 @@ from metabroker.clusters.port import (
 from metabroker.store import Store
 from metabroker.submission.model import Submission
 
+from .users import Users
+
 _MOST_PLACES = 4096  # jobs whose meeting place is remembered
 
 
-def spec_of(submission: Submission) -> dict[str, Any]:
-    """What of a submission only its start needs, as the store keeps it."""
+def spec_of(submission: Submission, accounts: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """What of a submission only its start needs, as the store keeps it. `accounts`: under which it
+    runs in each cluster that acts for users, now and for as long as it lives."""
     return {
+        **({"accounts": dict(accounts)} if accounts else {}),
         "name": submission.name or submission.script_name,
         "script_name": submission.script_name,
         "args": list(submission.args),
@@ -48,17 +52,27 @@ def spec_of(submission: Submission) -> dict[str, Any]:
     }
 
 
+class _Place(NamedTuple):
+    """Where a job meets the broker in one cluster, and as whom."""
+
+    chdir: str
+    secret: str
+    account: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Orders:
     """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
-    folder. `home`: the files of those who submit."""
+    folder. `home`: the files of those who submit; `users`: who may begin something there now, where
+    the broker acts for users."""
 
     store: Store
     settings: Settings
     cluster: str
     shared_dir: str | None = None
     home: Home = field(default_factory=LocalHome)
-    _places: dict[int, tuple[str, str]] = field(default_factory=dict, repr=False)
+    users: Callable[[], Users] = dict
+    _places: dict[int, _Place] = field(default_factory=dict, repr=False)
 
     def token(self, ref: Ref) -> str:
         """The name of a component in its cluster."""
@@ -67,16 +81,32 @@ class Orders:
     def gate(self, ref: Ref) -> str | None:
         """Where the component and the broker meet; None if the store does not know its job."""
         try:
-            chdir, secret = self._place(ref.job)
+            place = self._place(ref.job)
         except KeyError:
             return None
-        return self._gate(ref, chdir, secret)
+        return self._gate(ref, place)
 
-    def _place(self, job: int) -> tuple[str, str]:
+    def account(self, ref: Ref) -> str | None:
+        """The account that the component's job runs under; None: the broker's own there."""
+        try:
+            return self._place(ref.job).account
+        except KeyError:
+            return None
+
+    def still_allowed(self, ref: Ref) -> bool:
+        """Whether its user would be given the same account today, for something new."""
+        users = self.users().get(self.cluster)
+        account = self.account(ref)
+        if users is None or account is None:
+            return users is None and account is None
+        return users.account(self.store.owner(ref.job)) == account
+
+    def _place(self, job: int) -> _Place:
         """Where the job meets the broker: it never changes, and gates are looked at often."""
         found = self._places.get(job)
         if found is None:
-            found = self.store.meeting_place(job)
+            chdir, secret = self.store.meeting_place(job)
+            found = _Place(chdir, secret, self.store.account(job, self.cluster))
             if len(self._places) >= _MOST_PLACES:
                 self._places.clear()
             self._places[job] = found
@@ -95,7 +125,7 @@ class Orders:
         default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
         return ComponentOrder(
             token=self.token(ref),
-            gate=self._gate(ref, spec["chdir"], secret),
+            gate=self._gate(ref, _Place(spec["chdir"], secret, self.account(ref))),
             processors=effect.processors,
             seconds=effect.seconds,
             job=ref.job,
@@ -118,7 +148,8 @@ class Orders:
     def stage(self, effect: Stage) -> StageOrder:
         """The order to send a component's files."""
         _, spec, secret = self.store.script(effect.ref.job)
-        gate = self._gate(effect.ref, spec["chdir"], secret)
+        place = _Place(spec["chdir"], secret, self.account(effect.ref))
+        gate = self._gate(effect.ref, place)
         return StageOrder(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
 
     def fetch(self, effect: Fetch) -> FetchOrder:
@@ -126,7 +157,7 @@ class Orders:
         ref = effect.ref
         _, spec, secret = self.store.script(ref.job)
         return FetchOrder(
-            self._gate(ref, spec["chdir"], secret),
+            self._gate(ref, _Place(spec["chdir"], secret, self.account(ref))),
             spec["submit_dir"],
             f"metabroker-{ref.job}.{ref.component}",
             tuple(spec["stage_out"]),
@@ -135,7 +166,7 @@ class Orders:
 
     def keep(self, ref: Ref) -> str:
         """Where results that cannot be brought back stay, in the component's cluster."""
-        chdir, _ = self._place(ref.job)
+        chdir = self._place(ref.job).chdir
         root = (self.shared_dir or chdir).rstrip("/")
         return f"{root}/{tokens.kept(ref)}"
 
@@ -155,10 +186,10 @@ class Orders:
             Peer(row["cluster"], row["asked"], tuple(row["hosts"].split())) for row in rows
         )
 
-    def _gate(self, ref: Ref, chdir: str, secret: str) -> str:
+    def _gate(self, ref: Ref, place: _Place) -> str:
         token = self.token(ref)
-        own = hashlib.sha256(f"{secret} {token}".encode()).hexdigest()[:20]
-        return gate_path(self.shared_dir or chdir, token, own)
+        own = hashlib.sha256(f"{place.secret} {token}".encode()).hexdigest()[:20]
+        return gate_path(self.shared_dir or place.chdir, token, own, place.account)
 
 
 def _path(spec: Mapping[str, Any], key: str, ref: Ref) -> str | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from metabroker import accounts
 from metabroker.api.service import Failure, ServiceError
 from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.times import format_time
+
+from .users import Users, wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +25,26 @@ class Rules:
     admins: tuple[str, ...]
     submitters: tuple[str, ...]
     homes: Mapping[str, str]
-    shared_everywhere: bool  # every cluster has a shared_dir
+    shared_everywhere: bool  # every cluster that is `run_as: self` has a shared_dir
     offline: bool = False
     largest_script: int = LARGEST_SCRIPT
+    users: Users = field(default_factory=dict)
+    clusters: tuple[str, ...] = ()
+
+    def accounts(self, caller: Caller, submission: Submission) -> dict[str, str]:
+        """Under whose accounts the job may run, in those clusters that act for users; in the
+        others it runs under the daemon's own.
+
+        Raises:
+            ServiceError: it could be put on a cluster where the caller may not have jobs.
+        """
+        found = {}
+        for name in wanted(submission, self.clusters):
+            if name in self.users:
+                found[name] = self.users[name].given(caller)
+            elif self.users:
+                self._may_submit(caller)
+        return found
 
     def check(self, caller: Caller, submission: Submission) -> int:
         """May this user submit this? Answers the job's time limit.
@@ -33,7 +52,8 @@ class Rules:
         Raises:
             ServiceError: no.
         """
-        self._may_submit(caller)
+        if not self.users:
+            self._may_submit(caller)
         self._may_stage(caller, submission)
         if len(submission.script) > self.largest_script:
             raise ServiceError(

@@ -91,12 +91,13 @@ class DaemonService:
         self._available()
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
+        accounts = self.rules.accounts(caller, submission)
         return AskToSubmit(
             submission,
             caller.user,
             self.rules.home(caller),
             limit,
-            spec_of(submission),
+            spec_of(submission, accounts),
             answer,
         )
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster, Doubt, Marks, Refusal
+from metabroker.store import StoreUnavailable
 
 from .orders import Orders
 
@@ -43,8 +44,79 @@ FAR = Pace(0.25, 2.0, growth=1.25)
 """Each look is a command on a login host that others use too."""
 
 
+def as_account(cluster: Cluster, account: str | None) -> Cluster:
+    """The cluster for jobs of that account; None: of the broker's own."""
+    return cluster if account is None else cluster.acting_for(account)
+
+
+class Watchers:
+    """One cluster's watchers, one for each account whose components are looked at: what one user
+    does to the own files delays nobody else."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        orders: Orders,
+        post: Callable[[Event], None],
+        name: str,
+        pace: Pace = NEAR,
+    ) -> None:
+        self._cluster = cluster
+        self._orders = orders
+        self._post = post
+        self._name = name
+        self._pace = pace
+        self._lock = threading.Lock()
+        self._wanted: set[Ref] = set()
+        self._all: dict[str | None, Watcher] = {}
+        self._of: dict[Ref, Watcher] = {}
+
+    def watch(self, ref: Ref) -> None:
+        """Look at this component from now on."""
+        with self._lock:
+            self._wanted.add(ref)
+        self._watch(ref)
+
+    def unwatch(self, ref: Ref) -> None:
+        """No need any more."""
+        with self._lock:
+            self._wanted.discard(ref)
+            watcher = self._of.pop(ref, None)
+        if watcher is not None:
+            watcher.unwatch(ref)
+
+    def close(self) -> None:
+        """End the threads."""
+        with self._lock:
+            self._wanted.clear()
+            watchers = list(self._all.values())
+        for watcher in watchers:
+            watcher.close()
+
+    def _watch(self, ref: Ref) -> None:
+        try:
+            account = self._orders.account(ref)
+            cluster = as_account(self._cluster, account)
+        except (Doubt, StoreUnavailable) as error:
+            log.warning("%s: component %s is not watched yet: %s", self._name, ref, error)
+            again = threading.Timer(_AFTER_ERROR, self._watch, (ref,))
+            again.daemon = True
+            if ref in self._wanted:
+                again.start()
+            return
+        with self._lock:
+            if ref not in self._wanted:
+                return
+            watcher = self._all.get(account)
+            if watcher is None:
+                watcher = Watcher(cluster, self._orders, self._post, self._name, self._pace)
+                self._all[account] = watcher
+            self._of[ref] = watcher
+            watcher.watch(ref)
+
+
 class Watcher:
-    """One cluster's watcher: a thread that sleeps while there is nothing to watch."""
+    """One account's watcher: a thread that sleeps while there is nothing to watch."""
 
     def __init__(
         self,

@@ -45,6 +45,9 @@ _SCRIPT = select(tables.scripts.c.script, tables.scripts.c.spec, tables.scripts.
 _MEETING_PLACE = select(tables.scripts.c.spec["chdir"].as_string(), tables.scripts.c.secret).where(
     tables.scripts.c.job == bindparam("job")
 )
+_ACCOUNTS = select(tables.scripts.c.job, tables.scripts.c.spec["accounts"]).where(
+    tables.scripts.c.job == bindparam("job")
+)
 _ATTEMPT = (
     select(tables.components, tables.jobs.c.sizes)
     .join(tables.jobs, tables.jobs.c.id == tables.components.c.job)
@@ -255,6 +258,40 @@ class Store:
         if row is None:
             raise KeyError(job)
         return row[0], row[1]
+
+    def account(self, job: int, cluster: str) -> str | None:
+        """The account that the job's components in a cluster run under; None: the broker's own.
+
+        Raises:
+            KeyError: no such job.
+        """
+        with self._guard(), self._engine.connect() as connection:
+            row = connection.execute(_ACCOUNTS, {"job": job}).first()
+        if row is None:
+            raise KeyError(job)
+        account: str | None = (row[1] or {}).get(cluster)
+        return account
+
+    def owner(self, job: int) -> str:
+        """The user who submitted it.
+
+        Raises:
+            KeyError: no such job.
+        """
+        query = select(tables.jobs.c.user).where(tables.jobs.c.id == job)
+        with self._guard(), self._engine.connect() as connection:
+            user: str | None = connection.execute(query).scalar()
+        if user is None:
+            raise KeyError(job)
+        return user
+
+    def live_accounts(self, cluster: str) -> set[str]:
+        """The accounts, other than the broker's own, of components that are not gone yet."""
+        s, c = tables.scripts.c, tables.components.c
+        live = select(c.job).where(_not_gone(), c.cluster == cluster)
+        query = select(s.spec["accounts"][cluster].as_string()).where(s.job.in_(live)).distinct()
+        with self._guard(), self._engine.connect() as connection:
+            return {account for account in connection.execute(query).scalars() if account}
 
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
         """The components' rows of one attempt, in order; `asked`: the processors of its request,

@@ -101,6 +101,7 @@ class Site:
             "store": f"sqlite:///{self.folder / 'metabroker.db'}",
             "socket": str(self.socket),
             **QUICK,
+            "allow_root": True,
             "clusters": self.kind.configuration(self.folder),
         }
         self.config.write_text(yaml.safe_dump(merged(base, changes), sort_keys=False))

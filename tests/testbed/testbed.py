@@ -139,6 +139,7 @@ class Testbed:
             "store": f"sqlite:///{place / 'metabroker.db'}",
             "socket": str(place / "metabroker.sock"),
             "metrics": None,
+            "allow_root": os.geteuid() == 0,
             "clusters": {
                 name: {
                     "system": "slurm",

@@ -56,11 +56,17 @@ def account() -> Account:
 class Sshd:
     """A server in `folder`, which every user can enter."""
 
-    def __init__(self, programs: OpenSsh, folder: Path, shell: str = "/bin/sh") -> None:
+    def __init__(
+        self,
+        programs: OpenSsh,
+        folder: Path,
+        shell: str = "/bin/sh",
+        who: Account | None = None,
+    ) -> None:
         folder.mkdir(mode=0o755, exist_ok=True)
         self.programs = programs
         self.folder = folder
-        self.account = account()
+        self.account = who or account()
         self.home = folder / "home"
         self.key = folder / "id_ed25519"
         self.known_hosts = folder / "known_hosts"

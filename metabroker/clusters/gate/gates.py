@@ -20,7 +20,13 @@ from metabroker.clusters.port import (
     Remains,
 )
 from metabroker.clusters.staging import work_folder
-from metabroker.clusters.transports.base import CommandLost, CommandMissing, Files, Glance
+from metabroker.clusters.transports.base import (
+    CommandLost,
+    CommandMissing,
+    Files,
+    Glance,
+    NotAllowed,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -84,7 +90,7 @@ class Gates:
         done again).
 
         Raises:
-            Refusal: the job's folder cannot be used.
+            Refusal: the job's folder cannot be used, or nobody may act for its user.
         """
         gate = order.gate
         try:
@@ -98,6 +104,8 @@ class Gates:
             self._files.write(f"{gate}/{first.value}", b"")
         except OSError as error:
             raise _cannot_write(gate, error) from error
+        except NotAllowed as denied:
+            raise Refusal(Cause.DENIED, str(denied)) from denied
 
     @_doubted
     def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:

@@ -35,6 +35,10 @@ class Spoken:
         self._socket = ours
         self.closed = False
 
+    def get_name(self) -> str:
+        """What it is called in a log."""
+        return str(self._process.pid)
+
     def send(self, data: bytes) -> int:
         """Send some of it; how much."""
         return self._socket.send(data)

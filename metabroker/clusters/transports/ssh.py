@@ -81,6 +81,7 @@ class Conversation:
         self.recv = channel.recv
         self.settimeout = channel.settimeout
         self.close = channel.close
+        self.get_name = channel.get_name
 
     @property
     def closed(self) -> bool:

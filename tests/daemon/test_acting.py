@@ -4,6 +4,7 @@ rules, on this host and over both ways of SSH; and a daemon that is root."""
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,11 +17,11 @@ import yaml
 
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import REPOSITORY, Site, eventually, until
-from tests.daemon.kinds import Slurm
+from tests.daemon.kinds import Simulated, Slurm
 from tests.testbed import ClusterSpec
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.packages import Installation
-from tests.testbed.people import Done, People, require_programs, require_root
+from tests.testbed.people import SFTP_SERVER, Done, People, require_programs, require_root
 from tests.testbed.sshd import Account, Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 
@@ -166,12 +167,140 @@ def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Acting) -> None:
     for who in ("alice", "bob"):
         assert (people.home(who) / "made").stat().st_uid == people.uid(who)
     eventually(lambda: not gates(people), 60, "gates are gone")
-    for cluster in by_sudo.world.testbed.clusters.values():
-        told = cluster.run("squeue", "-h", "-t", "all", "-o", "%u").stdout.split()
+    for real in by_sudo.world.testbed.clusters.values():
+        told = real.run("squeue", "-h", "-t", "all", "-o", "%u").stdout.split()
         assert set(told) == {people.name("alice"), people.name("bob")}
-        assert not cluster.reservations()
+        assert not real.reservations()
 
 
 def gates(people: People) -> list[Path]:
     """What is left of meeting places."""
-    return [path for who in ("alice", "bob") for path in people.home(who).glob(".metabroker*")]
+    return [path for who in ("alice", "bob") for path in people.home(who).glob(".metabroker*/*")]
+
+
+def test_nobody_touches_another_users_job(by_sudo: Acting) -> None:
+    people, site = by_sudo.world.people, by_sudo.site
+    job = by_sudo.submit("alice", "--on", "delft:1,leiden:1", script=MEET)
+    waiting = by_sudo.submit("alice", "-n", "1", "--hold")
+    site.wait_state(job, "RUNNING", seconds=60)
+    component = site.job(job)["components"][0]
+    for verb in ("cancel", "hold", "release"):
+        for number in (job, waiting):
+            done = by_sudo.ask("bob", verb, str(number))
+            assert done.returncode == 1 and "belongs to" in done.stderr, done.stderr
+    assert site.job(waiting)["state"] == "HELD"
+
+    delft = by_sudo.world.testbed["delft"]
+    delft.run("scancel", component["native_id"], user=people.name("bob"))
+    gate = gates(people)[0]
+    for words in (("ls", gate), ("touch", gate / "abort"), ("cat", people.home("alice") / "end")):
+        refused = people.run("bob", *words)
+        assert refused.returncode != 0 and "Permission denied" in refused.stderr
+
+    # Nor does a job of the same name, which anybody can guess who sees a cluster's queue.
+    forged = delft.submit(
+        *("-n", "1", "-J", component["reservation"]), user=people.name("bob"), cwd=people.home("bob")
+    )
+    site.look_at_clusters(anew=True)
+    assert site.job(job)["state"] == "RUNNING"
+    done = by_sudo.ask("alice", "cancel", str(job))
+    assert done.returncode == 0, done.stderr
+    site.wait_end(job, "CANCELLED", seconds=60)
+    eventually(lambda: not gates(people), 60, "the gates are gone")
+    known = {j.id: j.state for j in delft.jobs(component["reservation"])}
+    assert known.pop(forged) == "RUNNING" and set(known.values()) == {"CANCELLED"}
+
+
+def test_who_has_no_account_is_refused_and_root_always(by_sudo: Acting, world: World) -> None:
+    people, site = world.people, by_sudo.site
+    script = site.folder / "script"
+    script.write_text(WHO)
+    script.chmod(0o644)
+    done = by_sudo.ask("carol", "submit", "-n", "1", "--cluster", "delft", str(script))
+    assert done.returncode == 1 and f"delft: {people.name('carol')} has no account" in done.stderr
+    assert "`users` of delft" in done.stderr
+    done = site.cli("submit", "-n", "1", str(script))
+    assert done.returncode == 1 and "root may not submit" in done.stderr
+    assert by_sudo.ask("svc", "submit", "-n", "1", str(script)).returncode == 1
+
+    # One who loses the account keeps no right that was given before.
+    touch = "#!/bin/sh\ntouch too-late\n"
+    held = by_sudo.submit("bob", "--hold", "-n", "1", "--cluster", "delft", script=touch)
+    left = yaml.safe_load(site.config.read_text())
+    left["clusters"]["delft"]["users"] = world.users("alice")
+    site.config.write_text(yaml.safe_dump(left))
+    assert site.process is not None
+    site.process.send_signal(signal.SIGHUP)
+    eventually(lambda: "users of delft" in site.log.read_text(), 60, "the new users are read")
+    assert by_sudo.ask("bob", "release", str(held)).returncode == 0
+    job = site.wait_end(held, "FAILED", seconds=60)
+    assert "has no account" in job["reason"], job
+    assert not (people.home("bob") / "too-late").exists()
+    assert by_sudo.ask("bob", "submit", "-n", "1", str(script)).returncode == 1
+
+
+def test_sudo_allows_what_the_rules_say_and_nothing_else(world: World) -> None:
+    people = world.people
+    sbatch = world.testbed["delft"].bin / "sbatch"
+    alice, carol = people.name("alice"), people.name("carol")
+
+    def sudo(*words: str | Path) -> int:
+        conf = f"SLURM_CONF={world.testbed['delft'].slurm_conf}"
+        return people.run("svc", conf, "sudo", "-n", *words).returncode
+
+    assert sudo("-u", alice, "--", sbatch, "--version") == 0
+    assert people.run("svc", "sudo", "-n", "-u", alice, SFTP_SERVER).returncode == 0
+    for words in (
+        ("-u", "root", "--", sbatch, "--version"),
+        ("--", sbatch, "--version"),
+        ("-u", "#0", "--", sbatch, "--version"),
+        ("-u", carol, "--", sbatch, "--version"),
+        ("-u", carol, "--", SFTP_SERVER),
+        ("-u", "root", "--", SFTP_SERVER),
+        ("-u", alice, "--", SFTP_SERVER, "-d", "/"),
+        ("-u", alice, "--", "/bin/sh", "-c", "true"),
+        ("-u", alice, "-s"),
+        ("-u", alice, "-i"),
+        ("-u", alice, "--", world.testbed["delft"].bin / "scontrol", "--version"),
+        ("-u", alice, "-g", "root", "--", sbatch, "--version"),
+        ("-u", alice, "LD_PRELOAD=/tmp/x.so", sbatch, "--version"),
+    ):
+        assert sudo(*words) == 1, words
+    for who in ("alice", "bob", "carol"):
+        assert people.run(who, "sudo", "-n", "-u", alice, sbatch, "--version").returncode == 1
+
+
+def test_a_root_daemon_becomes_its_users(by_ids: Acting) -> None:
+    people, site = by_ids.world.people, by_ids.site
+    script = '#!/bin/sh\nid -un; id -Gn; cat "$METABROKER_PEERS_FILE" > peers\n'
+    # Only the team may go into its folder, and alice is in it by a supplementary group.
+    single = by_ids.submit("alice", "-n", "1", "-D", str(people.team), "-o", "one", script=script)
+    both = by_ids.submit("bob", "--on", "delft:1,leiden:1", "-o", "%c.out", script=script)
+    for job in (single, both):
+        site.wait_end(job, "COMPLETED", seconds=60)
+    name = people.name("alice")
+    told = (people.team / "one").read_text().splitlines()
+    assert told == [name, f"{name} {people.name('team')}"]
+    assert (people.team / "one").stat().st_uid == people.uid("alice")
+    for file in ("0.out", "1.out", "peers"):
+        assert (people.home("bob") / file).stat().st_uid == people.uid("bob")
+    assert (people.home("bob") / "1.out").read_text().startswith(people.name("bob"))
+    eventually(lambda: not gates(people), 60, "the gates are gone")
+    assert by_ids.site.cli("submit", "-n", "1", str(site.folder / "script")).returncode == 1
+    assert by_ids.ask("carol", "submit", "-n", "1", str(site.folder / "script")).returncode == 1
+    # What acting for users does not need, it has not, and no child of it can get.
+    assert site.process is not None
+    status = Path(f"/proc/{site.process.pid}/status").read_text()
+    assert "NoNewPrivs:\t1" in status
+    assert f"CapBnd:\t{0b11100111:016x}" in status.lower().replace("capbnd", "CapBnd")
+
+
+def test_the_daemon_is_root_only_where_that_is_asked_for(world: World, make_site: MakeSite) -> None:
+    site = make_site(Simulated())
+    site.configure({"allow_root": False})
+    done = site.cli("serve", "--config", str(site.config), seconds=60)
+    assert done.returncode == 1 and "`allow_root: true`" in done.stderr
+    acting = _acting(world, make_site, "root-uid", {"delft": "local"})
+    acting.site.config.chmod(0o644)
+    done = acting.ask("svc", "serve", "--config", str(acting.site.config))
+    assert done.returncode == 1 and "needs a daemon that is root" in done.stderr

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import subprocess
 import sys
 import time
@@ -60,7 +61,8 @@ def require_programs() -> None:
 
 
 class People:
-    """alice, bob, carol and the service `svc`, with homes of mode 0700 in `folder`."""
+    """alice, bob, carol and the service `svc`, with homes of mode 0700 in `folder`; alice is in a
+    group that has the folder `team`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,6 +70,13 @@ class People:
         self._rules = Path("/etc/sudoers.d") / self._mark
         for who in ("alice", "bob", "carol", "svc"):
             self._make(who)
+        # Made before any cluster starts: Slurm remembers who is in which group.
+        self.team = folder / "team"
+        _insist("groupadd", self.name("team"))
+        _insist("gpasswd", "-a", self.name("alice"), self.name("team"))
+        self.team.mkdir()
+        shutil.chown(self.team, group=self.name("team"))
+        self.team.chmod(0o770)
 
     def name(self, who: str) -> str:
         """The account's real name: several tests may run at once on a machine."""
@@ -107,7 +116,7 @@ class People:
         reads = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
         closed = reading and not _open_to_all(Path(sys.executable).resolve())
         return [
-            *("setpriv", f"--reuid={self.uid(who)}", f"--regid={self.uid(who)}", "--clear-groups"),
+            *("setpriv", f"--reuid={self.uid(who)}", f"--regid={self.uid(who)}", "--init-groups"),
             *(reads if closed else ()),
             *("env", f"HOME={self.home(who)}", f"USER={self.name(who)}"),
         ]
@@ -130,6 +139,7 @@ class People:
         self._rules.unlink(missing_ok=True)
         for who in ("alice", "bob", "carol", "svc"):
             _insist("userdel", "--force", self.name(who))
+        _insist("groupdel", self.name("team"))
 
     def _make(self, who: str) -> None:
         home = self.home(who)

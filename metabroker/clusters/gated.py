@@ -40,7 +40,8 @@ class GatedCluster:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._gates = Gates(transport.files)
-        self._account: str | None = None
+        self.account: str | None = None
+        """Whose jobs these are; None: the account's that commands run under."""
 
     @property
     def transport(self) -> Transport:
@@ -51,9 +52,9 @@ class GatedCluster:
     def files(self) -> Files:
         """The files that gates are made of, as the account whose jobs they are sees them."""
         transport = self._transport
-        if self._account is None or not isinstance(transport, Acting):
+        if self.account is None or not isinstance(transport, Acting):
             return transport.files
-        return transport.files_of(self._account)
+        return transport.files_of(self.account)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
@@ -63,7 +64,7 @@ class GatedCluster:
                 "back until such jobs have ended"
             )
         view = copy.copy(self)
-        view._account = account
+        view.account = account
         view._gates = Gates(view.files)
         return view
 

@@ -9,18 +9,26 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from metabroker import accounts
 from metabroker.clusters.findings import Finding, Findings, Outcome
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
-from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Transport
+from metabroker.clusters.transports.base import (
+    Acting,
+    Command,
+    CommandLost,
+    CommandMissing,
+    Transport,
+)
 from metabroker.config.model import Config, RealCluster
 from metabroker.config.model import SimulatedCluster as SimulatedConfig
 from metabroker.config.model import SlurmCluster as SlurmConfig
 from metabroker.daemon import build
+from metabroker.daemon.users import users_of
 
-from . import folders
+from . import acting, folders
 
 _JOB_PATIENCE = 60.0  # seconds for the trial job
 _MOST_OFFSET = 2.0  # seconds
@@ -64,13 +72,37 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
             _pyslurm(found, cluster.transport, required=_needs_pyslurm(configured))
         if _login(found, cluster.transport, configured):
             _contact(found, config, configured, cluster)
+            account = None
+            if configured.run_as != "self":
+                account = _acting(found, config, configured, name, cluster)
+                jobs = jobs and account is not None
             if configured.shared_dir is not None or jobs:
-                root = str(configured.shared_dir or folder)
-                if folders.folder(found, cluster, root) and jobs:
-                    folders.job(found, cluster, name, instance, root, _JOB_PATIENCE)
+                root = str(configured.shared_dir or _home(account) or folder)
+                used = cluster if account is None else cluster.acting_for(account)
+                if folders.folder(found, used, root) and jobs:
+                    folders.job(found, used, name, instance, root, _JOB_PATIENCE)
     finally:
         cluster.close()
     return Report(name, found.all)
+
+
+def _acting(
+    found: Findings,
+    config: Config,
+    configured: RealCluster,
+    name: str,
+    cluster: SlurmCluster | OpenPBSCluster,
+) -> str | None:
+    """Whether we can act for users; an account for which we can."""
+    if not isinstance(cluster.transport, Acting):
+        return None
+    return acting.examine(found, cluster, users_of(config)[name], configured.run_as)
+
+
+def _home(account: str | None) -> str | None:
+    """Where a user's trial job meets us: nobody can write in our own folder."""
+    who = None if account is None else accounts.identity(account)
+    return None if who is None else who.home
 
 
 def _needs_pyslurm(configured: RealCluster) -> bool:

@@ -10,17 +10,20 @@ from metabroker.broker import tokens
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.findings import Findings
 from metabroker.clusters.gate import gate_path
+from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import (
     CleanOrder,
-    Cluster,
     ComponentOrder,
     Doubt,
     Marks,
     Peer,
     Refusal,
 )
+from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import CommandLost, CommandMissing
+
+Real = SlurmCluster | OpenPBSCluster
 
 _REF = Ref(1, 1, 0)
 _PROBE = b"#!/bin/sh\nid -un\n"
@@ -28,10 +31,10 @@ _SHARE = "give every node and the host that commands run on the same folder, as 
 _LEFT = 30.0  # seconds in which what was made is removed
 
 
-def folder(found: Findings, cluster: Cluster, root: str) -> bool:
+def folder(found: Findings, cluster: Real, root: str) -> bool:
     """Make a file there, rename it, read it, remove all."""
-    gate = gate_path(root, "mb-doctor", secrets.token_hex(8))
-    files, tried = cluster.transport.files, f"write and rename a file in {root}"
+    gate = gate_path(root, "mb-doctor", secrets.token_hex(8), cluster.account)
+    files, tried = cluster.files, f"write and rename a file in {root}"
     try:
         try:
             files.make_folder(gate)
@@ -51,12 +54,12 @@ def folder(found: Findings, cluster: Cluster, root: str) -> bool:
 
 
 def job(
-    found: Findings, cluster: Cluster, name: str, instance: str, root: str, patience: float
+    found: Findings, cluster: Real, name: str, instance: str, root: str, patience: float
 ) -> None:
     """Run a job of one processor that says who it is, and see it start and end by its own record:
     so its node shares the folder, and it runs under the right account."""
     token = tokens.make(instance, _REF)
-    gate = gate_path(root, token, secrets.token_hex(8))
+    gate = gate_path(root, token, secrets.token_hex(8), cluster.account)
     order = ComponentOrder(
         token=token, gate=gate, processors=1, seconds=60, job=0, name="doctor", component=0,
         peers=(Peer(name, 1),), script=_PROBE, args=(), environment={}, chdir=root,
@@ -85,12 +88,12 @@ def _judge(
     tried: str,
     identity: str,
     marks: Marks | None,
-    cluster: Cluster,
+    cluster: Real,
     gate: str,
     seconds: float,
 ) -> None:
     if marks is not None and marks.exit_code == 0:
-        said = (cluster.transport.files.read(f"{gate}/output") or b"").decode("utf-8", "replace")
+        said = (cluster.files.read(f"{gate}/output") or b"").decode("utf-8", "replace")
         words = f"job {identity} ran as {said.strip() or '?'}, seen to end after {seconds:.1f} s"
         found.ok("job", tried, words)
     elif marks is not None and marks.exit_code is not None:
@@ -101,7 +104,7 @@ def _judge(
         found.miss("job", tried, f"job {identity}: nothing seen of it in {seconds:.0f} s", advice)
 
 
-def _remove(cluster: Cluster, token: str, gate: str) -> None:
+def _remove(cluster: Real, token: str, gate: str) -> None:
     """Leave nothing, whatever has happened."""
     deadline = time.monotonic() + _LEFT
     while time.monotonic() < deadline:

@@ -3,6 +3,7 @@ rules, on this host and over both ways of SSH; and a daemon that is root."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -199,7 +200,9 @@ def test_nobody_touches_another_users_job(by_sudo: Acting) -> None:
 
     # Nor does a job of the same name, which anybody can guess who sees a cluster's queue.
     forged = delft.submit(
-        *("-n", "1", "-J", component["reservation"]), user=people.name("bob"), cwd=people.home("bob")
+        *("-n", "1", "-J", component["reservation"]),
+        user=people.name("bob"),
+        cwd=people.home("bob"),
     )
     site.look_at_clusters(anew=True)
     assert site.job(job)["state"] == "RUNNING"
@@ -304,3 +307,30 @@ def test_the_daemon_is_root_only_where_that_is_asked_for(world: World, make_site
     acting.site.config.chmod(0o644)
     done = acting.ask("svc", "serve", "--config", str(acting.site.config))
     assert done.returncode == 1 and "needs a daemon that is root" in done.stderr
+
+
+def test_the_doctor_says_whom_we_may_not_act_for(world: World, make_site: MakeSite) -> None:
+    acting = _acting(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
+    file = acting.site.config
+    done = acting.ask("svc", "doctor", "--config", str(file), "--run", "--json")
+    assert done.returncode == 0, done.stdout
+    alice, carol = world.people.name("alice"), world.people.name("carol")
+    for cluster in json.loads(done.stdout)["clusters"]:
+        said = {found["tried"]: found for found in cluster["findings"]}
+        assert said[f"list / by SFTP as {alice}"]["outcome"] == "ok"
+        (ran,) = (found for found in cluster["findings"] if found["check"] == "job")
+        assert f"ran as {alice}," in ran["said"]
+    assert not gates(world.people)
+
+    wrong = yaml.safe_load(file.read_text())
+    wrong["clusters"]["delft"]["users"] = world.users("carol")
+    wrong["clusters"]["leiden"]["sftp_server"] = "/usr/bin/true"
+    file.write_text(yaml.safe_dump(wrong))
+    done = acting.ask("svc", "doctor", "--config", str(file), "--json")
+    assert done.returncode == 1
+    delft, leiden = (c["findings"] for c in json.loads(done.stdout)["clusters"])
+    missing = {found["tried"]: found for found in delft if found["outcome"] == "missing"}
+    assert list(missing) == [f"sbatch --version as {carol}"]
+    assert "sudoers" in missing[f"sbatch --version as {carol}"]["advice"]
+    missing = {found["tried"]: found for found in leiden if found["outcome"] == "missing"}
+    assert f"list / by SFTP as {alice}" in missing

@@ -17,7 +17,7 @@ from metabroker.clusters.slurm.operations import Account
 from metabroker.clusters.slurm.parsing import MARKED_COLUMNS, SEPARATOR, marked_format, marked_jobs
 from metabroker.clusters.transports.base import Command
 from tests.clusters.openpbs.test_submitting import ORDER as PBS_ORDER
-from tests.clusters.slurm.drive import TOKEN, Told, drive, job, said
+from tests.clusters.slurm.drive import TOKEN, Told, drive, failed, job, said
 from tests.clusters.slurm.test_submitting import ORDER
 
 MARK = "0123456789abcdef"
@@ -114,6 +114,18 @@ def test_slurm_looks_at_all_accounts_at_once() -> None:
     with pytest.raises(StopIteration) as end:
         look.send(said())
     assert [(found.user, found.name) for found in end.value.value.jobs] == [("anna", "mb-1")]
+
+
+def test_an_account_that_is_unknown_hides_nobody_elses_jobs() -> None:
+    look = operations.look(Account("mbsvc"), 0.0, "mb-", "22.05", Verified(Known(mb_1="anna")))
+    next(look)
+    again = look.send(failed("squeue: error: Invalid user: bob"))
+    assert isinstance(again, Command) and "-u" not in again.argv
+    look.send(said(line("anna", "mb-1", again.argv[-1].partition(SEPARATOR)[0])))
+    look.send(said())
+    with pytest.raises(StopIteration) as end:
+        look.send(said())
+    assert [found.name for found in end.value.value.jobs] == ["mb-1"]
 
 
 def test_pbs_reserves_for_the_user_and_acts_as_the_user() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,7 +24,7 @@ from tests.daemon.kinds import Simulated, Slurm
 from tests.testbed import ClusterSpec
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.packages import Installation
-from tests.testbed.people import SFTP_SERVER, Done, People, require_programs, require_root
+from tests.testbed.people import RULES, SFTP_SERVER, Done, People, require_programs, require_root
 from tests.testbed.sshd import Account, Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 
@@ -58,7 +60,8 @@ class World:
                 "bin": str(cluster.bin),
                 "env": {"SLURM_CONF": str(cluster.slurm_conf), "PATH": SYSTEM_PATH},
                 "run_as": run_as,
-                "users": self.users("alice", "bob"),
+                # One that this host does not know must be nobody else's trouble.
+                "users": self.users("alice", "bob") | {"ghost": self.people.name("ghost")},
                 **far,
                 **ssh,
             }
@@ -273,6 +276,36 @@ def test_sudo_allows_what_the_rules_say_and_nothing_else(world: World) -> None:
         assert people.run(who, "sudo", "-n", "-u", alice, sbatch, "--version").returncode == 1
 
 
+def test_the_shipped_units_leave_sudo_what_it_needs(world: World) -> None:
+    text = (REPOSITORY / "systemd" / "run-as-sudo.conf").read_text()
+    kept = re.findall(r"CAP_([A-Z_]+)", text)
+    assert kept
+    people = world.people
+    bounds = f"--bounding-set=-all,{','.join(f'+{name.lower()}' for name in kept)}"
+    asked = ("sudo", "-n", "-u", people.name("alice"), SFTP_SERVER)
+    done = subprocess.run(
+        ["setpriv", bounds, *people.words("svc"), *asked], check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    bounds = bounds.replace("+setuid,", "")
+    done = subprocess.run(
+        ["setpriv", bounds, *people.words("svc"), *asked], check=False, capture_output=True
+    )
+    assert done.returncode != 0
+
+
+def test_the_shipped_rules_name_users_and_commands_alone() -> None:
+    lines = RULES.read_text().splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+    (granted,) = (line for line in rules if "NOPASSWD" in line)
+    assert granted == "MB_DAEMON ALL = (MB_USERS) NOPASSWD: MB_JOBS, MB_FILES"
+    assert not any("ALL" in line for line in rules if line != granted)
+    (users,) = (line for line in rules if line.startswith("Runas_Alias"))
+    assert users.endswith(", !root")
+    (commands,) = (line for line in rules if line.startswith("Cmnd_Alias MB_JOBS"))
+    assert all(word.startswith("/") for word in commands.partition(" = ")[2].split(", "))
+
+
 def test_a_root_daemon_becomes_its_users(by_ids: Acting) -> None:
     people, site = by_ids.world.people, by_ids.site
     script = '#!/bin/sh\nid -un; id -Gn; cat "$METABROKER_PEERS_FILE" > peers\n'
@@ -312,6 +345,10 @@ def test_the_daemon_is_root_only_where_that_is_asked_for(world: World, make_site
 def test_the_doctor_says_whom_we_may_not_act_for(world: World, make_site: MakeSite) -> None:
     acting = _acting(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
     file = acting.site.config
+    fine = yaml.safe_load(file.read_text())
+    for cluster in fine["clusters"].values():
+        cluster["users"] = world.users("alice", "bob")
+    file.write_text(yaml.safe_dump(fine))
     done = acting.ask("svc", "doctor", "--config", str(file), "--run", "--json")
     assert done.returncode == 0, done.stdout
     alice, carol = world.people.name("alice"), world.people.name("carol")

@@ -120,6 +120,16 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     )
     ours = [line for line in verified.stderr.splitlines() if UNIT.name in line]
     assert not ours, verified.stderr
+    for drop_in in UNIT.parent.glob("run-as-*.conf"):
+        place = tmp_path / f"{UNIT.name}.d" / drop_in.name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(drop_in.read_text())
+        verified = subprocess.run(
+            ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
+        )
+        named = [line for line in verified.stderr.splitlines() if drop_in.name in line]
+        assert not named, verified.stderr
+        place.unlink()
     asked = ["systemd-analyze", "security", "--offline=true", str(unit)]
     judged = subprocess.run(asked, capture_output=True, text=True, check=True)
     found = re.search(r"exposure level for metabroker.service: ([0-9.]+)", judged.stdout)

@@ -21,9 +21,9 @@ def list_jobs(user: str) -> Command:
 
 
 def list_jobs_of(accounts: Sequence[str], mark: str) -> Command:
-    """The same of several accounts at once; each line begins with the mark."""
-    words = ("squeue", "-h", "-r", "-t", "all", "-u", ",".join(accounts))
-    return _read((*words, "-o", marked_format(mark)))
+    """The same of several accounts at once, or of all; each line begins with the mark."""
+    whose = ("-u", ",".join(accounts)) if accounts else ()
+    return _read(("squeue", "-h", "-r", "-t", "all", *whose, "-o", marked_format(mark)))
 
 
 def find_jobs(user: str, token: str) -> Command:

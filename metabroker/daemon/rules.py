@@ -42,7 +42,7 @@ class Rules:
         for name in wanted(submission, self.clusters):
             if name in self.users:
                 found[name] = self.users[name].given(caller)
-            elif self.users:
+            elif self.users and name in self.clusters:
                 self._may_submit(caller)
         return found
 

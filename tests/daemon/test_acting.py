@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -62,6 +63,7 @@ class World:
                 "run_as": run_as,
                 # One that this host does not know must be nobody else's trouble.
                 "users": self.users("alice", "bob") | {"ghost": self.people.name("ghost")},
+                **({"shared_dir": str(self.people.shared)} if via == "openssh" else {}),
                 **far,
                 **ssh,
             }
@@ -137,6 +139,10 @@ def by_ids(world: World, make_site: MakeSite) -> Iterator[Acting]:
 
 def _acting(world: World, make_site: MakeSite, run_as: str, ways: dict[str, str]) -> Acting:
     world.testbed.reset()
+    for left in (*gates(world.people), world.people.home("alice") / "end"):
+        if left.is_dir():  # of a test that has failed
+            shutil.rmtree(left.parent)
+        left.unlink(missing_ok=True)
     site = make_site(Slurm(world.testbed.clusters))
     site.configure({"allow_root": False})
     text = yaml.safe_load(site.config.read_text())
@@ -171,6 +177,7 @@ def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Acting) -> None:
     for who in ("alice", "bob"):
         assert (people.home(who) / "made").stat().st_uid == people.uid(who)
     eventually(lambda: not gates(people), 60, "gates are gone")
+    assert not list(people.shared.iterdir())
     for real in by_sudo.world.testbed.clusters.values():
         told = real.run("squeue", "-h", "-t", "all", "-o", "%u").stdout.split()
         assert set(told) == {people.name("alice"), people.name("bob")}
@@ -179,7 +186,24 @@ def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Acting) -> None:
 
 def gates(people: People) -> list[Path]:
     """What is left of meeting places."""
-    return [path for who in ("alice", "bob") for path in people.home(who).glob(".metabroker*/*")]
+    places = (people.home("alice"), people.home("bob"), people.shared)
+    return [path for place in places for path in place.glob(".metabroker*/*")]
+
+
+def test_a_daemon_that_was_killed_finds_its_users_jobs_again(by_sudo: Acting) -> None:
+    people, site = by_sudo.world.people, by_sudo.site
+    job = by_sudo.submit("alice", "--on", "delft:1,leiden:1,lab:1", script=MEET)
+    site.wait_state(job, "RUNNING", seconds=60)
+    assert [path.name for path in people.shared.iterdir()] == [
+        f".metabroker-{people.name('alice')}"
+    ]
+    site.kill()
+    site.start()
+    assert site.job(job)["state"] == "RUNNING"
+    assert people.run("alice", "touch", people.home("alice") / "end").returncode == 0
+    ended = site.wait_end(job, "COMPLETED", seconds=60)
+    assert ended["attempts"] == 1
+    eventually(lambda: not gates(people), 60, "gates are gone")
 
 
 def test_nobody_touches_another_users_job(by_sudo: Acting) -> None:

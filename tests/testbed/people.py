@@ -62,7 +62,7 @@ def require_programs() -> None:
 
 class People:
     """alice, bob, carol and the service `svc`, with homes of mode 0700 in `folder`; alice is in a
-    group that has the folder `team`."""
+    group that has the folder `team`, and in `shared` all may make folders."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -77,6 +77,9 @@ class People:
         self.team.mkdir()
         shutil.chown(self.team, group=self.name("team"))
         self.team.chmod(0o770)
+        self.shared = folder / "shared"
+        self.shared.mkdir()
+        self.shared.chmod(0o1777)
 
     def name(self, who: str) -> str:
         """The account's real name: several tests may run at once on a machine."""

@@ -93,7 +93,13 @@ class SftpSession:
     def _opened(self) -> paramiko.SFTPClient:
         if self._client is None or self._client.get_channel().closed:
             self._drop()
-            self._client = self._open()
+            began = time.monotonic()
+            try:
+                self._client = self._open()
+            except Unreached:
+                if time.monotonic() - began >= self._seconds:
+                    self._tired = time.monotonic() + self._rest
+                raise
             self._client.get_channel().settimeout(self._seconds)
         return self._client
 

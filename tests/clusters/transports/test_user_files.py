@@ -151,6 +151,8 @@ def test_a_server_that_does_not_answer_is_left_alone_for_a_while() -> None:
     files = transport.files_of("anna")
     with pytest.raises(Unreached, match="`sftp_server`"):
         files.list("/")
+    with pytest.raises(Unreached, match="not answered"):
+        files.list("/")
     transport.close()
 
 

@@ -61,6 +61,7 @@ def serving(config: dict[str, Any]) -> Iterator[Federation]:
             "store": f"sqlite:///{folder}/metabroker.db",
             "socket": f"{folder}/metabroker.sock",
             "metrics": None,
+            "allow_root": True,
             **config,
         }
         file = folder / "metabroker.yaml"

@@ -72,6 +72,21 @@ def test_files_are_written_renamed_read_and_removed(files: UserFiles, tmp_path: 
     assert not (tmp_path / "new").exists() and Path("/etc/passwd").exists()
 
 
+def test_parts_of_files(files: UserFiles, tmp_path: Path) -> None:
+    content = os.urandom(100_000)
+    path = f"{tmp_path}/data"
+    files.put(path, 0, content[:70_000], executable=True)
+    files.put(path, 70_000, content[70_000:])
+    assert files.get(path, 0, 200_000) == content
+    assert files.get(path, 50_000, 10) == content[50_000:50_010]
+    (tmp_path / "link").symlink_to("/etc")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "small").write_text("x")
+    found = {listed.path: (listed.size, listed.executable) for listed in files.tree(str(tmp_path))}
+    assert found == {"data": (100_000, True), "deep/small": (1, False)}
+    assert files.tree(f"{tmp_path}/none") == []
+
+
 def test_a_file_that_is_renamed_all_the_time_is_always_in_the_list(
     files: UserFiles, tmp_path: Path
 ) -> None:

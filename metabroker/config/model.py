@@ -30,8 +30,8 @@ from metabroker.config.section import (
     empty,
     folder,
 )
-from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.config.users import table as user_table
+from metabroker.submission.checks import LARGEST_SCRIPT
 
 Policy = Literal[
     "GS",

@@ -67,6 +67,7 @@ class Broker:
         self._freed: list[tuple[int, int, int, int]] = []
         self._dirty = False
         self._by_nodes = any(cluster.unit > 1 for cluster in settings.clusters)
+        self.scheduler.give_whole([cluster.unit for cluster in settings.clusters])
         self._waiting = [0] * len(settings.clusters)
         self._lost_since: dict[int, float] = {}
         self._handlers = {
@@ -120,9 +121,9 @@ class Broker:
             pass
 
     def _pass(self, capacity: Sequence[int], now: float) -> bool:
-        """One pass. Whether another may start more: a policy counts processors one by one, so where
-        clusters give whole nodes it may start more in one pass than there is room for; and it knows
-        nothing of shares, so others may start instead of those who have none left."""
+        """One pass. Whether another may start more: a policy knows nothing of shares, so others may
+        start instead of those who have none left; nor does a placement of two components in one
+        cluster know of whole nodes, so it may want more than there is."""
         usage = self.usage()
         begun, held_back = 0, False
         back: list[Job] = []
@@ -133,7 +134,7 @@ class Broker:
                 self.scheduler.depart()
                 held_back = True
                 continue
-            if self._by_nodes and not self._has_room(job, placement, back, now):
+            if self._by_nodes and not self._has_room(job, placement, begun, back, now):
                 back.append(job)
                 continue
             begun += 1
@@ -171,9 +172,13 @@ class Broker:
             raise refused(beyond, self.settings.clusters)
 
     def _has_room(
-        self, job: Job, placement: Sequence[int], back: Sequence[Job], now: float
+        self, job: Job, placement: Sequence[int], begun: int, back: Sequence[Job], now: float
     ) -> bool:
-        """Whether it can be started in whole nodes, and overtakes nobody of its queue thereby."""
+        """Whether there are nodes for it: not where several of its components go to one cluster,
+        and fit there only if nodes could be parted. What the policy has decided after that is
+        decided anew, by what is then idle; unless it was the first of all."""
+        if back and begun:
+            return False
         behind = any(other.queue == job.queue for other in back)
         return not behind and self.ledger.fits(placement, job.request.sizes, now)
 

@@ -71,6 +71,8 @@ class FcfsQueue(Queue):
                 return False
             for cluster, size in zip(placement, request.sizes):  # noqa: B905 - costs time
                 idle[cluster] -= size
+        if self.units:
+            self._take_whole(placement, request.sizes, idle)
         jobs.popleft()
         if self._removed:
             self._fifo.strip()

@@ -93,7 +93,7 @@ class Queue(ABC):
     `waiting`: the waiting jobs of all queues by key; a start takes its job out of it.
     """
 
-    __slots__ = ("_alone", "_place", "_waiting", "_watch", "index", "items", "local")
+    __slots__ = ("_alone", "_place", "_waiting", "_watch", "index", "items", "local", "units")
 
     items: Collection[object]
     """What the discipline keeps its jobs in: falsy if and only if the queue is empty."""
@@ -112,6 +112,8 @@ class Queue(ABC):
         self._waiting = waiting
         self._watch = watch
         self._alone = tuple((cluster,) for cluster in range(clusters))
+        self.units: tuple[int, ...] = ()
+        """Processors that each cluster gives at a time, where that is more than one."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -171,7 +173,14 @@ class Queue(ABC):
         _, key, request, _, _, _ = entry
         for cluster, size in zip(placement, request.sizes, strict=True):
             idle[cluster] -= size
+        if self.units:
+            self._take_whole(placement, request.sizes, idle)
         del self._waiting[key]
         starts.append((key, placement))
         if self._watch is not None:
             self._watch.started(entry, placement)
+
+    def _take_whole(self, placement: Placement, sizes: Sequence[int], idle: list[int]) -> None:
+        """Take what components hold of whole nodes beyond what they asked for."""
+        for cluster, size in zip(placement, sizes, strict=True):
+            idle[cluster] -= -size % self.units[cluster]

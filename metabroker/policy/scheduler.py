@@ -109,6 +109,16 @@ class Scheduler(ABC):
         """The non-empty queues to be enabled because this one became empty during the pass."""
         return ()
 
+    def give_whole(self, units: Sequence[int]) -> None:
+        """Clusters give processors only by so many at a time (those of whole nodes; 1: one by one).
+
+        `idle` and `capacity` of run() are then multiples of them, and what a job takes is rounded
+        up, component by component.
+        """
+        whole = tuple(units) if any(unit > 1 for unit in units) else ()
+        for queue in self._queues.values():
+            queue.units = whole
+
     # What happens.
 
     def arrive(

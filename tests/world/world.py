@@ -491,7 +491,12 @@ class World:
                 if part["attempt"] == row["attempt"]
             ]
             self.tally.add(f"ended {row['state']}")
-            results = {ref: self._result(ref) for ref in refs} if row["stages_out"] else {}
+            own = {  # whose script's own end the broker has seen
+                Ref(row["id"], row["attempt"], part["component"])
+                for part in row["components"]
+                if part["exit_code"] is not None
+            }
+            results = {r: self._result(r) for r in refs if r in own} if row["stages_out"] else {}
             kept = any("kept" in places for places in results.values())
             self.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
             self.oracle.results(JobState(row["state"]), results)

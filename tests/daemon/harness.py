@@ -59,7 +59,7 @@ def recording(body: str = f"{MEET}sleep 0.2") -> str:
     return f"#!/bin/sh\n{RECORD}{body}\n"
 
 
-def until(file: str) -> str:
+def until(file: str | Path) -> str:
     """Shell: wait for a file in the job's folder."""
     nap = "naps=$((naps + 1)); [ $naps -lt 3000 ] || exit 98; sleep 0.05"
     return f"naps=0; until [ -e {file} ]; do {nap}; done"

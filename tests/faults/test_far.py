@@ -119,3 +119,32 @@ def test_a_connection_cut_at_any_step(via: str, cuts: int, far_site: MakeFarSite
         found = site.wait_end(job, "COMPLETED")
         assert found["attempts"] <= 2, found
     whole(site)
+
+
+@pytest.mark.parametrize("via", ["ssh", "openssh"])
+def test_files_go_there_and_back_over_a_way_that_breaks(via: str, far_site: MakeFarSite) -> None:
+    """Cut while the files are sent, and again while the results come back."""
+    site, kind = far_site(via)
+    content = random.Random(2003).randbytes(20 << 20)
+    (site.work / "in").mkdir()
+    (site.work / "in" / "data").write_bytes(content)
+    site.start()
+    site.look_at_clusters()
+    way = kind.ways["delft"]
+    way.cut_after(9 << 20)
+    script = f"#!/bin/sh\n{until(site.work / 'go')}\ncp in/data out\n"
+    job = site.submit([*TOGETHER.split(), "--stage-in", "in/data", "--stage-out", "out"], script)
+    eventually(lambda: way.tripped, PATIENCE, "the way breaks")
+    way.heal()
+    site.wait_state(job, "RUNNING")
+    way.cut_after(9 << 20)
+    (site.work / "go").touch()
+    eventually(lambda: way.tripped, PATIENCE, "the way breaks again")
+    way.heal()
+    found = site.wait_end(job, "COMPLETED")
+    assert found["attempts"] <= 2, found
+    for number in (0, 1):
+        back = site.work / f"metabroker-{job}.{number}"
+        assert [file.name for file in back.iterdir()] == ["out"]
+        assert (back / "out").read_bytes() == content
+    whole(site)

@@ -65,3 +65,4 @@ class Snapshot:
     version: str = ""
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing
     commands: int = 0  # how many commands the look took
+    clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's

@@ -18,6 +18,7 @@ from metabroker.broker.core import Broker
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.shares import Share, ShareLimits
 from metabroker.clusters.absent import AbsentCluster
+from metabroker.clusters.clocks import EVERY
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.owners import Owners
 from metabroker.clusters.port import Cluster
@@ -183,6 +184,7 @@ def real(
                 native=configured.native,
                 chunk=configured.chunk,
                 horizon=horizon,
+                clock_every=EVERY,
                 owners=owners,
             ),
             transport,
@@ -198,6 +200,7 @@ def real(
             unit=configured.whole_nodes or 1,
             native=configured.native,
             horizon=horizon,
+            clock_every=EVERY,
             owners=owners,
         ),
         transport,

@@ -41,6 +41,7 @@ def cluster_views(broker: Broker, now: float) -> list[Json]:
                 "unanswered": sum(1 for c in broker.saga.live[index].values() if c.tries),
                 "strays": None if snapshot is None else _strays(broker, snapshot),
                 "waiting": queues.get(index, 0),
+                "clock_offset": snapshot.clock_offset if snapshot is not None else None,
                 "commands_per_look": snapshot.commands if snapshot is not None else None,
             }
         )

@@ -9,6 +9,7 @@ from typing import Self
 from metabroker.broker.observation import NativeState, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.answered import answered
+from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.findings import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
@@ -48,6 +49,7 @@ class OpenPBSOptions:
     unit: int = 1
     native: tuple[str, ...] = ()
     horizon: float = 3600.0
+    clock_every: float = 0.0
     owners: Owners | None = None
 
 
@@ -71,6 +73,7 @@ class OpenPBSCluster(GatedCluster):
         self._verified = None if options.owners is None else Verified(options.owners)
         self._ahead = [0.0]  # shared by all views of this cluster
         self._lasting = Lasting()
+        self._clock = ClockWatch(operations.time_there, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
@@ -79,7 +82,8 @@ class OpenPBSCluster(GatedCluster):
         return view
 
     def observe(self, now: float) -> Operation[Snapshot]:
-        """Look at our own jobs, nodes and reservations."""
+        """Look at our own jobs, nodes and reservations; now and then at the clock."""
+        more = yield from self._clock.look(now)
         verified = self._verified
         accounts = () if verified is None else verified.owners.accounts()
         found = yield from answered(operations.look(self._who, now, self._version, accounts))
@@ -89,7 +93,9 @@ class OpenPBSCluster(GatedCluster):
             raise Refusal(Cause.INVALID, "no node is for this queue (see `queue` and `chunk`)")
         self._version = found.version
         self._lasting.seen(found)
-        return snapshot(found, self._who, self._prefix, self._options.horizon)
+        seen = snapshot(found, self._who, self._prefix, self._options.horizon)
+        commands = seen.commands + more
+        return replace(seen, commands=commands, clock_offset=self._clock.offset)
 
     def reserve(self, order: ReserveOrder) -> Operation[None]:
         """Make the reservation, read it again, compare."""

@@ -186,3 +186,11 @@ def delete(ids: Sequence[str]) -> Operation[None]:
     done = yield from command(commands.delete_reservations(ids))
     if done.exit_status not in {0, answers.UNKNOWN_RESERVATION} | answers.ENDING:
         raise Doubt(failure(done, "pbs_rdel").detail)
+
+
+def time_there() -> Operation[int]:
+    """What time it is where the commands run, in Unix seconds."""
+    done = yield from command(commands.show_server())
+    if done.exit_status != 0:
+        raise failure(done, "qstat -B")
+    return parsing.timestamp(done.stdout)

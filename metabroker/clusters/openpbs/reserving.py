@@ -38,7 +38,7 @@ def reserve(who: Account, order: ReserveOrder, ahead: float) -> Operation[float]
         yield from operations.delete([r.id for r in mine])
     refusal = Refusal(Cause.BUSY, "pbs_rsub: not confirmed")
     for lead in _LEADS:
-        now = yield from _now()
+        now = yield from operations.time_there()
         start = now + max(0.0, ahead) + lead
         done = yield from command(commands.reserve(who, order, start, _PATIENCE))
         if done.exit_status == answers.BAD_TIME:
@@ -56,14 +56,6 @@ def reserve(who: Account, order: ReserveOrder, ahead: float) -> Operation[float]
         yield from operations.delete([identity])
         refusal = Refusal(Cause.BUSY, f"pbs_rsub: {word}"[:200])
     raise refusal
-
-
-def _now() -> Operation[int]:
-    """What time it is where the commands run."""
-    done = yield from command(commands.show_server())
-    if done.exit_status != 0:
-        raise failure(done, "qstat -B")
-    return parsing.timestamp(done.stdout)
 
 
 def _checked(order: ReserveOrder, identity: str, now: float) -> Operation[float]:

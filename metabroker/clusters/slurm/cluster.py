@@ -9,6 +9,7 @@ from typing import Self
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.answered import answered
+from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.findings import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
@@ -46,6 +47,7 @@ class SlurmOptions:
     unit: int = 1
     native: tuple[str, ...] = ()
     horizon: float = 3600.0
+    clock_every: float = 0.0
     owners: Owners | None = None
 
 
@@ -67,6 +69,7 @@ class SlurmCluster(GatedCluster):
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
         self._nodes: Sequence[NodeLine] = ()
+        self._clock = ClockWatch(operations.time_there, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
@@ -75,7 +78,8 @@ class SlurmCluster(GatedCluster):
         return view
 
     def observe(self, now: float) -> Operation[Snapshot]:
-        """Look at nodes, reservations, and our own jobs."""
+        """Look at nodes, reservations, and our own jobs; now and then at the clock."""
+        more = yield from self._clock.look(now)
         looking = operations.look(self._who, now, self._prefix, self._version, self._verified)
         found = yield from answered(looking)
         nodes = in_partition(found.nodes, self._who.partition)
@@ -83,7 +87,9 @@ class SlurmCluster(GatedCluster):
             which = self._who.partition or "a default one"
             raise Refusal(Cause.INVALID, f"no node is in the partition ({which})")
         self._nodes, self._version = nodes, found.version
-        return snapshot(found, self._who.partition, self._prefix, self._options.horizon)
+        seen = snapshot(found, self._who.partition, self._prefix, self._options.horizon)
+        commands = seen.commands + more
+        return replace(seen, commands=commands, clock_offset=self._clock.offset)
 
     def reserve(self, order: ReserveOrder) -> Operation[None]:
         """Make the reservation, read it again, compare."""

@@ -52,6 +52,11 @@ def show_reservation(token: str) -> Command:
     return _read(("scontrol", "-o", "show", "reservation", token))
 
 
+def show_settings() -> Command:
+    """The controller's settings; the first line tells its time."""
+    return _read(("scontrol", "show", "config"))
+
+
 def version() -> Command:
     """Which release the commands are."""
     return _read(("sinfo", "--version"))

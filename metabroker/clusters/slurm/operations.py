@@ -94,6 +94,15 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
     return [line for line in named if (line.name, line.user) in ours]
 
 
+def time_there() -> Operation[int]:
+    """What time the controller's clock tells, in Unix seconds."""
+    done = yield from _told(commands.show_settings())
+    found = re.match(r"Configuration data as of (\d+)", done.stdout)
+    if found is None:
+        raise Doubt("scontrol show config: it does not say what time it is")
+    return int(found[1])
+
+
 def _told(asked: Command) -> Operation[Completed]:
     """A command that must succeed."""
     done = yield from command(asked)

@@ -1,0 +1,36 @@
+"""A cluster's clock against the broker's, looked at now and then beside the cluster itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .operation import Operation
+from .port import Doubt, Refusal
+from .transports.base import CommandLost, CommandMissing
+
+EVERY = 600.0
+"""Seconds between two looks at a clock: they drift slowly, and its command may be a long one."""
+
+
+class ClockWatch:
+    """Remembers what was last seen. `told`: the operation that asks what time it is, in Unix
+    seconds; `every`: how often it may be asked, in seconds (0: never)."""
+
+    def __init__(self, told: Callable[[], Operation[int]], every: float) -> None:
+        self._told = told
+        self._every = every
+        self._last: float | None = None
+        self.offset: float | None = None
+
+    def look(self, now: float) -> Operation[int]:
+        """Ask, if it is time; answers how many commands that took. `now`: the broker's clock."""
+        if not self._every or (self._last is not None and now - self._last < self._every):
+            yield from ()
+            return 0
+        self._last = now
+        try:
+            # It is told in whole seconds.
+            self.offset = (yield from self._told()) + 0.5 - now
+        except (Refusal, Doubt, CommandLost, CommandMissing):
+            self.offset = None  # whether the cluster answers is for the look itself to say
+        return 1

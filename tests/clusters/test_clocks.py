@@ -1,0 +1,63 @@
+"""A cluster's clock, looked at now and then: it never makes the look itself fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.clocks import ClockWatch
+from metabroker.clusters.openpbs import operations as openpbs
+from metabroker.clusters.operation import Operation
+from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.slurm import operations as slurm
+from metabroker.clusters.transports.base import CommandLost, CommandMissing
+from tests.clusters.slurm.drive import Told, drive, failed, said
+
+NOW = 1795236222.25
+
+
+def test_it_is_asked_at_first_and_then_now_and_then() -> None:
+    watch, told = ClockWatch(slurm.time_there, 600.0), Told()
+    ahead = said("Configuration data as of 1795236225\nMinJobAge = 300 sec\n")
+    assert drive(watch.look(NOW), [ahead], told) == 1
+    assert watch.offset == pytest.approx(3.25)
+    assert told.lines == ["scontrol show config"]
+    assert drive(watch.look(NOW + 599), [], told) == 0
+    assert watch.offset == pytest.approx(3.25)
+    behind = said("Configuration data as of 1795236820\n")
+    assert drive(watch.look(NOW + 600), [behind], told) == 1
+    assert watch.offset == pytest.approx(-1.75)
+
+
+def test_openpbs_tells_the_time_of_its_commands_host() -> None:
+    watch = ClockWatch(openpbs.time_there, 600.0)
+    drive(watch.look(NOW), [said('{"timestamp":\t1795236222,\n"pbs_version":"23"}\n')], Told())
+    assert watch.offset == pytest.approx(0.25)
+
+
+def test_it_is_never_asked_unless_wanted() -> None:
+    watch = ClockWatch(slurm.time_there, 0.0)
+    assert drive(watch.look(NOW), [], Told()) == 0
+    assert watch.offset is None
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [Refusal(Cause.DENIED, "no"), Doubt("what?"), CommandLost("cut"), CommandMissing("away")],
+)
+def test_no_answer_is_no_offset_and_nothing_else(trouble: Exception) -> None:
+    def asks() -> Operation[int]:
+        yield from ()
+        raise trouble
+
+    watch = ClockWatch(asks, 600.0)
+    watch.offset = 1.0
+    assert drive(watch.look(NOW), [], Told()) == 1
+    assert watch.offset is None
+
+
+@pytest.mark.parametrize("answer", [said("what?\n"), failed("slurm_load_ctl_conf error")])
+def test_an_answer_that_does_not_tell_is_none(answer: object) -> None:
+    watch = ClockWatch(slurm.time_there, 600.0)
+    drive(watch.look(NOW), [answer], Told())  # type: ignore[list-item]
+    assert watch.offset is None

@@ -10,6 +10,7 @@
 | `GET /v1/history?user=&since=&until=&limit=` | `{"jobs": [...]}`: ended ones |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
 | `GET /v1/status` | the daemon itself |
+| `GET /v1/overview` | all that a page shows, of one moment |
 | `GET /v1/whoami` | whom the daemon takes the caller for |
 | `POST /v1/tokens` | a new token; on the Unix socket only, as all about tokens |
 | `GET /v1/tokens?user=&all=` | `{"tokens": [...]}`: the caller's, without their secrets |
@@ -75,6 +76,7 @@ class Routes:
         add("GET", "/v1/history", self._history)
         add("GET", "/v1/clusters", self._clusters)
         add("GET", "/v1/status", self._status)
+        add("GET", "/v1/overview", self._overview)
         add("GET", "/v1/whoami", self._whoami)
         add("POST", "/v1/tokens", self._token_create)
         add("GET", "/v1/tokens", self._token_list)
@@ -141,6 +143,9 @@ class Routes:
 
     async def _status(self, request: web.Request) -> web.Response:
         return await self._read(self._service.status)
+
+    async def _overview(self, request: web.Request) -> web.Response:
+        return await self._read(self._service.overview)
 
     async def _whoami(self, request: web.Request) -> web.Response:
         caller = request[CALLER]

@@ -142,3 +142,8 @@ class Service(Protocol):
 
     def status(self) -> Json:
         """The daemon itself: version, instance, policy, uptime, owed effects, queue lengths."""
+
+    def overview(self) -> Json:
+        """All at one moment, as a page shows it: `{"time", "status": {...}, "clusters": [...],
+        "reservations": [...], "jobs": [...]}`, with the jobs under way and the first ones of each
+        queue, in this order."""

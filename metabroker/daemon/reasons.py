@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from metabroker.broker.core import Broker
@@ -23,15 +24,16 @@ class Waiting:
     reason: str
 
 
-def waiting(broker: Broker, now: float) -> dict[int, Waiting]:
-    """All waiting jobs. To be asked in the core's thread; costs little for each."""
+def waiting(broker: Broker, now: float, most: int | None = None) -> dict[int, Waiting]:
+    """All waiting jobs, or the first `most` of each queue. To be asked in the core's thread; costs
+    little for each."""
     explain = _Explainer(broker, now)
     found: dict[int, Waiting] = {}
     for queue in broker.scheduler.queues:
         name = explain.queue(queue)
         head_text = ""
         head = -1
-        for position, key in enumerate(broker.scheduler.keys(queue)):
+        for position, key in enumerate(islice(broker.scheduler.keys(queue), most)):
             if position == 0:
                 head, head_text = key, explain.why(key)
                 found[key] = Waiting(0, explain.with_past(key, head_text))
@@ -41,10 +43,10 @@ def waiting(broker: Broker, now: float) -> dict[int, Waiting]:
                 text = explain.why(key)
             found[key] = Waiting(position, explain.with_past(key, text))
     usage = broker.usage() if broker.shares.jobs else Usage()
-    for key, job in broker.shares.jobs.items():
+    for key, job in islice(broker.shares.jobs.items(), most):
         text = held_back(broker, job, job.queue, usage)
         found[key] = Waiting(None, explain.with_past(key, text))
-    for key in broker.scheduler.aside():
+    for key in islice(broker.scheduler.aside(), most):
         text = explain.out_of_reach(broker.jobs[key])
         found[key] = Waiting(None, explain.with_past(key, text))
     return found

@@ -20,7 +20,7 @@ from metabroker.store import Store, StoreUnavailable
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
 
-from . import reasons
+from . import overview, reasons
 from .clusters_view import cluster_views
 from .desk import Desk
 from .engine import Ask, AskToSubmit, Undecided
@@ -259,6 +259,35 @@ class DaemonService:
     def status(self) -> Json:
         """The daemon itself."""
         return self._loop.ask(self._status)
+
+    def totals(self) -> Json:
+        """`overview` without its jobs: the store is not asked."""
+        now = self._clock()
+        return self._loop.ask(lambda: self._moment(now))
+
+    def overview(self) -> Json:
+        """All at one moment: the daemon, its clusters, and jobs as far as they can be looked at."""
+        now = self._clock()
+        broker = self._loop.engine.broker
+        chosen, found = self._loop.ask(lambda: (overview.choose(broker, now), self._moment(now)))
+        rows = self._reading(lambda: self._store.job_rows(ids=chosen.jobs))
+        by_number = {row["id"]: row for row in rows if row["state"] not in _ENDED_WORDS}
+        found["jobs"] = [
+            self._view(by_number[number], chosen.waiting)
+            for number in chosen.jobs
+            if number in by_number
+        ]
+        return found
+
+    def _moment(self, now: float) -> Json:
+        broker = self._loop.engine.broker
+        return {
+            "time": now,
+            "status": self._status(),
+            "clusters": cluster_views(broker, now),
+            "reservations": overview.reservations(broker),
+            "jobs": [],
+        }
 
     def _status(self) -> Json:
         broker = self._loop.engine.broker

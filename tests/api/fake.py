@@ -117,6 +117,15 @@ class FakeService:
     def status(self) -> Json:
         return {"version": "0.1.0", "instance": "abc123", "policy": "LP-GF", "uptime": 10.0}
 
+    def overview(self) -> Json:
+        return {
+            "time": time.time(),
+            "status": self.status(),
+            "clusters": self.clusters(),
+            "reservations": [],
+            "jobs": self.active(),
+        }
+
     def end(self, job: int, state: str = "COMPLETED", exit_code: int | None = 0) -> None:
         """What the tests use: the job ends."""
         with self._lock:

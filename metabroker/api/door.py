@@ -66,6 +66,10 @@ class Door:
         """Makes the protocol of a connection that begins with a handshake."""
         return lambda: _Shaking(self, context)
 
+    def over_tcp(self) -> Callable[[], asyncio.Protocol]:
+        """Makes the protocol of a connection without TLS: for what may be known to all there."""
+        return lambda: _Plain(self)
+
     def enter(self, who: int | str) -> bool:
         """Count one more connection of a user's id, or an address; False if there is no room."""
         full = self._open.total() >= self._most or self._open[who] >= max(1, self._most // 2)
@@ -178,6 +182,24 @@ class _Guarded(asyncio.Protocol):
         self._door.turned_away(self._uid, self._address, why)
         if self._transport is not None:
             self._transport.abort()
+
+
+class _Plain(asyncio.Protocol):
+    """A connection over TCP that has just come."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        address = str(transport.get_extra_info("peername")[0])
+        writing = cast(asyncio.Transport, transport)
+        if not self._door.enter(address):
+            self._door.turned_away(None, address, "too many connections")
+            writing.abort()
+            return
+        guarded = self._door.guarded(address)
+        writing.set_protocol(guarded)
+        guarded.connection_made(writing)
 
 
 class _Shaking(asyncio.Protocol):

@@ -25,6 +25,7 @@ COMMANDS = {
     "release": ("changes:release", "release held jobs"),
     "wait": ("wait:wait", "wait until jobs have ended; exit with the job's exit code"),
     "clusters": ("clusters:clusters", "the clusters: processors, health, age of what is known"),
+    "page": ("page:page", "serve a page that shows clusters and jobs, live, to yourself"),
     "history": ("history:history", "ended jobs; --swf writes the Standard Workload Format"),
     "token": ("token:token", "make, list and revoke tokens for use from other hosts"),
     "simulate": ("simulate:simulate", "play a policy on a workload or a log, in virtual time"),

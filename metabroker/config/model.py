@@ -315,7 +315,10 @@ class Config(Section):
     metrics: Annotated[values.Address | None, BeforeValidator(values.address), _Optional] = (
         values.Address("127.0.0.1", 9798)
     )
-    """HTTP address of /metrics; null: none"""
+    """HTTP address of /metrics and of the page; null: none"""
+    page: Literal["totals", "jobs"] | None = "totals"
+    """what the page at / of that address shows to whoever reaches it; totals: no more than /metrics
+    tells; jobs: what any user of the socket may read, names and users too; null: no page"""
     policy: Policy = "LP-GF"
     """which job may start next, and which queue it waits in"""
     discipline: Discipline = Field(default_factory=_default_discipline)

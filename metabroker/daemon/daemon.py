@@ -34,6 +34,7 @@ from .offline import twins
 from .orders import Orders
 from .rules import Rules
 from .service import DaemonService
+from .site import Site
 from .sole import SoleOwner
 from .tokens import TokenOffice
 from .users import users_of
@@ -107,7 +108,8 @@ class Daemon:
         self._api = ApiServer(
             self.service, config.socket, reception=self._reception, listen=build.listen(config)
         )
-        self._metrics = Exporter(self.service.status, self.service.clusters, registry)
+        registry.register(Exporter(self.service.status, self.service.clusters))
+        self._site = Site(config, self.service, registry)
         self._ticks = BackgroundScheduler(
             timezone=UTC,
             executors={"default": ThreadPoolExecutor(len(self.desks) + 1)},
@@ -126,9 +128,8 @@ class Daemon:
                 next_run_time=datetime.now(UTC),
             )
         self._ticks.start()
+        self._site.start()
         self._api.start()
-        if self._config.metrics is not None:
-            self._metrics.start(self._config.metrics.host, self._config.metrics.port)
         log.info(
             "serving at %s: policy %s over %s",
             self._where,
@@ -205,7 +206,7 @@ class Daemon:
 
     def stop(self) -> None:
         """Let nobody in, finish what is under way, close."""
-        self._metrics.stop()
+        self._site.stop()
         self._api.stop()
         if self._ticks.running:
             self._ticks.remove_all_jobs()

@@ -1,7 +1,8 @@
 """What Prometheus sees. A scrape reads memory and never touches a cluster.
 
 `meters` has what is counted as it happens, told by `of_jobs` (what has become durable) and
-`of_clusters` (what is carried out); `exporter` has what is read at each scrape, and serves both.
+`of_clusters` (what is carried out); `exporter` has what is read at each scrape.
+`metabroker.web` serves both.
 """
 
 from .exporter import Exporter

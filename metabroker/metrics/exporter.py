@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
-from threading import Thread
 from typing import Any
-from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
-
-log = logging.getLogger(__name__)
 
 Read = Callable[[], Mapping[str, Any]]
 
 
 class Exporter(Collector):
-    """Serves /metrics at an address: `registry`, and what is read at each scrape, for which
-    `status` and `clusters` answer as the API's routes do."""
+    """What is read at each scrape: `status` and `clusters` answer as the API's routes do."""
 
-    def __init__(
-        self,
-        status: Read,
-        clusters: Callable[[], list[dict[str, Any]]],
-        registry: CollectorRegistry,
-    ) -> None:
+    def __init__(self, status: Read, clusters: Callable[[], list[dict[str, Any]]]) -> None:
         self._status = status
         self._clusters = clusters
-        self._registry = registry
-        self._server: tuple[WSGIServer, Thread] | None = None
-
-    def start(self, host: str, port: int) -> None:
-        """Serve; without metrics the daemon does its work all the same, so failing is a warning."""
-        self._registry.register(self)
-        try:
-            self._server = start_http_server(port, host, self._registry)
-        except OSError as error:
-            log.warning("no metrics: cannot listen at %s:%d: %s", host, port, error.strerror)
-
-    def stop(self) -> None:
-        """Serve no more."""
-        if self._server is not None:
-            server, thread = self._server
-            server.shutdown()
-            server.server_close()
-            thread.join(timeout=5)
 
     def describe(self) -> list[Metric]:
         """Nothing is asked of the daemon before it serves."""

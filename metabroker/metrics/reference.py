@@ -29,7 +29,7 @@ def families() -> list[Metric]:
     """All metrics of a daemon that has done nothing, by name."""
     registry = CollectorRegistry()
     Meters(registry)
-    registry.register(Exporter(lambda: _STATUS, list, registry))
+    registry.register(Exporter(lambda: _STATUS, list))
     return sorted(registry.collect(), key=lambda family: family.name)
 
 
@@ -37,7 +37,7 @@ def labels() -> dict[str, tuple[str, ...]]:
     """The labels of each metric, by its name."""
     registry = CollectorRegistry()
     found = {meter._name: meter._labelnames for meter in vars(Meters(registry)).values()}
-    for family in Exporter(lambda: _STATUS, list, registry).collect():
+    for family in Exporter(lambda: _STATUS, list).collect():
         found[family.name] = tuple(getattr(family, "_labelnames", ()))
     return found
 

@@ -1,0 +1,56 @@
+"""`metabroker page`: the daemon's page for the user who asks, with all that this user may read."""
+
+from __future__ import annotations
+
+import click
+
+from metabroker.cli import common
+from metabroker.cli.errors import USAGE, CliError
+
+
+@click.command()
+@common.socket_option
+@click.option(
+    "--address",
+    default="127.0.0.1:0",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="where to serve it: an address of this host alone; port 0 is any free one",
+)
+def page(socket_path: str | None, address: str) -> None:
+    """Serve a page with the clusters, what runs, and why each job waits; live, until Ctrl-C.
+
+    The address that is printed holds a key: without it nobody sees anything. To look from
+    elsewhere: ssh -L PORT:127.0.0.1:PORT HOST.
+    """
+    from metabroker.config import values
+    from metabroker.config.errors import Refusal
+    from metabroker.web.guards import loopback
+    from metabroker.web.own import OwnPage
+
+    try:
+        where = values.address(address)
+    except Refusal as error:
+        raise CliError(f"--address {error.message}", error.advice, USAGE) from error
+    if where is None or not loopback(where.host):
+        raise CliError(
+            f"--address {where}: others could listen in on the way",
+            "serve it at 127.0.0.1, and look from elsewhere by ssh -L",
+            USAGE,
+        )
+    client = common.connect(socket_path)
+    client.get("status")
+    own = OwnPage(lambda: client.get("overview"))
+    try:
+        own.start(where.host, where.port)
+    except OSError as error:
+        raise CliError(
+            f"cannot listen at {where}: {error.strerror}", "choose another --address"
+        ) from error
+    click.echo(f"http://{values.Address(where.host, own.port)}/?key={own.key}")
+    try:
+        own.wait()
+    except KeyboardInterrupt:
+        click.echo("ended", err=True)
+    finally:
+        own.stop()

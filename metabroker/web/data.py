@@ -1,0 +1,188 @@
+"""What the page is told, of the daemon's overview (`Service.overview`). Pure.
+
+There are two measures: `totals`, which say no more than /metrics does, and `jobs`, which adds what
+every user of the daemon's socket may read: jobs with their names, users and reasons, and the
+clusters' own words. Times are moments in Unix seconds, never ages, so that what has not changed is
+not told again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Json = dict[str, Any]
+
+MOST_ROWS = 200  # of the timeline
+
+_IN_QUEUE = ("QUEUED", "HELD")
+
+
+def totals(overview: Mapping[str, Any]) -> Json:
+    """What whoever reaches /metrics may know anyway."""
+    now, status = overview["time"], overview["status"]
+    return {
+        "version": status["version"],
+        "policy": status["policy"],
+        "since": round(now - status["uptime_seconds"]),
+        "trouble": "" if status["store"] == "ok" else "the store cannot be written",
+        "owed": status["owed_effects"],
+        "clusters": [_cluster(cluster, now) for cluster in overview["clusters"]],
+        "queues": _queues(status),
+        "jobs": None,
+    }
+
+
+def everything(overview: Mapping[str, Any]) -> Json:
+    """What every user of the socket may know."""
+    status = overview["status"]
+    told = totals(overview)
+    told["offline"] = status["offline"]
+    told["trouble"] = "" if status["store"] == "ok" else f"the store: {status['store']}"
+    for shown, cluster in zip(told["clusters"], overview["clusters"], strict=True):
+        shown["system"] = _system(cluster)
+        shown["note"] = cluster["error"]
+    told["jobs"] = [_waiting(job) for job in overview["jobs"] if job["state"] in _IN_QUEUE]
+    rows = _timeline(overview["jobs"], overview["reservations"])
+    told["timeline"] = rows[:MOST_ROWS]
+    told["more_rows"] = len(rows[MOST_ROWS:]) + _untold(overview)
+    return told
+
+
+def _cluster(cluster: Mapping[str, Any], now: float) -> Json:
+    """One bar: parts that add up to its processors, as far as they are known."""
+    age = cluster["age_seconds"]
+    return {
+        "name": cluster["name"],
+        "processors": cluster["processors"],
+        "health": _health(cluster),
+        "seen": None if age is None else round(now - age, 1),
+        "parts": _parts(cluster),
+    }
+
+
+def _system(cluster: Mapping[str, Any]) -> str:
+    """What manages it, and its version where that is known and says more."""
+    system, version = cluster["system"], cluster["version"] or ""
+    return system if version == system else f"{system} {version}".rstrip()
+
+
+def _health(cluster: Mapping[str, Any]) -> str:
+    """In the words of `metabroker clusters`."""
+    if not cluster["reachable"]:
+        return "unreachable"
+    return "ok" if cluster["fresh"] else "stale"
+
+
+def _parts(cluster: Mapping[str, Any]) -> Json:
+    """What its processors are. What is not known is no idle one (promise P6)."""
+    ours, total = cluster["claimed"], cluster["processors"]
+    if cluster["idle"] is None:
+        return {"ours": ours, "unknown": max(0, total - ours)}
+    known = {
+        "ours": ours,
+        "others": cluster["others"],
+        "free": cluster["idle"],
+        "down": cluster["down"],
+    }
+    # Free by the last look, but refused since, or less than a whole node.
+    return {**known, "unsure": max(0, total - sum(known.values()))}
+
+
+def _queues(status: Mapping[str, Any]) -> list[Json]:
+    """Every queue with its numbers of jobs, the policy's own ones first."""
+    found: dict[str, Json] = {
+        name: {"name": name, "waiting": 0, "held": 0, "under_way": 0} for name in status["queues"]
+    }
+    for entry in status["jobs_by_queue"]:
+        empty = {"name": entry["queue"], "waiting": 0, "held": 0, "under_way": 0}
+        queue = found.setdefault(entry["queue"], empty)
+        kind = {"QUEUED": "waiting", "HELD": "held"}.get(entry["state"], "under_way")
+        queue[kind] += entry["jobs"]
+    return list(found.values())
+
+
+def _untold(overview: Mapping[str, Any]) -> int:
+    """How many components are under way, at the least, of jobs that the overview leaves out."""
+    states: Iterable[tuple[str, int]] = overview["status"]["jobs"].items()
+    under_way = sum(count for state, count in states if state not in _IN_QUEUE)
+    told = sum(1 for job in overview["jobs"] if job["state"] not in _IN_QUEUE)
+    return max(0, under_way - told)
+
+
+def _waiting(job: Mapping[str, Any]) -> Json:
+    """A job in a queue: in the words of `metabroker queue`."""
+    return {
+        "job": job["job"],
+        "name": job["name"],
+        "user": job["user"],
+        "queue": job["queue"],
+        "state": job["state"],
+        "where": _where(job),
+        "position": job["position"],
+        "since": job["submit_time"],
+        "planned": job["earliest_start"],
+        "reason": job["reason"],
+    }
+
+
+def _where(job: Mapping[str, Any]) -> str:
+    """`delft:16, leiden:8`; only the sizes where nothing is decided yet."""
+    return ", ".join(
+        f"{part['cluster']}:{part['processors']}" if part["cluster"] else str(part["processors"])
+        for part in job["components"]
+    )
+
+
+def _timeline(
+    jobs: Iterable[Mapping[str, Any]], reserved: Iterable[Mapping[str, Any]]
+) -> list[Json]:
+    """One row for each component that holds processors, and for each planned start.
+
+    `kind`: running; reserved (the cluster showed a reservation, and nothing of it runs yet);
+    starting (placed, and not running yet); planned (waits, with a start that its policy plans).
+    """
+    by_component = {(r["job"], r["component"]): r for r in reserved}
+    rows: list[Json] = []
+    for job in jobs:
+        for part in job["components"]:
+            reservation = by_component.get((job["job"], part["index"]))
+            kind, start, end = _when(job, part, reservation)
+            if kind is None:
+                continue
+            rows.append(
+                {
+                    "job": job["job"],
+                    "component": part["index"],
+                    "components": len(job["components"]),
+                    "name": job["name"],
+                    "user": job["user"],
+                    "cluster": part["cluster"] or "",
+                    "processors": part["processors"],
+                    "kind": kind,
+                    "start": start,
+                    "end": end,
+                    "limit": job["time_limit"],
+                    "state": part["state"],
+                    "reason": "" if kind == "running" else part["detail"] or job["reason"],
+                }
+            )
+    return rows
+
+
+def _when(
+    job: Mapping[str, Any], part: Mapping[str, Any], reservation: Mapping[str, Any] | None
+) -> tuple[str | None, float | None, float | None]:
+    """What a component's row is, from when, and until when at the latest; None: as of now."""
+    limit = job["time_limit"]
+    if job["state"] in _IN_QUEUE:
+        planned = job["earliest_start"]
+        return (None, None, None) if planned is None else ("planned", planned, planned + limit)
+    if part["state"] == "RUNNING":
+        start = part["start_time"] or job["start_time"]
+        return "running", start, None if start is None else start + limit
+    if part["state"] not in ("RESERVING", "SUBMITTING", "WAITING"):
+        return None, None, None
+    if reservation is not None:
+        return "reserved", reservation["start_time"], reservation["end_time"]
+    return "starting", None, None

@@ -1,0 +1,58 @@
+"""The page of one user, in a process of that user's: what it shows the daemon's API has told it, so
+that whatever holds for the user there holds here."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+from aiohttp import web
+
+from metabroker.api.client import ClientError
+from metabroker.web import data
+from metabroker.web.feed import Feed, NotReadable
+from metabroker.web.guards import own_names, with_key
+from metabroker.web.page import Page
+from metabroker.web.server import WebServer
+
+
+class OwnPage:
+    """Serves between `start` and `stop`, to who has `key`. It outlives the daemon, and then says
+    that it is not connected."""
+
+    def __init__(self, read: Callable[[], dict[str, Any]]) -> None:
+        """`read` is the API's overview. It raises `ClientError`."""
+        self._read = read
+        self.key = secrets.token_urlsafe(24)
+        guards = [own_names(), with_key(self.key)]
+        self._server = WebServer(self._routes, guards)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._server.port
+
+    def start(self, host: str, port: int) -> None:
+        """Serve. Raises `OSError`."""
+        self._server.start(host, port)
+
+    def wait(self) -> None:
+        """Until a signal comes."""
+        threading.Event().wait()
+
+    def stop(self) -> None:
+        """Serve no more."""
+        self._server.stop()
+
+    def _routes(self, executor: Executor, stopping: asyncio.Event) -> list[web.RouteDef]:
+        return Page(Feed(self._overview, executor), stopping).routes()
+
+    def _overview(self) -> dict[str, Any]:
+        try:
+            return data.everything(self._read())
+        except ClientError as error:
+            raise NotReadable(error.message) from error

@@ -1,0 +1,26 @@
+"""What Prometheus is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Executor
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+
+
+def scrape(registry: CollectorRegistry, executor: Executor) -> list[web.RouteDef]:
+    """The route of /metrics. Collecting asks the core's thread, so it runs in `executor`."""
+
+    async def handler(request: web.Request) -> web.Response:
+        encode, kind = choose_encoder(request.headers.get("Accept", ""))
+        names = request.query.getall("name[]", [])
+        some = registry.restricted_registry(names) if names else registry
+        loop = asyncio.get_running_loop()
+        body = await loop.run_in_executor(executor, lambda: encode(some))
+        response = web.Response(body=body, headers={"Content-Type": kind})
+        response.enable_compression()
+        return response
+
+    return [web.get("/metrics", handler)]

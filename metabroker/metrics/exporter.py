@@ -53,6 +53,10 @@ class Exporter(Collector):
             "age_seconds": _gauge(
                 "cluster_snapshot_age_seconds", "Age of what is known of a cluster.", "cluster"
             ),
+            "clock_offset": _gauge(
+                "cluster_clock_offset_seconds",
+                "How far a cluster's clock is ahead of the broker's, by whole seconds.", "cluster",
+            ),
             "components": _gauge(
                 "cluster_components", "Components of ours, until nothing is left.", "cluster"
             ),

@@ -6,7 +6,7 @@ import logging
 import os
 import random
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.shares import Share, ShareLimits
 from metabroker.clusters.absent import AbsentCluster
 from metabroker.clusters.clocks import EVERY
+from metabroker.clusters.home import Home
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.owners import Owners
 from metabroker.clusters.port import Cluster
@@ -230,6 +231,27 @@ def _transport(cluster: RealCluster, timeout: float) -> Transport:
         sftp_server=_text(cluster.sftp_server) or SFTP_SERVER,
         command_timeout=timeout,
         most=_SERVERS_NEAR if cluster.via == "local" else _SERVERS_FAR,
+    )
+
+
+def homes(config: Config) -> Callable[[str], Home] | None:
+    """The files of users on this host; None: the daemon acts for nobody."""
+    real = [c for c in config.clusters.values() if isinstance(c, RealCluster)]
+    ways = {cluster.run_as for cluster in real} - {"self"}
+    if not ways:
+        return None
+    from metabroker.clusters.transports.acting import SFTP_SERVER, ActingTransport, Ids, Sudo
+    from metabroker.clusters.transports.userhome import UserHomes
+
+    near = (_text(c.sftp_server) for c in real if c.via == "local" and c.run_as != "self")
+    return UserHomes(
+        ActingTransport(
+            LocalTransport({}),
+            Ids() if "root-uid" in ways else Sudo(),
+            sftp_server=next((path for path in near if path), SFTP_SERVER),
+            command_timeout=config.timeouts.command,
+            most=_SERVERS_NEAR,
+        )
     )
 
 

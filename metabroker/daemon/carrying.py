@@ -76,11 +76,11 @@ def carrying(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]
 def _steps(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
     ref = effect.ref
     if isinstance(effect, Stage):
-        moved = yield from cluster.stage(orders.stage(effect), orders.home)
+        moved = yield from cluster.stage(orders.stage(effect), orders.home_of(ref))
         return Staged(ref, moved.files, moved.size)
     if isinstance(effect, Fetch):
         order = orders.fetch(effect)
-        moved = yield from cluster.fetch(order, orders.home)
+        moved = yield from cluster.fetch(order, orders.home_of(ref))
         return Fetched(ref, moved.files, moved.size, f"{order.folder}/{order.into}")
     if isinstance(effect, Reserve):
         yield from cluster.reserve(orders.reserve(effect))

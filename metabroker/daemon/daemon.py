@@ -63,6 +63,7 @@ class Daemon:
         self._config = config
         self._offline = offline
         self._users = users_of(config)
+        self._homes = build.homes(config)
         self.clock = Clock()
         self._sole = SoleOwner(config.store)
         self.store = Store(config.store)
@@ -243,7 +244,8 @@ class Daemon:
         self.loop.post(event)
 
     def _orders(self, made: Settings, name: str) -> Orders:
-        return Orders(self.store, made, name, self._shared(name), users=lambda: self._users)
+        shared = self._shared(name)
+        return Orders(self.store, made, name, shared, homes=self._homes, users=lambda: self._users)
 
     def _shared(self, name: str) -> str | None:
         configured = self._config.clusters.get(name)
@@ -266,6 +268,7 @@ class Daemon:
             largest_script=config.limits.script,
             users=self._users,
             clusters=tuple(config.clusters),
+            acts_at_home=self._homes is not None,
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from metabroker.broker import tokens
 from metabroker.broker.effects import Clean, Fetch, Reserve, Stage, Submit
 from metabroker.broker.settings import Settings
+from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.home import Home, LocalHome
@@ -22,6 +23,7 @@ from metabroker.clusters.port import (
     ComponentOrder,
     FetchOrder,
     Peer,
+    Refusal,
     ReserveOrder,
     StageOrder,
 )
@@ -33,9 +35,14 @@ from .users import Users
 _MOST_PLACES = 4096  # jobs whose meeting place is remembered
 
 
-def spec_of(submission: Submission, accounts: Mapping[str, str] | None = None) -> dict[str, Any]:
+def spec_of(
+    submission: Submission,
+    accounts: Mapping[str, str] | None = None,
+    owner: str | None = None,
+) -> dict[str, Any]:
     """What of a submission only its start needs, as the store keeps it. `accounts`: under which it
-    runs in each cluster that acts for users, now and for as long as it lives."""
+    runs in each cluster that acts for users, now and for as long as it lives; `owner`: whose its
+    files are, where they are not the daemon's own."""
     return {
         **({"accounts": dict(accounts)} if accounts else {}),
         "name": submission.name or submission.script_name,
@@ -49,6 +56,7 @@ def spec_of(submission: Submission, accounts: Mapping[str, str] | None = None) -
         "stage_in": list(submission.stage_in),
         "stage_out": list(submission.stage_out),
         "submit_dir": submission.submit_dir,
+        "owner": owner,
     }
 
 
@@ -63,14 +71,15 @@ class _Place(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Orders:
     """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
-    folder. `home`: the files of those who submit; `users`: who may begin something there now, where
-    the broker acts for users."""
+    folder. `home`: the daemon's own files, `homes`: those of a user who submits; `users`: who may
+    begin something there now, where the broker acts for users."""
 
     store: Store
     settings: Settings
     cluster: str
     shared_dir: str | None = None
     home: Home = field(default_factory=LocalHome)
+    homes: Callable[[str], Home] | None = None
     users: Callable[[], Users] = dict
     _places: dict[int, _Place] = field(default_factory=dict, repr=False)
 
@@ -144,6 +153,19 @@ class Orders:
             again=effect.again,
             works=bool(spec.get("stage_in") or spec.get("stage_out")),
         )
+
+    def home_of(self, ref: Ref) -> Home:
+        """Where the job's files come from, and its results go to.
+
+        Raises:
+            Refusal: they are a user's for whom nobody may act here any more.
+        """
+        owner = self.store.script(ref.job)[1].get("owner")
+        if owner is None:
+            return self.home
+        if self.homes is None:
+            raise Refusal(Cause.INVALID, f"the daemon does not act for {owner} any more")
+        return self.homes(owner)
 
     def stage(self, effect: Stage) -> StageOrder:
         """The order to send a component's files."""

@@ -30,6 +30,7 @@ class Rules:
     largest_script: int = LARGEST_SCRIPT
     users: Users = field(default_factory=dict)
     clusters: tuple[str, ...] = ()
+    acts_at_home: bool = False  # for users, on the daemon's own host
 
     def accounts(self, caller: Caller, submission: Submission) -> dict[str, str]:
         """Under whose accounts the job may run, in those clusters that act for users; in the
@@ -91,17 +92,22 @@ class Rules:
                 "ask the administrator to set `shared_dir` for every cluster",
             )
 
-    @staticmethod
-    def _may_stage(caller: Caller, submission: Submission) -> None:
-        """The daemon reads and writes a job's files as its own account, so they must be its own;
-        and on its own host, so who comes by a token has none there."""
+    def owner(self, caller: Caller, submission: Submission) -> str | None:
+        """Whose the files are that come and go with a job; None: the daemon's own account's."""
+        own = not submission.stages or caller.uid == os.geteuid()
+        return None if own else caller.user
+
+    def _may_stage(self, caller: Caller, submission: Submission) -> None:
+        """A job's files are read and written as its owner: the daemon's own account, or a user for
+        whom it acts; and on its own host, so who comes by a token has none there."""
         if submission.stages and caller.token is not None:
             raise ServiceError(
                 Failure.FORBIDDEN,
                 "files of another host cannot be sent or brought back",
                 "leave out --stage-in and --stage-out, or submit on the daemon's host",
             )
-        if submission.stages and caller.uid != os.geteuid():
+        acts = self.acts_at_home and caller.uid != 0
+        if submission.stages and caller.uid != os.geteuid() and not acts:
             raise ServiceError(
                 Failure.FORBIDDEN,
                 f"the files of {caller.user} cannot be sent or brought back: the daemon runs as "

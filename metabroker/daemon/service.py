@@ -97,7 +97,7 @@ class DaemonService:
             caller.user,
             self.rules.home(caller),
             limit,
-            spec_of(submission, accounts),
+            spec_of(submission, accounts, self.rules.owner(caller, submission)),
             answer,
         )
 

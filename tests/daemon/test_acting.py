@@ -3,6 +3,7 @@ rules, on this host and over both ways of SSH; and a daemon that is root."""
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -206,6 +207,64 @@ def test_a_daemon_that_was_killed_finds_its_users_jobs_again(by_sudo: Acting) ->
     eventually(lambda: not gates(people), 60, "gates are gone")
 
 
+TAKES = "#!/bin/sh\nid -un > out; cat in/secret >> out\n"
+
+
+def bring(people: People, who: str) -> Path:
+    """A file that only its user may read."""
+    file = people.home(who) / "in" / "secret"
+    for words in (("mkdir", "-p", file.parent), ("chmod", "700", people.home(who))):
+        assert people.run(who, *words).returncode == 0
+    file.write_text(f"{who}'s own\n")
+    file.chmod(0o600)
+    for path in (file.parent, file):
+        os.chown(path, people.uid(who), -1)
+    return file
+
+
+def test_users_files_go_and_come_as_their_own(by_sudo: Acting) -> None:
+    people, site = by_sudo.world.people, by_sudo.site
+    bring(people, "alice")
+    options = ("--on", "delft:1,leiden:1,lab:1", "--stage-in", "in/secret", "--stage-out", "out")
+    job = by_sudo.submit("alice", *options, script=TAKES)
+    site.wait_end(job, "COMPLETED", seconds=90)
+    for component in range(3):
+        out = people.home("alice") / f"metabroker-{job}.{component}" / "out"
+        assert out.read_text() == f"{people.name('alice')}\nalice's own\n"
+        for made in (out, out.parent):
+            assert made.stat().st_uid == people.uid("alice")
+    eventually(lambda: not gates(people), 60, "gates are gone")
+
+
+def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Acting) -> None:
+    """Asked of the daemon itself: the command line would not find the files."""
+    people, site = by_sudo.world.people, by_sudo.site
+    file = bring(people, "alice")
+    before = set(people.home("alice").iterdir())
+    wire = {
+        "script": base64.b64encode(b"#!/bin/sh\necho mine > out\n").decode(),
+        "script_name": "thief",
+        "processors": {"single": 1},
+        "chdir": str(people.home("bob")),
+        "submit_dir": str(people.home("alice")),
+    }
+    asks = "import sys, json; from metabroker.api.client import Client; "
+    asks += "print(Client(sys.argv[1]).submit(json.loads(sys.argv[2]))['job'])"
+
+    def submitted(**more: object) -> int:
+        words = (sys.executable, "-c", asks, site.socket, json.dumps({**wire, **more}))
+        done = people.run("bob", f"PYTHONPATH={REPOSITORY}", *words, reading=True)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout)
+
+    taken = site.wait_end(submitted(stage_in=["in/secret"]), "FAILED", seconds=60)
+    assert "cannot be sent: Permission denied" in taken["reason"]
+    given = site.wait_end(submitted(stage_out=["out"]), "FAILED", seconds=60)
+    assert "could not be brought back" in given["reason"]
+    assert {path.name for path in file.parent.iterdir()} == {"secret"}
+    assert set(people.home("alice").iterdir()) == before
+
+
 def test_nobody_touches_another_users_job(by_sudo: Acting) -> None:
     people, site = by_sudo.world.people, by_sudo.site
     job = by_sudo.submit("alice", "--on", "delft:1,leiden:1", script=MEET)
@@ -346,6 +405,13 @@ def test_a_root_daemon_becomes_its_users(by_ids: Acting) -> None:
         assert (people.home("bob") / file).stat().st_uid == people.uid("bob")
     assert (people.home("bob") / "1.out").read_text().startswith(people.name("bob"))
     eventually(lambda: not gates(people), 60, "the gates are gone")
+    bring(people, "bob")
+    files = ("--stage-in", "in/secret", "--stage-out", "out")
+    brought = by_ids.submit("bob", "--on", "delft:1,leiden:1", *files, script=TAKES)
+    site.wait_end(brought, "COMPLETED", seconds=60)
+    out = people.home("bob") / f"metabroker-{brought}.1" / "out"
+    assert out.read_text() == f"{people.name('bob')}\nbob's own\n"
+    assert out.stat().st_uid == out.parent.stat().st_uid == people.uid("bob")
     assert by_ids.site.cli("submit", "-n", "1", str(site.folder / "script")).returncode == 1
     assert by_ids.ask("carol", "submit", "-n", "1", str(site.folder / "script")).returncode == 1
     # What acting for users does not need, it has not, and no child of it can get.

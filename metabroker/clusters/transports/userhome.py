@@ -1,0 +1,111 @@
+"""Submit directories of users whose account is not the daemon's: read and written as theirs, by an
+SFTP server of each on this host, so that nothing can be reached that its user could not reach."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+
+import paramiko
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.home import Changed
+from metabroker.clusters.port import Doubt, Refusal
+
+from . import sftp as steps
+from .acting import ActingTransport
+from .base import CommandLost, CommandMissing, Listed, Unreached
+from .userfiles import UserFiles
+
+
+class UserHomes:
+    """By the name of the user; `transport` acts for users on this host."""
+
+    def __init__(self, transport: ActingTransport) -> None:
+        self._transport = transport
+
+    def __call__(self, user: str) -> UserHome:
+        """The user's."""
+        files = self._transport.files_of(user)
+        assert isinstance(files, UserFiles)
+        return UserHome(files)
+
+
+class UserHome:
+    """`Home` (see `metabroker.clusters.home`) of one user."""
+
+    def __init__(self, files: UserFiles) -> None:
+        self._files = files
+
+    def look(self, folder: str, name: str) -> Listed | None:
+        """The regular file of that name; None if it is not there."""
+        with self._session() as sftp:
+            try:
+                return _listed(name, sftp.lstat(_way(sftp, folder, name)))
+            except FileNotFoundError:
+                return None
+
+    def get(self, folder: str, was: Listed, offset: int, length: int) -> bytes:
+        """A part of the file, which must still be what it `was`."""
+        with self._session() as sftp:
+            path = _way(sftp, folder, was.path)
+            if _listed(was.path, sftp.lstat(path)) != was:
+                raise Changed("it was changed while it was sent")
+            return steps.get(sftp, path, offset, length)
+
+    def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
+        """Write a part of a new file; the part at 0 makes it, and the folders it is in."""
+        with self._session() as sftp:
+            path = _unfinished(_way(sftp, folder, name, make=offset == 0))
+            steps.put(sftp, path, offset, content)
+
+    def finish(self, folder: str, made: Listed) -> None:
+        """The new file is whole: it takes its name, its mode and its time."""
+        with self._session() as sftp:
+            path = _way(sftp, folder, made.path)
+            new = _unfinished(path)
+            sftp.chmod(new, 0o755 if made.executable else 0o644)
+            sftp.utime(new, (made.modified, made.modified))
+            sftp.posix_rename(new, path)
+
+    @contextlib.contextmanager
+    def _session(self) -> Iterator[paramiko.SFTPClient]:
+        """The user's server, for one step."""
+        try:
+            with self._files.session.one() as sftp:
+                yield sftp
+        except (CommandLost, Unreached) as lost:
+            raise Doubt(f"the user's own files: {lost}") from lost
+        except CommandMissing as refused:
+            raise Refusal(Cause.INVALID, f"the user's own files: {refused}") from refused
+
+
+def _way(sftp: paramiko.SFTPClient, folder: str, name: str, *, make: bool = False) -> str:
+    """The path of `name`, every step of which is a real folder."""
+    *between, last = name.split("/")
+    for part in between:
+        folder = f"{folder}/{part}"
+        if make:
+            # Its only word for what is there already is that it failed.
+            with contextlib.suppress(OSError):
+                sftp.mkdir(folder, 0o755)
+        if not stat.S_ISDIR(sftp.lstat(folder).st_mode or 0):
+            raise OSError(0, f"{part} is no folder")
+    return f"{folder}/{last}"
+
+
+def _listed(name: str, seen: paramiko.SFTPAttributes) -> Listed:
+    mode = seen.st_mode or 0
+    if stat.S_ISLNK(mode):
+        raise OSError(0, "it is a symbolic link: name the file itself")
+    if not stat.S_ISREG(mode):
+        raise OSError(0, "it is no regular file")
+    runs = bool(mode & stat.S_IXUSR)
+    return Listed(name, seen.st_size or 0, int(seen.st_mtime or 0), runs)
+
+
+def _unfinished(path: str) -> str:
+    folder, name = os.path.split(path)
+    return f"{folder}/.{name[:200]}.part"

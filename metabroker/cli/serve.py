@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from metabroker.cli.errors import USAGE, tell
+
+if TYPE_CHECKING:
+    from metabroker.daemon.logs import LogFormat
 
 
 @click.command()
@@ -14,7 +19,13 @@ from metabroker.cli.errors import USAGE, tell
     is_flag=True,
     help="simulated twins in the place of all clusters: nothing is touched",
 )
-def serve(file: str, offline: bool) -> int:
+@click.option(
+    "--log-format",
+    type=click.Choice(["auto", "text", "json", "journal"]),
+    default="auto",
+    help="of the log on stderr; auto: text, under systemd records of its journal",
+)
+def serve(file: str, offline: bool, log_format: LogFormat) -> int:
     """Run the daemon in the foreground, until SIGTERM or Ctrl-C."""
     from metabroker.config import ConfigErrors, load
 
@@ -26,4 +37,4 @@ def serve(file: str, offline: bool) -> int:
         return USAGE
     from metabroker.daemon.main import serve as run
 
-    return run(config, offline, again=lambda: load(file))
+    return run(config, offline, again=lambda: load(file), log_format=log_format)

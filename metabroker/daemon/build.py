@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metabroker import accounts
+from metabroker.about import about
 from metabroker.access.rates import Rate
 from metabroker.api.reception import Rates
 from metabroker.api.server import Listen
@@ -68,7 +69,11 @@ def settings(config: Config, store: Store) -> Settings:
         for name in sorted(store.referred_clusters() - config.clusters.keys())
     ]
     for cluster in absent:
-        log.warning("%s: not configured any more, but unfinished work refers to it", cluster.name)
+        log.warning(
+            "%s: not configured any more, but unfinished work refers to it",
+            cluster.name,
+            extra=about(cluster=cluster.name),
+        )
     return Settings(
         instance=store.instance,
         clusters=(*named, *absent),

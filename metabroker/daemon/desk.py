@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from metabroker.about import about
 from metabroker.broker import tokens
 from metabroker.broker.effects import CleanStray, Fetch, Owed, Reserve, Stage, Submit
 from metabroker.broker.events import Event, Observed, Refused, Unreachable, Unsure
@@ -116,6 +117,9 @@ class Desk:
         self._hook("before", effect)
         event = self._carry_out(effect)
         self._hook("after", effect)
+        if isinstance(event, Refused):
+            why, extra = " ".join(event.detail.split()), about(effect.ref, self.name)
+            log.info("%s: no %s of %s: %s", self.name, event.step.value, effect.ref, why, extra=extra)
         if self._meter is not None:
             self._meter.answered(effect, event)
         with self._lock:
@@ -143,7 +147,8 @@ class Desk:
             return Unsure(effect.ref, step, doubt.detail)
         except Exception as error:
             # Whatever it is, what was done is not known: the broker looks before it goes on.
-            log.exception("%s: %s of %s", self.name, step.value, effect.ref)
+            extra = about(effect.ref, self.name)
+            log.exception("%s: %s of %s", self.name, step.value, effect.ref, extra=extra)
             return Unsure(effect.ref, step, f"{type(error).__name__}: {error}")
 
     def _rest(self, effect: Owed) -> Callable[[float], None]:
@@ -162,16 +167,17 @@ class Desk:
         return rest
 
     def _clean_stray(self, effect: CleanStray) -> None:
-        log.warning("%s: removes %s, which nobody needs", self.name, effect.token)
         ref = tokens.parse(self._orders.settings.instance, effect.token)
+        extra = about(ref, self.name)
+        log.warning("%s: removes %s, which nobody needs", self.name, effect.token, extra=extra)
         try:
             account = None if ref is None else self._orders.account(ref)
             cluster = as_account(self.cluster, account)
             carry_out(carrying_stray(effect, cluster, self._orders), self._transport)
         except (Refusal, Doubt) as error:
-            log.warning("%s: %s: %s", self.name, effect.token, error)
+            log.warning("%s: %s: %s", self.name, effect.token, error, extra=extra)
         except Exception:
-            log.exception("%s: %s", self.name, effect.token)
+            log.exception("%s: %s", self.name, effect.token, extra=extra)
         finally:
             with self._lock:
                 self._strays.discard(effect.token)
@@ -187,7 +193,7 @@ class Desk:
             self._seen(False, str(error))
             self._post(Unreachable(self.index, str(error)))
         except Exception as error:
-            log.exception("%s: cannot be looked at", self.name)
+            log.exception("%s: cannot be looked at", self.name, extra=about(cluster=self.name))
             self._post(Unreachable(self.index, f"{type(error).__name__}: {error}"))
         else:
             self._seen(True, "")
@@ -196,10 +202,11 @@ class Desk:
     def _seen(self, reachable: bool, why: str) -> None:
         if reachable is not self._reachable:
             self._reachable = reachable
+            extra = about(cluster=self.name)
             if reachable:
-                log.info("%s: answers", self.name)
+                log.info("%s: answers", self.name, extra=extra)
             else:
-                log.warning("%s: does not answer: %s", self.name, why)
+                log.warning("%s: does not answer: %s", self.name, why, extra=extra)
 
     # --- end ----------------------------------------------------------------------------------
 

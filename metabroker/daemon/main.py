@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import signal
-import sys
 import threading
 from collections.abc import Callable
 
@@ -19,7 +18,7 @@ from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
 from metabroker.store import StoreUnavailable
 
-from . import privileges
+from . import logs, privileges
 from .daemon import Daemon
 from .desk import Hook, no_hook
 from .notify import Notifier
@@ -33,14 +32,15 @@ Read = Callable[[], Config]
 
 
 def serve(
-    config: Config, offline: bool = False, *, hook: Hook = no_hook, again: Read | None = None
+    config: Config,
+    offline: bool = False,
+    *,
+    hook: Hook = no_hook,
+    again: Read | None = None,
+    log_format: logs.LogFormat = "auto",
 ) -> int:
     """Serve until SIGTERM or SIGINT; the exit code of the process. `again` is for SIGHUP."""
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
-    )
-    for noisy in ("apscheduler", "alembic", "aiohttp"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    logs.start(log_format)
     stop, reload, news = threading.Event(), threading.Event(), threading.Event()
 
     def heard(number: int, _frame: object) -> None:
@@ -101,7 +101,7 @@ def _complain(error: Exception) -> int:
     what = f"cannot serve: {error}"
     if ";" not in what:
         what += f"; {_advice(error)}"
-    print(f"metabroker: {what}", file=sys.stderr)
+    logs.complain(what)
     return 1
 
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from metabroker.about import about
 from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster, Doubt, Marks, Refusal
@@ -98,7 +99,10 @@ class Watchers:
             account = self._orders.account(ref)
             cluster = as_account(self._cluster, account)
         except (Doubt, StoreUnavailable) as error:
-            log.warning("%s: component %s is not watched yet: %s", self._name, ref, error)
+            extra = about(ref, self._name)
+            log.warning(
+                "%s: component %s is not watched yet: %s", self._name, ref, error, extra=extra
+            )
             again = threading.Timer(_AFTER_ERROR, self._watch, (ref,))
             again.daemon = True
             if ref in self._wanted:
@@ -179,10 +183,14 @@ class Watcher:
             try:
                 news = self._look(seen) or fresh
             except (Doubt, Refusal) as error:
-                log.warning("%s: cannot look at components' records: %s", self._name, error)
+                extra = about(cluster=self._name)
+                log.warning(
+                    "%s: cannot look at components' records: %s", self._name, error, extra=extra
+                )
                 pause = _AFTER_ERROR
             except Exception:
-                log.exception("%s: cannot look at components' records", self._name)
+                extra = about(cluster=self._name)
+                log.exception("%s: cannot look at components' records", self._name, extra=extra)
                 pause = _AFTER_ERROR
             else:
                 on_its_way = any(m.started is None for m in seen.values())

@@ -10,6 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from metabroker.about import about
 from metabroker.broker.observation import Snapshot
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
@@ -131,7 +132,11 @@ class SimulatedCluster(GatedCluster):
                 try:
                     self._step(time.time())
                 except Exception:  # whatever it is, the cluster must go on living
-                    log.exception("%s: simulated cluster", self._options.name)
+                    log.exception(
+                        "%s: simulated cluster",
+                        self._options.name,
+                        extra=about(cluster=self._options.name),
+                    )
                 active = any(not job.state.ended for job in self._model.jobs.values())
                 self._lock.wait(_TICK if active else 1.0)
 

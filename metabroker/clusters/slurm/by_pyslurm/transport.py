@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 
+from metabroker.about import about
 from metabroker.clusters.slurm import commands
 from metabroker.clusters.transports.base import (
     Command,
@@ -145,7 +146,8 @@ class PyslurmTransport:
 
     def _fall_back(self, why: str) -> None:
         """From now on."""
-        log.warning("%s: by its commands from now on: %s", self._name, why)
+        extra = about(cluster=self._name)
+        log.warning("%s: by its commands from now on: %s", self._name, why, extra=extra)
         self._by_commands = True
 
     @contextlib.contextmanager

@@ -118,8 +118,9 @@ class Desk:
         event = self._carry_out(effect)
         self._hook("after", effect)
         if isinstance(event, Refused):
-            why, extra = " ".join(event.detail.split()), about(effect.ref, self.name)
-            log.info("%s: no %s of %s: %s", self.name, event.step.value, effect.ref, why, extra=extra)
+            text, why = "%s: no %s of %s: %s", " ".join(event.detail.split())
+            extra = about(effect.ref, self.name)
+            log.info(text, self.name, event.step.value, effect.ref, why, extra=extra)
         if self._meter is not None:
             self._meter.answered(effect, event)
         with self._lock:

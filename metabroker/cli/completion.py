@@ -18,11 +18,8 @@ def completion(shell: str) -> None:
 
     Commands, options and the names of clusters are completed.
     """
-    from click.shell_completion import get_completion_class
-
     from metabroker.cli.main import group
+    from metabroker.installation.files import completion as script
 
-    cls = get_completion_class(shell)
-    assert cls is not None
     print(f"# {_USE[shell]}")
-    print(cls(group, {}, "metabroker", "_METABROKER_COMPLETE").source())
+    print(script(shell, group))

@@ -34,6 +34,10 @@ COMMANDS = {
     "doctor": ("doctor:doctor", "contact the clusters: what works, what is missing, the fix"),
     "demo": ("demo:demo", "three simulated clusters and a handful of jobs, shown live"),
     "experiment": ("experiment:experiment", "reproduce a paper's figure, or check its claims"),
+    "install-service": (
+        "install_service:install_service",
+        "make metabroker a service, or remove it",
+    ),
     "completion": ("completion:completion", "print the completion script of a shell"),
 }
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,33 +15,9 @@ import pytest
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Simulated
+from tests.testbed.manager import Manager
 
 UNIT = Path(__file__).parents[2] / "systemd" / "metabroker.service"
-
-
-class Manager:
-    """A service manager's ear."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "notify"
-        self.heard: list[dict[str, str]] = []
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(str(self.path))
-        self._thread = threading.Thread(target=self._listen)
-        self._thread.start()
-
-    def _listen(self) -> None:
-        while message := self._socket.recv(4096).decode():
-            self.heard.append(dict(line.split("=", 1) for line in message.splitlines()))
-
-    def count(self, word: str) -> int:
-        return sum(word in message for message in self.heard)
-
-    def close(self) -> None:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
-            end.sendto(b"", str(self.path))
-        self._thread.join()
-        self._socket.close()
 
 
 @pytest.fixture

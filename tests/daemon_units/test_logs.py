@@ -6,8 +6,6 @@ import io
 import json
 import logging
 import os
-import socket
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -17,43 +15,9 @@ import pytest
 from metabroker.about import about
 from metabroker.broker.tokens import Ref
 from metabroker.daemon.logs import JournalHandler, LogFormat, handler, is_journal
+from tests.testbed.journal import Journal
 
 ABOUT = about(Ref(17, 2, 1), "delft")
-
-
-class Journal:
-    """Listens as systemd's journal does, and reads its native protocol."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(str(path))
-        self._socket.settimeout(10)
-
-    def next(self) -> dict[str, str]:
-        data, descriptors, _, _ = socket.recv_fds(self._socket, 1 << 20, 1)
-        for descriptor in descriptors:  # what was too large for a datagram
-            with open(descriptor, "rb") as file:
-                file.seek(0)
-                data += file.read()
-        return fields(data)
-
-    def close(self) -> None:
-        self._socket.close()
-        self.path.unlink()
-
-
-def fields(data: bytes) -> dict[str, str]:
-    """NAME=value, or NAME, the value's length as 64 bits, and the value."""
-    found = {}
-    while data:
-        line, _, data = data.partition(b"\n")
-        name, equals, value = line.partition(b"=")
-        if not equals:
-            (length,) = struct.unpack("<Q", data[:8])
-            value, data = data[8 : 8 + length], data[8 + length + 1 :]
-        found[name.decode()] = value.decode()
-    return found
 
 
 @pytest.fixture

@@ -1,0 +1,167 @@
+"""A clean Debian to install into: unpacked packages, and processes that see nothing else.
+
+The root holds what a minimal Debian 12 has (Python and systemd's tools among it), unpacked from the
+distribution's packages once and copied for each test. Its processes are in namespaces of their own:
+the host's processes, mounts and network are not theirs, and they end with the root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tests.testbed import apt
+from tests.testbed.apt import PackagesUnavailable
+from tests.testbed.packages import REPOSITORY, cache_folder, locked
+
+SUITE, PYTHON = "bookworm", "3.11"
+PACKAGES = (
+    *("base-files", "base-passwd", "bash", "coreutils", "dash", "debianutils", "diffutils"),
+    *("findutils", "grep", "groff-base", "gzip", "hostname", "login", "mawk", "passwd", "procps"),
+    *("python3-venv", "sed", "systemd", "tar", "util-linux"),
+)
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LANG": "C.UTF-8",
+}
+_UNPACK = 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"'
+_LOOPBACK_UP = """
+import fcntl, os, socket, struct, time
+with socket.socket() as any:  # SIOCSIFFLAGS, IFF_UP
+    fcntl.ioctl(any, 0x8914, struct.pack("16sH14x", b"lo", 1))
+print("ready", flush=True)
+while True:
+    try:
+        os.wait()
+    except ChildProcessError:
+        time.sleep(0.05)
+"""
+"""The first process: it takes up those whose parents have ended, as init does."""
+
+
+class CleanRoot:
+    """A root file system at `path`, and a way to run commands in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        mounts = (
+            f'mount --bind /dev "{path}/dev" && '
+            f"exec chroot \"{path}\" /usr/bin/python3 -c '{_LOOPBACK_UP}'"
+        )
+        self._first = subprocess.Popen(
+            [
+                *("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"),
+                *(f"--mount-proc={path}/proc", "sh", "-c", mounts),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._first.stdout is not None and self._first.stderr is not None
+        if self._first.stdout.readline() != "ready\n":
+            self._first.kill()
+            raise PackagesUnavailable(f"no namespaces: {self._first.stderr.read().strip()}")
+
+    def argv(self, *words: str) -> list[str]:
+        """The command line by which the host runs a command there."""
+        spaces = f"/proc/{self._first.pid}/ns"
+        return [
+            *("nsenter", f"--mount={spaces}/mnt", f"--pid={spaces}/pid_for_children"),
+            *(f"--net={spaces}/net", "chroot", str(self.path), *words),
+        ]
+
+    def sh(
+        self, script: str, user: str = "root", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it there, as a user in a folder that all may write."""
+        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
+        return subprocess.run(
+            self.argv(*become, "sh", "-c", f"cd /tmp && {script}"),
+            env={**ENVIRONMENT, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=150,
+            check=False,
+        )
+
+    def close(self) -> None:
+        self._first.kill()
+        self._first.wait()
+        for stream in (self._first.stdout, self._first.stderr):
+            assert stream is not None
+            stream.close()
+
+
+@contextlib.contextmanager
+def clean_root(folder: Path) -> Iterator[CleanRoot]:
+    """A clean Debian at `folder`. Raises `PackagesUnavailable` where none can be had."""
+    apt.run(["cp", "-a", _unpacked(), folder], 120)
+    root = CleanRoot(folder)
+    try:
+        yield root
+    finally:
+        root.close()
+
+
+def wheelhouse() -> Path:
+    """A folder with wheels of all that metabroker needs to be built and to run."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    needed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    digest = hashlib.sha256("\n".join(needed).encode()).hexdigest()[:16]
+    folder = cache_folder() / "clean"
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / f"wheels-{digest}"
+    with locked(folder / "wheels.lock"):
+        if not place.exists():
+            with tempfile.TemporaryDirectory(dir=folder) as name:
+                download = ["download", "--quiet", "--only-binary=:all:"]
+                apt.run(
+                    [
+                        *(sys.executable, "-m", "pip", *download, "--python-version", PYTHON),
+                        *("--dest", f"{name}/wheels", *needed),
+                    ],
+                    300,
+                )
+                Path(name, "wheels").rename(place)
+    return place
+
+
+def _unpacked() -> Path:
+    if os.geteuid() != 0:
+        raise PackagesUnavailable("only root can change its root")
+    if not all(map(shutil.which, ("unshare", "nsenter", "chroot"))):
+        raise PackagesUnavailable("unshare, nsenter and chroot are needed")
+    folder = cache_folder() / "clean"
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / SUITE
+    with locked(folder / f"{SUITE}.lock"):
+        if not place.exists():
+            with tempfile.TemporaryDirectory(dir=folder) as name:
+                _build(Path(name))
+                Path(name, "root").rename(place)
+    return place
+
+
+def _build(work: Path) -> None:
+    """Unpacked, not installed: no package's script is run, but for what follows here."""
+    root = work / "root"
+    for name in ("bin", "sbin", "lib", "lib64"):
+        (root / "usr" / name).mkdir(parents=True)
+        (root / name).symlink_to(f"usr/{name}")
+    for archive in apt.download(SUITE, PACKAGES, work / "apt"):
+        apt.run(["sh", "-c", _UNPACK, "sh", archive, root], 60)
+    for name in ("passwd", "group"):
+        shutil.copy(root / "usr/share/base-passwd" / f"{name}.master", root / "etc" / name)
+    for name in ("doc", "locale", "i18n", "zoneinfo"):
+        shutil.rmtree(root / "usr/share" / name, ignore_errors=True)
+    (root / "tmp").chmod(0o1777)

@@ -1,0 +1,51 @@
+"""A stand-in for systemd's journal: its socket, and its native protocol."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from pathlib import Path
+
+
+class Journal:
+    """Listens at a path. What is too large for a datagram comes as a sealed file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(path))
+        self.path.chmod(0o666)
+        self._socket.settimeout(30)
+
+    def next(self) -> dict[str, str]:
+        """The next record's fields."""
+        data, descriptors, _, _ = socket.recv_fds(self._socket, 1 << 20, 1)
+        for descriptor in descriptors:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            with open(descriptor, "rb") as file:
+                data += file.read()
+        return _fields(data)
+
+    def until(self, words: str) -> dict[str, str]:
+        """The next record whose message has these words; what comes before it is dropped."""
+        while words not in (record := self.next())["MESSAGE"]:
+            pass
+        return record
+
+    def close(self) -> None:
+        self._socket.close()
+        self.path.unlink()
+
+
+def _fields(data: bytes) -> dict[str, str]:
+    """NAME=value, or NAME, the value's length as 64 bits, and the value."""
+    found = {}
+    while data:
+        line, _, data = data.partition(b"\n")
+        name, equals, value = line.partition(b"=")
+        if not equals:
+            (length,) = struct.unpack("<Q", data[:8])
+            value, data = data[8 : 8 + length], data[8 + length + 1 :]
+        found[name.decode()] = value.decode()
+    return found

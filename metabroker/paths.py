@@ -22,7 +22,8 @@ def default_socket() -> Path:
 def find_socket() -> Path:
     """The socket a command looks for: the user's own daemon if there is one, else the system's."""
     own = default_socket()
-    return own if own.exists() or not SYSTEM_SOCKET.exists() else SYSTEM_SOCKET
+    # os.path, since after `su` or `runuser` HOME may be a folder that we may not look into.
+    return own if os.path.exists(own) or not os.path.exists(SYSTEM_SOCKET) else SYSTEM_SOCKET
 
 
 def state_directory() -> Path:

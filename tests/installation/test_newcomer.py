@@ -40,8 +40,6 @@ def host(tmp_path: Path) -> Iterator[CleanRoot]:
     try:
         with clean_root(tmp_path / "root") as root:
             source(root.path / "src" / "metabroker")
-            (root.path / "src" / "wheels").symlink_to("/dev/null")
-            (root.path / "src" / "wheels").unlink()
             subprocess.run(["cp", "-a", wheelhouse(), root.path / "src/wheels"], check=True)
             yield root
     except PackagesUnavailable as error:
@@ -102,7 +100,7 @@ def test_install_use_upgrade_with_jobs_running_and_remove(
     clean = files(host)
     _install(host)
     service.start()
-    assert service.journal.until("serves")["PRIORITY"] == "6"
+    assert service.journal.until("serving at")["PRIORITY"] == "6"
     _let_anna_submit(host, service)
     _submit_and_watch(host)
     running = _upgrade(host, service, tmp_path)
@@ -125,9 +123,8 @@ def _install(host: CleanRoot) -> None:
     assert account[5] == "/var/lib/metabroker"
     assert well(host, "stat -c '%U %a' /var/lib/metabroker") == "metabroker 700\n"
     well(host, f"metabroker doctor --config {CONFIG}", "metabroker")
-    verified = host.sh(f"systemd-analyze verify /{UNIT}")
-    ours = [line for line in verified.stderr.splitlines() if "metabroker" in line]
-    assert not [line for line in ours if "man page" not in line], verified.stderr
+    verified = host.sh(f"systemd-analyze verify --man=no /{UNIT}")
+    assert "metabroker" not in verified.stderr and "ystemd" not in verified.stdout
     pages = well(host, "ls /usr/local/share/man/man1/*.1 /usr/local/share/man/man5/*.5").split()
     assert len(pages) > 15
     for page in pages:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tests.testbed import apt
@@ -25,7 +25,18 @@ from tests.testbed.packages import REPOSITORY, cache_folder, locked
 SUITE, PYTHON = "bookworm", "3.11"
 PACKAGES = (
     *("base-files", "base-passwd", "bash", "coreutils", "dash", "debianutils", "diffutils"),
-    *("findutils", "grep", "groff-base", "gzip", "hostname", "login", "mawk", "passwd", "procps"),
+    *(
+        "findutils",
+        "grep",
+        "groff-base",
+        "gzip",
+        "hostname",
+        "libc-bin",
+        "login",
+        "mawk",
+        "passwd",
+        "procps",
+    ),
     *("python3-venv", "sed", "systemd", "tar", "util-linux"),
 )
 ENVIRONMENT = {
@@ -82,7 +93,7 @@ class CleanRoot:
     def sh(
         self, script: str, user: str = "root", env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run it there, as a user in a folder that all may write."""
+        """Run it there, in a folder that all may write; a user has root's HOME, as after `su`."""
         become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         return subprocess.run(
             self.argv(*become, "sh", "-c", f"cd /tmp && {script}"),
@@ -117,10 +128,9 @@ def wheelhouse() -> Path:
     """A folder with wheels of all that metabroker needs to be built and to run."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
     needed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
-    digest = hashlib.sha256("\n".join(needed).encode()).hexdigest()[:16]
     folder = cache_folder() / "clean"
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / f"wheels-{digest}"
+    place = folder / f"wheels-{_digest(needed)}"
     with locked(folder / "wheels.lock"):
         if not place.exists():
             with tempfile.TemporaryDirectory(dir=folder) as name:
@@ -136,6 +146,10 @@ def wheelhouse() -> Path:
     return place
 
 
+def _digest(names: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
+
 def _unpacked() -> Path:
     if os.geteuid() != 0:
         raise PackagesUnavailable("only root can change its root")
@@ -143,7 +157,7 @@ def _unpacked() -> Path:
         raise PackagesUnavailable("unshare, nsenter and chroot are needed")
     folder = cache_folder() / "clean"
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / SUITE
+    place = folder / f"{SUITE}-{_digest(PACKAGES)}"
     with locked(folder / f"{SUITE}.lock"):
         if not place.exists():
             with tempfile.TemporaryDirectory(dir=folder) as name:

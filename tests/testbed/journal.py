@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import queue
 import socket
 import struct
+import threading
 from pathlib import Path
 
 
@@ -16,16 +18,25 @@ class Journal:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(str(path))
         self.path.chmod(0o666)
-        self._socket.settimeout(30)
+        self._records: queue.Queue[dict[str, str]] = queue.Queue()
+        self._thread = threading.Thread(target=self._listen)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        """All the time: who writes to a journal that does not read waits for it."""
+        while True:
+            data, descriptors, _, _ = socket.recv_fds(self._socket, 1 << 20, 1)
+            for descriptor in descriptors:
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                with open(descriptor, "rb") as file:
+                    data += file.read()
+            if not data:
+                return
+            self._records.put(_fields(data))
 
     def next(self) -> dict[str, str]:
         """The next record's fields."""
-        data, descriptors, _, _ = socket.recv_fds(self._socket, 1 << 20, 1)
-        for descriptor in descriptors:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            with open(descriptor, "rb") as file:
-                data += file.read()
-        return _fields(data)
+        return self._records.get(timeout=30)
 
     def until(self, words: str) -> dict[str, str]:
         """The next record whose message has these words; what comes before it is dropped."""
@@ -34,6 +45,9 @@ class Journal:
         return record
 
     def close(self) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+            end.sendto(b"", str(self.path))
+        self._thread.join()
         self._socket.close()
         self.path.unlink()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from metabroker.clusters.findings import Finding, Findings
@@ -13,7 +15,9 @@ from metabroker.clusters.port import Doubt, ReserveOrder
 from . import commands, operations, parsing
 from .answers import failure
 from .commands import Account
+from .parsing import Node
 from .snapshot import for_us
+from .states import is_sole
 
 _FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it may be
 _MOST_OFFSET = 2.0  # seconds
@@ -37,20 +41,54 @@ def examine(who: Account, now: float, *, reserves: bool) -> Operation[list[Findi
     seen = yield from found.attempt("list", "qselect, pbsnodes, pbs_rstat", look, _REACH)
     if seen is None:
         return found.all
-    if not for_us(seen.nodes, who):
+    ours = for_us(seen.nodes, who)
+    if not ours:
         found.miss(
             "queue", "pbsnodes -a", "no node is for this queue",
             "correct `queue` or `chunk` of this cluster",
         )  # fmt: skip
         return found.all
     found.ok("list", "qselect, pbsnodes, pbs_rstat", f"{len(seen.nodes)} vnodes")
+    _nodes(found, who, ours)
     yield from _server(found, now)
     if reserves:
-        tried = "pbs_rsub (one processor, in 30 days), pbs_rdel"
+        what = "one node" if who.unit > 1 else "one processor"
+        tried = f"pbs_rsub ({what}, in 30 days), pbs_rdel"
         made = yield from found.attempt("reserve", tried, _reserved(who, now), _RESERVE)
         if made is not None:
             found.ok("reserve", tried, "made and deleted")
     return found.all
+
+
+def _nodes(found: Findings, who: Account, nodes: Sequence[Node]) -> None:
+    """Whether what jobs are given is what the configuration says."""
+    tried = "pbsnodes: sharing"
+    sizes: Counter[str] = Counter()
+    for node in nodes:
+        sizes[node.available.get("host", node.name)] += node.total
+    largest = max(sizes.values())
+    sole = sum(is_sole(node.sharing) for node in nodes)
+    if who.unit == 1 and sole:
+        found.warn(
+            "whole nodes", tried,
+            f"{sole} of {len(nodes)} vnodes are given whole to each job (sharing = default_excl, "
+            "default_exclhost, force_excl or force_exclhost)",
+            f"set `whole_nodes: {largest}` for this cluster, so that requests are rounded up",
+        )  # fmt: skip
+    elif who.unit > 1 and who.unit != largest:
+        found.warn(
+            "whole nodes", tried, f"the largest node has {largest} processors, not {who.unit}",
+            f"set `whole_nodes: {largest}` for this cluster",
+        )  # fmt: skip
+    elif who.unit > 1 and not sole:
+        found.warn(
+            "whole nodes", tried,
+            "nodes are shared by jobs unless these ask for whole ones, as the broker's do here",
+            "leave out `whole_nodes` of this cluster, unless its jobs are to have whole nodes: it "
+            "makes them wait for more than they need",
+        )  # fmt: skip
+    elif who.unit > 1:
+        found.ok("whole nodes", tried, f"requests are rounded up to nodes of {who.unit}")
 
 
 def _server(found: Findings, now: float) -> Operation[None]:

@@ -49,7 +49,8 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class Node:
     """One vnode: processors in all, and held by running jobs and by reservations that have begun.
-    `states`: the words of its state; `queue`: the one it is kept for."""
+    `states`: the words of its state; `queue`: the one it is kept for; `sharing`: whether a job has
+    it for itself."""
 
     name: str
     states: tuple[str, ...]
@@ -57,6 +58,7 @@ class Node:
     assigned: int
     queue: str | None
     available: Mapping[str, str] = field(default_factory=dict)
+    sharing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ def _node(name: str, has: Mapping[str, str]) -> Node:
             assigned=_count(has.get("resources_assigned.ncpus", "0")),
             queue=has.get("queue"),
             available={k.removeprefix(prefix): v for k, v in has.items() if k.startswith(prefix)},
+            sharing=has.get("sharing", ""),
         )
     except (KeyError, Garbled) as error:
         raise Garbled(f"pbsnodes: node {name[:100]!r}: {error}") from error

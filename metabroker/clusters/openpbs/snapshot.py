@@ -1,7 +1,8 @@
 """From one look at an OpenPBS cluster to what the broker counts with.
 
 Processors of vnodes that take jobs, less those that are assigned (to running jobs, and to
-reservations that have begun), less those of reservations that will begin soon.
+reservations that have begun), less those of reservations that will begin soon. Where jobs are given
+whole nodes, only those of vnodes that have nothing of anybody on them are idle.
 """
 
 from __future__ import annotations
@@ -59,13 +60,14 @@ def snapshot(look: Look, who: Account, prefix: str, horizon: float) -> Snapshot:
     """
     nodes = for_us(look.nodes, who)
     usable = {node.name: node for node in nodes if takes_jobs(node.states)}
-    idle = {name: _idle(node) for name, node in usable.items()}
+    whole = who.unit > 1
+    idle = {name: _idle(node, whole) for name, node in usable.items()}
     mine = [r for r in look.reservations if is_ours(r, who.user, prefix)]
     ours = _held(look.jobs, usable, who.user, prefix)
     for reservation in sorted(look.reservations, key=lambda r: r not in mine):
         if not holds(reservation.state) or reservation.start_time > look.taken_at + horizon:
             continue
-        kept = _kept(reservation, usable, idle)
+        kept = _kept(reservation, usable, idle, whole)
         if reservation in mine:
             # Its job is inside it.
             ours[reservation.name] = max(ours.get(reservation.name, 0), kept)
@@ -97,13 +99,17 @@ def _tokens(jobs: Iterable[Job], user: str, prefix: str) -> list[Job]:
     return [job for job in jobs if is_ours(job, user, prefix)]
 
 
-def _idle(node: Node) -> int:
-    return 0 if is_taken_whole(node.states) else max(0, node.total - node.assigned)
+def _idle(node: Node, whole: bool) -> int:
+    if is_taken_whole(node.states) or (whole and node.assigned):
+        return 0
+    return max(0, node.total - node.assigned)
 
 
-def _kept(reservation: Reservation, usable: Mapping[str, Node], idle: dict[str, int]) -> int:
+def _kept(
+    reservation: Reservation, usable: Mapping[str, Node], idle: dict[str, int], whole: bool
+) -> int:
     """Processors of ours to use that a reservation holds. Those of one that has not begun are
-    not assigned yet: they are taken from `idle`."""
+    not assigned yet: they are taken from `idle`; whole nodes, where it is they that jobs get."""
     kept = 0
     for name, wanted in reservation.vnodes.items():
         if name not in usable:
@@ -111,7 +117,7 @@ def _kept(reservation: Reservation, usable: Mapping[str, Node], idle: dict[str, 
         if has_begun(reservation.state):
             kept += _of(usable[name], wanted)
         else:
-            taken = min(idle[name], wanted)
+            taken = idle[name] if whole else min(idle[name], wanted)
             idle[name] -= taken
             kept += taken
     return kept

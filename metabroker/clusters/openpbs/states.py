@@ -52,6 +52,11 @@ def is_taken_whole(words: Collection[str]) -> bool:
     return not _WHOLE.isdisjoint(words)
 
 
+def is_sole(sharing: str) -> bool:
+    """Whether a node is given whole to any job that does not ask to share it, as ours do not."""
+    return sharing.startswith(("default_excl", "force_excl"))
+
+
 def is_unsettled(words: Collection[str]) -> bool:
     """Whether the server has not heard of the node yet (it has just been started)."""
     return not {"state-unknown", "unknown", "initializing"}.isdisjoint(words)

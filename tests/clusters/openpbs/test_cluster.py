@@ -148,6 +148,18 @@ def test_nodes_that_are_off_are_not_idle() -> None:
     assert (found.processors, found.usable, found.busy) == (32, 0, 0)
 
 
+def test_where_nodes_are_given_whole_one_with_anything_on_it_is_not_idle() -> None:
+    partly = said(
+        FREE.stdout.replace('"resources_assigned":\t{\n', '"resources_assigned":\t{\n"ncpus":1', 1)
+    )
+    assert look([said(), said(), partly, said()]).busy == 1
+    assert look([said(), said(), partly, said()], cluster(unit=4)).busy == 4
+    # Nor is one that a reservation will begin on soon, however little of it that is.
+    small = said(shown().stdout.replace("ncpus=2", "ncpus=1"))
+    assert look([said(), said(), FREE, small]).busy == 2
+    assert look([said(), said(), FREE, small], cluster(unit=4)).busy == 8
+
+
 def test_a_node_that_is_taken_whole_has_no_idle_processors() -> None:
     whole = said(FREE.stdout.replace('"state":\t"free"', '"state":\t"job-exclusive"', 1))
     found = look([said("37.pbsa\n"), said(), job(vnodes="(n01:ncpus=1)"), whole, said()])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import pytest
 
 from tests.daemon.harness import Site, recording
 from tests.daemon.kinds import Kind, Simulated, Slurm
-from tests.daemon.pbs import OpenPBS, mixed, servers
+from tests.daemon.pbs import OpenPBS, live, mixed, servers
 from tests.daemon.pyslurm import SlurmByPyslurm
 from tests.testbed import ClusterSpec, Testbed
 from tests.testbed.apt import SlurmUnavailable
@@ -37,19 +37,14 @@ def _of_releases(kind: str) -> Any:
     return pytest.param(kind, marks=[pytest.mark.slurm, pytest.mark.xdist_group("releases")])
 
 
-def _live(kind: str, marks: Sequence[pytest.MarkDecorator] = ()) -> Any:
-    """Live OpenPBS, where some is named: by one worker."""
-    return pytest.param(kind, marks=[*marks, pytest.mark.xdist_group("openpbs")])
-
-
 @pytest.fixture(
     params=[
         "simulated",
         *(_of_releases(f"slurm {release}") for release in ALONE),
         _of_releases("slurm of three releases"),
         _of_releases("slurm by pyslurm"),
-        _live("openpbs"),
-        _live("mixed", marks=[pytest.mark.slurm]),
+        live("openpbs"),
+        live("mixed", marks=[pytest.mark.slurm]),
     ]
 )
 def kind(request: pytest.FixtureRequest) -> Iterator[Kind]:

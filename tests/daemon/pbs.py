@@ -2,8 +2,9 @@
 
 METABROKER_TEST_PBS names three servers, separated by colons: of 144, 64 and 32 processors, with
 nothing on them that may not be lost. Each is a pbs.conf file, or a folder of client commands that
-know their server. The account that runs the tests must be one that may submit and reserve (root,
-where `acl_roots` allows it) and delete what others have.
+know their server. A fourth one, where it is named too, has three nodes of 8 processors, each a host
+of its own with `sharing = default_excl`. The account that runs the tests must be one that may
+submit and reserve (root, where `acl_roots` allows it) and delete what others have.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,12 @@ from tests.daemon.kinds import SIZES, Held, Kind, local_script, somebody
 from tests.testbed.testbed import SYSTEM_PATH
 
 VARIABLE = "METABROKER_TEST_PBS"
+NODES = {"processors": 8, "count": 3}  # of the fourth server
+
+
+def live(*values: object, marks: Sequence[pytest.MarkDecorator] = ()) -> Any:
+    """Parameters of a test of live OpenPBS: all by one worker."""
+    return pytest.param(*values, marks=[*marks, pytest.mark.xdist_group("openpbs")])
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,16 @@ class PbsServer:
         )
         assert done.returncode in (0, 35, 153, 236), f"{argv}: {done.stderr}"
         return done.stdout
+
+    def nodes(self) -> dict[str, int]:
+        """Names and processors."""
+        found = json.loads(self.run("pbsnodes", "-a", "-v", "-F", "json"))["nodes"]
+        return {str(n): int(has["resources_available"]["ncpus"]) for n, has in found.items()}
+
+    def node_states(self) -> dict[str, str]:
+        """Names and what their states are called."""
+        found = json.loads(self.run("pbsnodes", "-a", "-v", "-F", "json"))["nodes"]
+        return {str(name): str(has["state"]) for name, has in found.items()}
 
     def jobs(self) -> dict[str, str]:
         """Names and states of the jobs that are not over."""
@@ -80,16 +97,31 @@ class PbsServer:
 def servers() -> dict[str, PbsServer]:
     """The live servers, empty, by the names of the scenarios' clusters; skips where none are
     named."""
-    named = os.environ.get(VARIABLE, "")
-    if not named:
+    named = _named()
+    if len(named) < len(SIZES):
         pytest.skip(f"left out: {VARIABLE} names no live OpenPBS servers")
-    found = {n: _server(Path(p)) for n, p in zip(SIZES, named.split(":"), strict=True)}
+    found = {name: _server(Path(path)) for name, path in zip(SIZES, named, strict=False)}
     for name, server in found.items():
-        nodes = json.loads(server.run("pbsnodes", "-a", "-v", "-F", "json"))["nodes"]
-        size = sum(int(node["resources_available"]["ncpus"]) for node in nodes.values())
+        size = sum(server.nodes().values())
         assert size == SIZES[name], f"{VARIABLE}: {name} has {size} processors, not {SIZES[name]}"
         server.reset()
     return found
+
+
+def server_of_nodes() -> PbsServer:
+    """The fourth server, empty; skips where none is named."""
+    named = _named()
+    if len(named) <= len(SIZES):
+        pytest.skip(f"left out: {VARIABLE} names no fourth live OpenPBS server, of several nodes")
+    server = _server(Path(named[len(SIZES)]))
+    nodes = sorted(server.nodes().values())
+    assert nodes == [NODES["processors"]] * NODES["count"], f"{VARIABLE}: its nodes are {nodes}"
+    server.reset()
+    return server
+
+
+def _named() -> list[str]:
+    return [path for path in os.environ.get(VARIABLE, "").split(":") if path]
 
 
 def _server(path: Path) -> PbsServer:

@@ -1,4 +1,5 @@
-"""Jobs that bring files and take results home, on simulated and on real clusters."""
+"""Jobs that bring files and take results home, on simulated and on real clusters, live OpenPBS
+among them where it is named."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.harness import PATIENCE, Site, eventually, until
+from tests.daemon.kinds import Kind, Simulated, Slurm
+from tests.daemon.pbs import OpenPBS, live, servers
 
 SHARE = """#!/bin/sh
 pwd > where
@@ -20,6 +23,18 @@ mkdir -p deep/er
 echo "of $METABROKER_COMPONENT" > deep/er/result.nc
 echo nobody asked > left.behind
 """
+
+
+@pytest.fixture(
+    params=["simulated", pytest.param("slurm", marks=pytest.mark.slurm), live("openpbs")]
+)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Three clusters of each kind, one after the other."""
+    if request.param == "openpbs":
+        return OpenPBS(servers())
+    if request.param == "slurm":
+        return Slurm(request.getfixturevalue("clusters"))
+    return Simulated()
 
 
 def brought(site: Site) -> None:

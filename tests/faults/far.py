@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.daemon.kinds import Slurm
+from tests.daemon.pbs import OpenPBS
 from tests.testbed import ClusterSpec
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd, account
@@ -20,19 +21,17 @@ def specs() -> tuple[ClusterSpec, ...]:
     return tuple(ClusterSpec(name, 1, cores, extra) for name, cores in SIZES.items())
 
 
-@dataclass
-class FarSlurm(Slurm):
-    """The clusters as a daemon elsewhere has them."""
+@dataclass(frozen=True)
+class Roads:
+    """How clusters are reached, each by a way of its own."""
 
-    name: str = "far slurm"
-    via: str = "ssh"
-    sshd: Sshd | None = None
-    ways: dict[str, Proxy] = field(default_factory=dict)
+    via: str
+    sshd: Sshd
+    ways: dict[str, Proxy]
 
-    def configuration(self, folder: Path) -> dict[str, dict[str, Any]]:
-        assert self.sshd is not None
-        found = super().configuration(folder)
-        for name, cluster in found.items():
+    def lead_to(self, clusters: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """The configuration of these clusters as a daemon elsewhere has it."""
+        for name, cluster in clusters.items():
             cluster |= {
                 "via": self.via,
                 **self.sshd.settings(),
@@ -43,4 +42,28 @@ class FarSlurm(Slurm):
             }
             if self.via == "openssh":
                 cluster["ssh_config"] = "/dev/null"  # not that of whoever runs the tests
-        return found
+        return clusters
+
+
+@dataclass
+class FarSlurm(Slurm):
+    """The clusters as a daemon elsewhere has them."""
+
+    name: str = "far slurm"
+    roads: Roads | None = None
+
+    def configuration(self, folder: Path) -> dict[str, dict[str, Any]]:
+        assert self.roads is not None
+        return self.roads.lead_to(super().configuration(folder))
+
+
+@dataclass
+class FarOpenPBS(OpenPBS):
+    """Live servers, as a daemon elsewhere has them."""
+
+    name: str = "far openpbs"
+    roads: Roads | None = None
+
+    def configuration(self, folder: Path) -> dict[str, dict[str, Any]]:
+        assert self.roads is not None
+        return self.roads.lead_to(super().configuration(folder))

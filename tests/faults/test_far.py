@@ -1,5 +1,6 @@
-"""Clusters reached over SSH: jobs run there as anywhere; and with the connection cut, or gone
-silent, at any moment of a co-allocated job's life, what is promised holds."""
+"""Clusters reached over SSH, live OpenPBS among them where it is named: jobs run there as anywhere;
+and with the connection cut, or gone silent, at any moment of a co-allocated job's life, what is
+promised holds."""
 
 from __future__ import annotations
 
@@ -12,15 +13,17 @@ import pytest
 
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import PATIENCE, Json, Site, eventually, merged, recording, until
+from tests.daemon.kinds import Kind
+from tests.daemon.pbs import live, servers
 from tests.faults.aftermath import PATIENT, whole
-from tests.faults.far import SIZES, FarSlurm, specs
+from tests.faults.far import SIZES, FarOpenPBS, FarSlurm, Roads, specs
 from tests.testbed import Installation, Testbed
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
-pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("long")]
+SLURM = (pytest.mark.slurm, pytest.mark.xdist_group("long"))
 TOGETHER = "--on delft:4,leiden:4"
-MakeFarSite = Callable[[str], tuple[Site, FarSlurm]]
+MakeFarSite = Callable[[str, str], tuple[Site, Roads]]
 
 
 @pytest.fixture(scope="module")
@@ -29,31 +32,51 @@ def far_testbed(installation: Installation) -> Iterator[Testbed]:
         yield started
 
 
+def far_kind(system: str, roads: Roads, request: pytest.FixtureRequest) -> Kind:
+    """Two clusters of that system, without anything on them."""
+    if system == "openpbs":
+        named = {name: server for name, server in servers().items() if name in SIZES}
+        return FarOpenPBS(named, sizes=dict(SIZES), roads=roads)
+    testbed: Testbed = request.getfixturevalue("far_testbed")
+    testbed.reset()
+    return FarSlurm(testbed.clusters, sizes=dict(SIZES), roads=roads)
+
+
 @pytest.fixture
 def far_site(
-    far_testbed: Testbed, sshd: Sshd, make_site: MakeSite, monkeypatch: pytest.MonkeyPatch
+    sshd: Sshd,
+    make_site: MakeSite,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> Iterator[MakeFarSite]:
     monkeypatch.setenv("PATH", f"{sshd.programs.bin}:{os.environ['PATH']}")
-    far_testbed.reset()
     with ExitStack() as stack:
 
-        def make(via: str) -> tuple[Site, FarSlurm]:
+        def make(system: str, via: str) -> tuple[Site, Roads]:
             ways = {name: Proxy(sshd.port) for name in SIZES}
             for way in ways.values():
                 stack.callback(way.close)
                 sshd.know(way.port)
-            kind = FarSlurm(far_testbed.clusters, sizes=dict(SIZES), via=via, sshd=sshd, ways=ways)
+            roads = Roads(via, sshd, ways)
             quick: Json = {"timeouts": {"command": "6s"}}
-            site = make_site(kind, merged(PATIENT, quick))
+            site = make_site(far_kind(system, roads, request), merged(PATIENT, quick))
             site.work.chmod(0o1777)  # its jobs run under another account
-            return site, kind
+            return site, roads
 
         yield make
 
 
-@pytest.mark.parametrize("via", ["ssh", "openssh"])
-def test_jobs_run_on_clusters_far_away(via: str, far_site: MakeFarSite) -> None:
-    site, kind = far_site(via)
+@pytest.mark.parametrize(
+    ("system", "via"),
+    [
+        pytest.param("slurm", "ssh", marks=SLURM),
+        pytest.param("slurm", "openssh", marks=SLURM),
+        live("openpbs", "ssh"),
+        live("openpbs", "openssh"),
+    ],
+)
+def test_jobs_run_on_clusters_far_away(system: str, via: str, far_site: MakeFarSite) -> None:
+    site, roads = far_site(system, via)
     site.start()
     site.look_at_clusters()
     together = site.submit(TOGETHER, recording(f"{until('end')}; exit 3"))
@@ -61,8 +84,7 @@ def test_jobs_run_on_clusters_far_away(via: str, far_site: MakeFarSite) -> None:
     site.wait_state(together, "RUNNING")
     assert site.wait_end(alone, "COMPLETED")["exit_code"] == 0
     assert (site.work / f"metabroker-{alone}.out").read_text() == "leiden $x\n"
-    owner = kind.sshd.account.name if kind.sshd is not None else ""
-    assert (site.work / "runs").owner() == owner
+    assert (site.work / "runs").owner() == roads.sshd.account.name
     eventually(lambda: len(site.runs(together)) == 2, PATIENCE, "both scripts run")
     # The daemon dies and comes back: what runs goes on, and is found again.
     site.kill()
@@ -70,7 +92,7 @@ def test_jobs_run_on_clusters_far_away(via: str, far_site: MakeFarSite) -> None:
     (site.work / "end").touch()
     found = site.wait_end(together, "FAILED")
     assert (found["attempts"], found["exit_code"]) == (1, 3)
-    assert all(way.accepted <= 3 for way in kind.ways.values()), "one connection is kept"
+    assert all(way.accepted <= 3 for way in roads.ways.values()), "one connection is kept"
     stopped = site.submit(TOGETHER, recording("sleep 600"))
     site.wait_state(stopped, "RUNNING")
     eventually(lambda: len(site.runs(stopped)) == 2, PATIENCE, "both scripts run")
@@ -79,34 +101,46 @@ def test_jobs_run_on_clusters_far_away(via: str, far_site: MakeFarSite) -> None:
     whole(site)
 
 
+@pytest.mark.slurm
+@pytest.mark.xdist_group("long")
 def test_a_cluster_that_cannot_be_reached_delays_only_its_own_jobs(far_site: MakeFarSite) -> None:
-    site, kind = far_site("ssh")
+    site, roads = far_site("slurm", "ssh")
     site.start()
     site.look_at_clusters()
-    kind.ways["delft"].refuse()
-    kind.ways["delft"].cut()
+    roads.ways["delft"].refuse()
+    roads.ways["delft"].cut()
     waiting = site.submit("-n 1 --cluster delft")
     site.wait_end(site.submit("-n 1 --cluster leiden"), "COMPLETED")
     eventually(lambda: not site.clusters()["delft"]["reachable"], PATIENCE, "delft is away")
     assert site.clusters()["delft"]["error"]
-    kind.ways["delft"].heal()
+    roads.ways["delft"].heal()
     site.wait_end(waiting, "COMPLETED")
     whole(site)
 
 
-@pytest.mark.parametrize(("via", "cuts"), [("ssh", 4), ("openssh", 2)])
-def test_a_connection_cut_at_any_step(via: str, cuts: int, far_site: MakeFarSite) -> None:
+@pytest.mark.parametrize(
+    ("system", "via", "cuts"),
+    [
+        pytest.param("slurm", "ssh", 4, marks=SLURM),
+        pytest.param("slurm", "openssh", 2, marks=SLURM),
+        live("openpbs", "ssh", 4),
+        live("openpbs", "openssh", 4),
+    ],
+)
+def test_a_connection_cut_at_any_step(
+    system: str, via: str, cuts: int, far_site: MakeFarSite
+) -> None:
     """The first job tells how much goes to and fro in a life; the others are cut along that."""
-    site, kind = far_site(via)
+    site, roads = far_site(system, via)
     site.start()
     site.look_at_clusters()
     rng = random.Random(20031)
-    before = {name: way.passed for name, way in kind.ways.items()}
+    before = {name: way.passed for name, way in roads.ways.items()}
     site.wait_end(site.submit(TOGETHER), "COMPLETED")
-    lengths = {name: way.passed - before[name] for name, way in kind.ways.items()}
+    lengths = {name: way.passed - before[name] for name, way in roads.ways.items()}
     for number in range(cuts):
-        name = rng.choice(sorted(kind.ways))
-        way = kind.ways[name]
+        name = rng.choice(sorted(roads.ways))
+        way = roads.ways[name]
         after = int(lengths[name] * (number + rng.random()) / cuts)
         (way.silence_after if number % 3 == 2 else way.cut_after)(after + 1)
         job = site.submit(TOGETHER)

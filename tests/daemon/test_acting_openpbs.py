@@ -1,0 +1,201 @@
+"""Jobs belong to their submitters on live OpenPBS too: ordinary users, a service account with its
+sudo rules, on this host and over SSH."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.daemon.fixtures import MakeSite
+from tests.daemon.harness import PATIENCE, REPOSITORY, Json, Site, eventually
+from tests.daemon.pbs import OpenPBS, PbsServer, servers
+from tests.daemon.test_acting import MEET, WHO, gates
+from tests.testbed.openssh import OpenSsh
+from tests.testbed.people import Done, People, require_programs, require_root
+from tests.testbed.sshd import Account, Sshd
+
+pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
+
+WAYS = {"delft": "local", "leiden": "ssh"}
+
+
+@dataclass
+class World:
+    """People, live servers, and a login host of the service account."""
+
+    people: People
+    servers: dict[str, PbsServer]
+    sshd: Sshd
+
+    def clusters(self, folder: Path) -> dict[str, dict[str, Any]]:
+        """The configuration of the clusters, by how they are reached."""
+        found = OpenPBS(self.servers).configuration(folder)
+        for name, cluster in found.items():
+            cluster |= {
+                "bin": str(self.servers[name].bin),
+                "run_as": "sudo",
+                "users": {self.people.name(who): self.people.name(who) for who in ("alice", "bob")},
+            }
+            if WAYS[name] == "ssh":
+                cluster |= {"via": "ssh", **self.sshd.settings()}
+        return found
+
+
+@pytest.fixture(scope="module")
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    """Started once."""
+    named = {name: server for name, server in servers().items() if name in WAYS}
+    require_root()
+    require_programs()
+    openssh: OpenSsh = request.getfixturevalue("openssh")
+    with tempfile.TemporaryDirectory(prefix="mb-acting-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        people = People(folder)
+        svc = Account(people.name("svc"), people.uid("svc"), people.uid("svc"))
+        sshd = Sshd(openssh, folder / "sshd", who=svc)
+        try:
+            folders = [server.bin for server in named.values()]
+            people.allow([bin / program for bin in folders for program in ("qsub", "qdel")])
+            sshd.start()
+            os.chown(sshd.key, svc.uid, svc.gid)
+            yield World(people, named, sshd)
+        finally:
+            sshd.stop()
+            people.remove()
+
+
+@dataclass
+class Acting:
+    """A daemon under the service account, and users who ask it things."""
+
+    world: World
+    site: Site
+
+    def ask(self, who: str, *words: str) -> Done:
+        """The command line, as that user, at home."""
+        people = self.world.people
+        env = (f"PYTHONPATH={REPOSITORY}", f"METABROKER_SOCKET={self.site.socket}")
+        program = (sys.executable, "-m", "metabroker")
+        return people.run(who, *env, *program, *words, cwd=people.home(who), reading=True)
+
+    def submit(self, who: str, *options: str, script: str = WHO) -> int:
+        """A job of that user's."""
+        file = self.site.folder / "script"
+        file.write_text(script)
+        file.chmod(0o644)
+        done = self.ask(who, "submit", *options, str(file))
+        assert done.returncode == 0, f"{done.stderr}\n{self.site.story()}"
+        return int(done.stdout)
+
+
+@pytest.fixture
+def acting(world: World, make_site: MakeSite) -> Iterator[Acting]:
+    for server in world.servers.values():
+        server.reset()
+    for who in ("alice", "bob"):
+        (world.people.home(who) / "end").unlink(missing_ok=True)
+    site = make_site(OpenPBS(world.servers, sizes=dict.fromkeys(WAYS, 0)))
+    site.configure({"allow_root": False})
+    text = yaml.safe_load(site.config.read_text()) | {"clusters": world.clusters(site.folder)}
+    site.config.write_text(yaml.safe_dump(text))
+    site.config.chmod(0o644)
+    os.chown(site.folder, world.people.uid("svc"), -1)
+    site.prefix = world.people.words("svc", reading=True)
+    yield Acting(world, site)
+    if site.process is not None:
+        site.stop()
+
+
+def started(acting: Acting) -> Site:
+    acting.site.start()
+    acting.site.look_at_clusters()
+    return acting.site
+
+
+def owners(server: PbsServer, instance: str) -> set[str]:
+    """Whose the broker's jobs are, by the server's word."""
+    shown = json.loads(server.run("qstat", "-f", "-F", "json")).get("Jobs", {}).values()
+    ours = [job for job in shown if job["Job_Name"].startswith(f"mb-{instance}-")]
+    return {job["Job_Owner"].partition("@")[0] for job in ours}
+
+
+def test_jobs_are_their_submitters_in_every_cluster(acting: Acting) -> None:
+    people, site = acting.world.people, started(acting)
+    files: list[tuple[str, str]] = []
+    jobs = []
+    for who in ("alice", "bob"):
+        for cluster in WAYS:
+            files.append((who, f"{cluster}.out"))
+            jobs.append(acting.submit(who, "-n", "1", "--cluster", cluster, "-o", files[-1][1]))
+    jobs.append(acting.submit("bob", "--on", "delft:2,leiden:2", "-o", "both.%c.out"))
+    files += [("bob", f"both.{component}.out") for component in range(2)]
+    for job in jobs:
+        site.wait_end(job, "COMPLETED")
+    for who, file in files:
+        home = people.home(who)
+        assert (home / file).read_text() == f"{people.name(who)}\n{home} none\n"
+        assert (home / file).stat().st_uid == people.uid(who)
+    eventually(lambda: not gates(people), PATIENCE, "gates are gone")
+    site.wait_clean()
+
+
+def test_nobody_touches_another_users_job_and_a_killed_daemon_finds_it(acting: Acting) -> None:
+    people, site = acting.world.people, started(acting)
+    job = acting.submit("alice", "--on", "delft:1,leiden:1", script=MEET)
+    found = site.wait_state(job, "RUNNING")
+    component: Json = found["components"][0]
+    delft = acting.world.servers["delft"]
+    for server in acting.world.servers.values():
+        assert owners(server, site.instance) == {people.name("alice")}
+
+    # Bob asks the broker, then the cluster, for what is not his.
+    done = acting.ask("bob", "cancel", str(job))
+    assert done.returncode == 1 and "belongs to" in done.stderr, done.stderr
+    for words in (["qdel", component["native_id"]], ["qsub", "-q", queue_of(delft)]):
+        refused = people.run("bob", str(delft.bin / words[0]), *words[1:])
+        assert refused.returncode != 0, words
+        assert "Unauthorized" in refused.stderr or "denied" in refused.stderr, refused.stderr
+    # A job of the same name, which anybody can guess who sees the queue, is not the broker's.
+    forged = people.run(
+        *("bob", str(delft.bin / "qsub"), "-N", component["reservation"], "-l", "walltime=60"),
+        *("-o", "/dev/null", "-e", "/dev/null", "--", "/bin/sleep", "50"),
+    )
+    assert forged.returncode == 0, forged.stderr
+
+    site.kill()
+    site.start()
+    site.look_at_clusters(anew=True)
+    assert site.job(job)["state"] == "RUNNING"
+    done = acting.ask("alice", "cancel", str(job))
+    assert done.returncode == 0, done.stderr
+    assert site.wait_end(job, "CANCELLED")["attempts"] == 1
+    eventually(lambda: not gates(people), PATIENCE, "the gates are gone")
+    assert owners(delft, site.instance) == {people.name("bob")}
+    eventually(lambda: not delft.reservations(), PATIENCE, "the reservation is gone")
+
+
+def queue_of(server: PbsServer) -> str:
+    """The queue of the only reservation."""
+    (line,) = [x for x in server.run("pbs_rstat", "-F").splitlines() if x.startswith("queue = ")]
+    return line.removeprefix("queue = ")
+
+
+def test_the_doctor_tries_the_accounts(acting: Acting) -> None:
+    people = acting.world.people
+    words = ("doctor", "--config", str(acting.site.config), "--run", "--json")
+    done = acting.ask("svc", *words)
+    assert done.returncode == 0, done.stdout
+    for cluster in json.loads(done.stdout)["clusters"]:
+        (ran,) = (found for found in cluster["findings"] if found["check"] == "job")
+        assert f"ran as {people.name('alice')}," in ran["said"]
+    assert not gates(people)

@@ -68,8 +68,10 @@ def select_all(user: str, token: str) -> Command:
 def show_jobs(ids: Sequence[str], *, history: bool) -> Command:
     """Jobs by their ids. JSON would tell of the first one only (in builds after 23.06.06), or be
     made invalid by somebody else's job if all were asked for. `-x` shows nothing at all where the
-    server keeps no history."""
-    return _command("qstat", *(("-x",) if history else ()), "-f", "-F", "dsv", *ids)
+    server keeps no history. `-E`: all over one connection; else each id takes one of its own and
+    another to prove who asks, and after some 500 ids in a minute a host has no port left for that.
+    """
+    return _command("qstat", "-E", *(("-x",) if history else ()), "-f", "-F", "dsv", *ids)
 
 
 def list_nodes(form: str) -> Command:

@@ -19,7 +19,7 @@ WHO = Account("mbsvc")
 ID = said("37.pbsa\n")
 FIND = f"qselect -x -u mbsvc -N {TOKEN}"
 LIVE = f"qselect -u mbsvc -N {TOKEN}"
-SHOW = "qstat -x -f -F dsv 37.pbsa"
+SHOW = "qstat -E -x -f -F dsv 37.pbsa"
 LIST = "pbs_rstat -F"
 
 
@@ -55,7 +55,7 @@ def test_nothing_there() -> None:
 def test_without_history_a_job_that_is_gone_has_ended() -> None:
     cause, told = clean([NO_HISTORY, ID, job("R"), said(), NO_HISTORY, said()], reservation=False)
     assert cause is None
-    assert told.lines == [FIND, LIVE, "qstat -f -F dsv 37.pbsa", "qdel 37.pbsa", FIND, LIVE]
+    assert told.lines == [FIND, LIVE, "qstat -E -f -F dsv 37.pbsa", "qdel 37.pbsa", FIND, LIVE]
 
 
 def test_a_job_that_vanishes_between_two_commands() -> None:

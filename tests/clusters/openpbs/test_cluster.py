@@ -122,7 +122,7 @@ def test_without_history_ended_jobs_are_not_asked_for() -> None:
     told = Told()
     answers: list[Answer] = [VERSION, said("37.pbsa\n"), NO_HISTORY, job(), FREE, said()]
     drive(cluster().observe(NOW), answers, told)
-    assert told.lines[3] == "qstat -f -F dsv 37.pbsa"
+    assert told.lines[3] == "qstat -E -f -F dsv 37.pbsa"
 
 
 def test_jobs_that_vanish_while_they_are_asked_for() -> None:

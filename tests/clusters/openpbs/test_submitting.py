@@ -107,7 +107,7 @@ def test_adopting() -> None:
     known = said(case("20/29").stdout.replace("mb-run", TOKEN).replace("pbsal@", "mbsvc@"))
     told, native = submit([said("37.pbsa\n"), known], again)
     assert native == "37.pbsa"
-    assert told.lines == [FIND, "qstat -x -f -F dsv 37.pbsa"]
+    assert told.lines == [FIND, "qstat -E -x -f -F dsv 37.pbsa"]
     told, native = submit([said(), said("7.pbsa\n")], again)
     assert (native, told.lines[0]) == ("7.pbsa", FIND)
 
@@ -116,7 +116,7 @@ def test_without_history_live_jobs_are_looked_for_apart() -> None:
     again = replace(ORDER, again=True)
     known = said(case("20/29").stdout.replace("mb-run", TOKEN).replace("pbsal@", "mbsvc@"))
     told, native = submit([NO_HISTORY, said("37.pbsa\n"), known], again)
-    assert told.lines == [FIND, f"qselect -u mbsvc -N {TOKEN}", "qstat -f -F dsv 37.pbsa"]
+    assert told.lines == [FIND, f"qselect -u mbsvc -N {TOKEN}", "qstat -E -f -F dsv 37.pbsa"]
     assert native == "37.pbsa"
     assert submit([NO_HISTORY, said(), said("7.pbsa\n")], again)[1] == "7.pbsa"
 

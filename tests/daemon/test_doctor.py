@@ -10,6 +10,7 @@ import pytest
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site
 from tests.daemon.kinds import Simulated
+from tests.daemon.pbs import OpenPBS, servers
 from tests.testbed import SlurmCluster
 
 Json = dict[str, Any]
@@ -42,6 +43,24 @@ def test_a_healthy_site_with_a_job_in_each_cluster(slurm_site: Site) -> None:
     done = slurm_site.cli("doctor", "--config", str(slurm_site.config))
     assert done.returncode == 0
     assert "delft  ok       reserve: made and deleted" in done.stdout
+
+
+@pytest.mark.xdist_group("openpbs")
+def test_healthy_openpbs_servers_with_a_job_in_each(make_site: MakeSite) -> None:
+    site = make_site(OpenPBS(servers()))
+    site.configure({"clusters": {"lab": {"queue": "nobody"}, "leiden": {"whole_nodes": 64}}})
+    code, found = examined(site, "--run")
+    assert code == 1
+    for name in ("delft", "leiden"):
+        outcomes = {check: finding["outcome"] for check, finding in found[name].items()}
+        checks = ("version", "list", "clock", "reserve", "folder", "job")
+        assert {check: outcomes[check] for check in checks} == dict.fromkeys(checks, "ok"), outcomes
+        held = site.kind.held(site.folder, name)
+        assert held.jobs == () and held.reservations == {}
+    assert "leave out `whole_nodes`" in found["leiden"]["whole nodes"]["advice"]
+    assert found["lab"]["job"]["outcome"] == "missing"
+    assert "nknown queue" in found["lab"]["job"]["said"]
+    assert not list(site.work.glob("**/mb-*"))
 
 
 @pytest.mark.slurm

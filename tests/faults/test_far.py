@@ -155,16 +155,26 @@ def test_a_connection_cut_at_any_step(
     whole(site)
 
 
-@pytest.mark.parametrize("via", ["ssh", "openssh"])
-def test_files_go_there_and_back_over_a_way_that_breaks(via: str, far_site: MakeFarSite) -> None:
+@pytest.mark.parametrize(
+    ("system", "via"),
+    [
+        pytest.param("slurm", "ssh", marks=SLURM),
+        pytest.param("slurm", "openssh", marks=SLURM),
+        live("openpbs", "ssh"),
+        live("openpbs", "openssh"),
+    ],
+)
+def test_files_go_there_and_back_over_a_way_that_breaks(
+    system: str, via: str, far_site: MakeFarSite
+) -> None:
     """Cut while the files are sent, and again while the results come back."""
-    site, kind = far_site(via)
+    site, roads = far_site(system, via)
     content = random.Random(2003).randbytes(20 << 20)
     (site.work / "in").mkdir()
     (site.work / "in" / "data").write_bytes(content)
     site.start()
     site.look_at_clusters()
-    way = kind.ways["delft"]
+    way = roads.ways["delft"]
     way.cut_after(9 << 20)
     script = f"#!/bin/sh\n{until(site.work / 'go')}\ncp in/data out\n"
     job = site.submit([*TOGETHER.split(), "--stage-in", "in/data", "--stage-out", "out"], script)

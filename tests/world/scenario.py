@@ -213,13 +213,14 @@ def _with_files_faults(
     rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
 ) -> tuple[Fault, ...]:
     """What else goes wrong where there are files: no space at home, a crash around a transfer."""
-    if not any(job.sends or job.fetches for job in jobs):
+    having = [job for job in jobs if job.sends or job.fetches]
+    if not having:
         return tuple(faults)
-    found = []
-    for fault in faults:
-        if fault.what == "crash" and rng.random() < 0.4:
-            fault = replace(fault, how=rng.choice(("Stage", "Fetch", "Clean")))
-        found.append(fault)
+    found = list(faults)
+    if rng.random() < 0.3:
+        at = round(rng.choice(having).at + rng.uniform(0, 30), 3)
+        lasts = round(rng.uniform(0, 90), 3)
+        found.append(Fault(at, "crash", "", lasts, rng.choice(("Stage", "Fetch", "Clean"))))
     if rng.random() < 0.2:
         lasts = round(rng.choice((rng.uniform(1, 60), rng.uniform(1, 400))), 3)
         found.append(Fault(round(rng.uniform(0, SPAN), 3), "home", "", lasts))

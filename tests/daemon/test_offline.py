@@ -18,6 +18,7 @@ from metabroker.api.client import Client, ClientError
 from metabroker.store import Store
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.wire import to_wire
+from tests.daemon.harness import PATIENCE, eventually
 
 
 def free_port() -> int:
@@ -77,9 +78,10 @@ def test_twins_have_the_sizes_last_seen_and_leave_the_real_store_alone(tmp_path:
         ended = client.wait(job, lambda _job: None)
         # Played, not run: the script's own exit code is never seen.
         assert (ended["state"], ended["exit_code"]) == ("COMPLETED", 0)
+        met = tmp_path / ".metabroker"
+        eventually(lambda: not met.exists(), PATIENCE, "where its components met is gone")
     with contextlib.closing(sqlite3.connect(tmp_path / "mb.db")) as real:
         assert real.execute("select count(*) from jobs").fetchone() == (0,)
-    assert not (tmp_path / ".metabroker").exists()
 
 
 def test_prometheus_sees_queues_and_clusters(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from .events import (
     Opened,
     Refused,
     Reserved,
+    Staged,
     Started,
     Submitted,
     Unsure,
@@ -143,6 +144,12 @@ class Saga(Staging):
             self._owe(component, Step.OPEN, now)
 
     # --- replies ------------------------------------------------------------------------------
+
+    def staged(self, event: Staged, now: float) -> None:
+        """A component's files are in its cluster."""
+        job = self._sent(event, now)
+        if job is not None:
+            self._claim_all(job, now)
 
     def reserved(self, event: Reserved, now: float) -> None:
         """A vote in favour."""

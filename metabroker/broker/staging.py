@@ -22,18 +22,14 @@ class Staging(Looks):
         for component in job.components:
             self._owe(component, Step.STAGE, now)
 
-    def staged(self, event: Staged, now: float) -> None:
-        """A component's files are in its cluster."""
+    def _sent(self, event: Staged, now: float) -> Job | None:
+        """A component's files are in its cluster; the job, once those of all components are."""
         component, job = self._find(event.ref)
         if component is None or job is None or component.step is not Step.STAGE:
-            return
+            return None
         self._done(component)
         self._note(now, job, component, "files sent", files=event.files, bytes=event.size)
-        if all(c.step is Step.NONE for c in job.components):
-            self._claim_all(job, now)
-
-    def _claim_all(self, job: Job, now: float) -> None:
-        raise NotImplementedError
+        return job if all(c.step is Step.NONE for c in job.components) else None
 
     def fetched(self, event: Fetched, now: float) -> None:
         """A component's results are back."""

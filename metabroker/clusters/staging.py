@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import secrets
 from collections.abc import Iterator, Sequence
 
 from metabroker.broker.states import Cause
@@ -45,16 +46,28 @@ def sending(files: Files, home: Home, order: StageOrder, part: int = PART) -> Op
         files.make_folder(order.gate)
         files.make_folder(work)
         there = {f.path: f.size for f in files.tree(work)} if order.again else {}
+        new = _place_of_this_try(files, order)
     for source in sources:
         if there.get(source.path) != source.size:
-            yield from _send(files, home, order, source, part)
+            yield from _send(files, home, order, source, new, part)
     return Moved(len(sources), sum(source.size for source in sources))
 
 
+def _place_of_this_try(files: Files, order: StageOrder) -> str:
+    """Where files are made, each until it is whole. No other try's: a part that nobody waits for
+    any more may still be written, late, and must not come into a file of this one."""
+    if order.again:
+        for entry in files.list(order.gate) or ():
+            if entry.name.startswith(_UNFINISHED):
+                files.remove_tree(f"{order.gate}/{entry.name}")
+    folder = f"{order.gate}/{_UNFINISHED}-{secrets.token_hex(4)}"
+    files.make_folder(folder)
+    return f"{folder}/part"
+
+
 def _send(
-    files: Files, home: Home, order: StageOrder, source: Listed, part: int
+    files: Files, home: Home, order: StageOrder, source: Listed, new: str, part: int
 ) -> Operation[None]:
-    new = f"{order.gate}/{_UNFINISHED}"
     for offset in _offsets(source.size, part):
         with _near(source.path, "cannot be sent"):
             content = home.get(order.folder, source, offset, part)

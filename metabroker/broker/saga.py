@@ -50,7 +50,7 @@ class Saga(Staging):
         clusters, sizes = self._settings.clusters, job.request.sizes
         job.components = [
             Component(
-                ref=Ref(job.id, job.attempt, index),
+                ref=Ref(job.id, job.attempt, index, self._settings.term),
                 cluster=cluster,
                 processors=clusters[cluster].held(processors),
                 reserves=clusters[cluster].reserves and not job.single,

@@ -4,6 +4,10 @@ A token names one component of one attempt of one job of one broker instance:
 `mb-3f9a2c-17-2-0` is component 0 of attempt 2 of job 17 of instance 3f9a2c. It is the name of the
 component's reservation and of its native job. Only things whose token carries the broker's own
 instance are ever cancelled or deleted.
+
+Where several brokers share a store, or one was restored from a backup, a fencing number follows:
+`mb-3f9a2c-17-2-0-5` was made of an attempt that was begun in term 5. A term is never given twice,
+so whatever a former leader has left, or a time that no backup knows of, is never mistaken for ours.
 """
 
 from __future__ import annotations
@@ -11,15 +15,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_TOKEN = re.compile(r"mb-([0-9a-f]{6,16})-([1-9][0-9]{0,17})-([1-9][0-9]{0,8})-([0-9]{1,6})")
+_TOKEN = re.compile(
+    r"mb-([0-9a-f]{6,16})-([1-9][0-9]{0,17})-([1-9][0-9]{0,8})-([0-9]{1,6})(?:-([1-9][0-9]{0,17}))?"
+)
 
 
 class Ref(NamedTuple):
-    """One component of one attempt of one job."""
+    """One component of one attempt of one job. `term`: in which the attempt was begun; 0: there
+    has been one leader only."""
 
     job: int
     attempt: int
     component: int
+    term: int = 0
 
     def __str__(self) -> str:
         return f"{self.job}.{self.attempt}.{self.component}"
@@ -27,7 +35,8 @@ class Ref(NamedTuple):
 
 def make(instance: str, ref: Ref) -> str:
     """The token of `ref` under broker instance `instance` (6 to 16 hexadecimal digits)."""
-    return f"mb-{instance}-{ref.job}-{ref.attempt}-{ref.component}"
+    term = f"-{ref.term}" if ref.term else ""
+    return f"mb-{instance}-{ref.job}-{ref.attempt}-{ref.component}{term}"
 
 
 def parse(instance: str, text: str) -> Ref | None:
@@ -35,9 +44,10 @@ def parse(instance: str, text: str) -> Ref | None:
     match = _TOKEN.fullmatch(text)
     if match is None or match[1] != instance:
         return None
-    return Ref(int(match[2]), int(match[3]), int(match[4]))
+    return Ref(int(match[2]), int(match[3]), int(match[4]), int(match[5] or 0))
 
 
 def kept(ref: Ref) -> str:
     """The folder, in the job's own one in its cluster, of results that cannot be brought back."""
-    return f"metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}"
+    term = f"-{ref.term}" if ref.term else ""
+    return f"metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}{term}"

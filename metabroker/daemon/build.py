@@ -77,6 +77,7 @@ def settings(config: Config, store: Store) -> Settings:
     return Settings(
         instance=store.instance,
         clusters=(*named, *absent),
+        term=store.leadership.term() if store.term is None else store.term,
         submission_retries=config.retries.submission,
         completion_retries=config.retries.completion,
         stage_timeout=config.timeouts.stage,

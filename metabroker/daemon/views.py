@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from metabroker.broker import tokens
 from metabroker.broker.states import Cause, JobState, Phase, Step
+from metabroker.broker.tokens import Ref
 
 Json = dict[str, Any]
 Row = Mapping[str, Any]
@@ -124,4 +126,5 @@ def _left(part: Row, instance: str) -> Json:
 
 
 def _token(part: Row, instance: str) -> str:
-    return f"mb-{instance}-{part['job']}-{part['attempt']}-{part['component']}"
+    ref = Ref(part["job"], part["attempt"], part["component"], part["term"])
+    return tokens.make(instance, ref)

@@ -119,6 +119,7 @@ def component_row(component: Component, names: Names) -> dict[str, Any]:
         "job": component.ref.job,
         "attempt": component.ref.attempt,
         "component": component.ref.component,
+        "term": component.ref.term,
         "cluster": names.names[component.cluster],
         "processors": component.processors,
         "reserves": component.reserves,
@@ -143,7 +144,7 @@ def component_of(row: Row, names: Names) -> Component:
     cluster = names.index(row["cluster"])
     assert cluster is not None
     return Component(
-        ref=Ref(row["job"], row["attempt"], row["component"]),
+        ref=Ref(row["job"], row["attempt"], row["component"], row["term"]),
         cluster=cluster,
         processors=row["processors"],
         reserves=row["reserves"],

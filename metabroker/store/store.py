@@ -33,6 +33,7 @@ from metabroker.broker.states import ENDED, IN_ATTEMPT, Phase, Step
 
 from . import tables
 from .access_tokens import AccessTokens
+from .leadership import Clock, Leadership, database_clock, fence
 from .rows import Names, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 
@@ -116,13 +117,16 @@ class Store:
         StoreUnavailable: it cannot be opened, or was written by a newer metabroker.
     """
 
-    def __init__(self, url: str, *, migrate: bool = True) -> None:
+    def __init__(self, url: str, *, migrate: bool = True, clock: Clock = database_clock) -> None:
+        """`clock`: the database's, for leases."""
         self._engine = _engine(url)
         self._upserts = _Upserts()
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
             self.instance = self._instance()
         self.access_tokens = AccessTokens(self._engine, self._guard)
+        self.leadership = Leadership(self._engine, self._guard, clock)
+        self.term: int | None = None  # in whose name is written, where there are several brokers
         self._writer: Connection | None = None
 
     # --- writing ------------------------------------------------------------------------------
@@ -133,6 +137,7 @@ class Store:
         Raises:
             StoreUnavailable: nothing was written (or: it cannot be told; writing the same batch
                 again is safe).
+            LeadershipLost: nothing was written, since another broker leads.
         """
         try:
             self._commit(batch, names)
@@ -143,6 +148,8 @@ class Store:
     def _commit(self, batch: Batch, names: Names) -> None:
         ready = batch.ready
         with self._guard(), self._write() as connection:
+            if self.term is not None:
+                fence(connection, self.term)
             if batch.accepted:
                 rows = [_script_row(accepted) for accepted in batch.accepted]
                 self._upsert(connection, tables.scripts, rows)

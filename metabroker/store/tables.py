@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -29,6 +30,17 @@ facts = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+# One row. That `term` is unique makes it a key: who changes it waits for all that hold it shared,
+# and who renews the lease for nobody.
+leadership = Table(
+    "leadership",
+    metadata,
+    Column("only", Integer, primary_key=True, autoincrement=False),
+    Column("term", BigInteger, nullable=False, unique=True),
+    Column("holder", Text, nullable=False),
+    Column("expires", Float, nullable=False),
 )
 
 clusters = Table(
@@ -94,6 +106,7 @@ components = Table(
     Column("exit_code", Integer),
     Column("cause", Text),
     Column("detail", Text, nullable=False),
+    Column("term", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("job", "attempt", "component"),
     Index("components_by_phase", "phase"),
     Index("components_by_seq", "seq"),

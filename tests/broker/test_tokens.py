@@ -17,6 +17,7 @@ REFS = st.builds(
     st.integers(1, 10**17),
     st.integers(1, 10**8),
     st.integers(0, 999_999),
+    st.just(0) | st.integers(1, 10**17),
 )
 
 
@@ -33,6 +34,13 @@ def test_a_token_is_safe_as_a_name_in_any_cluster(instance: str, ref: Ref) -> No
 @given(INSTANCES, INSTANCES, REFS)
 def test_another_brokers_token_is_not_ours(mine: str, other: str, ref: Ref) -> None:
     assert tokens.parse(mine, tokens.make(other, ref)) == (ref if mine == other else None)
+
+
+@given(INSTANCES, REFS, st.integers(0, 10**17))
+def test_what_another_term_has_begun_has_another_name(instance: str, ref: Ref, term: int) -> None:
+    other = ref._replace(term=term)
+    assert (tokens.make(instance, other) == tokens.make(instance, ref)) == (term == ref.term)
+    assert (tokens.kept(other) == tokens.kept(ref)) == (term == ref.term)
 
 
 @given(st.text(max_size=40))
@@ -55,6 +63,9 @@ def test_any_other_text_is_no_token(text: str) -> None:
         "mb-abcdef01-1-1--1",
         "mb-ABCDEF01-1-1-0",
         "mb-abcdef01-1-1-0-0",
+        "mb-abcdef01-1-1-0-01",
+        "mb-abcdef01-1-1-0-",
+        "mb-abcdef01-1-1-0-1-1",
     ],
 )
 def test_almost_a_token(text: str) -> None:

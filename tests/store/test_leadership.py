@@ -1,0 +1,112 @@
+"""The lease: one leader at a time, each in a term of its own, and nothing written in an old one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from metabroker.broker.outbox import Entry, Ready
+from metabroker.store import Batch, LeadershipLost, Store
+from metabroker.store.rows import Names
+
+
+class Time:
+    """The database's clock."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self, _connection: object) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def store(tmp_path: Path, time: Time) -> Iterator[Store]:
+    made = Store(f"sqlite:///{tmp_path}/a.db", clock=time)
+    yield made
+    made.close()
+
+
+def written(store: Store) -> None:
+    """Write something."""
+    ready = Ready([], [], [Entry(1.0, 1, 1, "placed", {})], [])
+    store.commit(Batch(ready), Names(["c"]))
+
+
+def test_a_lease_is_held_by_one_until_it_has_run_out(store: Store, time: Time) -> None:
+    lease = store.leadership
+    assert lease.leader() is None and lease.term() == 0
+    assert lease.take("a", 10) == 1
+    assert lease.take("b", 10) is None
+    time.now += 9.9
+    assert lease.take("b", 10) is None
+    time.now += 0.1
+    assert lease.take("b", 10) == 2
+    leader = lease.leader()
+    assert leader is not None and (leader.term, leader.holder, leader.seconds) == (2, "b", 10)
+
+
+def test_a_lease_that_is_renewed_goes_on(store: Store, time: Time) -> None:
+    lease = store.leadership
+    assert lease.take("a", 10) == 1
+    time.now += 9
+    assert lease.renew(1, 10)
+    time.now += 9
+    assert lease.take("b", 10) is None
+
+
+def test_a_lease_that_has_run_out_and_was_not_taken_can_be_renewed(
+    store: Store, time: Time
+) -> None:
+    lease = store.leadership
+    assert lease.take("a", 10) == 1
+    time.now += 100
+    assert lease.renew(1, 10)
+    assert lease.take("b", 10) is None
+
+
+def test_who_has_lost_the_lease_is_told(store: Store, time: Time) -> None:
+    lease = store.leadership
+    assert lease.take("a", 10) == 1
+    time.now += 10
+    assert lease.take("b", 10) == 2
+    assert not lease.renew(1, 10)
+    lease.release(1)
+    assert lease.take("c", 10) is None
+
+
+def test_a_lease_that_is_let_go_can_be_taken_at_once(store: Store) -> None:
+    lease = store.leadership
+    assert lease.take("a", 10) == 1
+    lease.release(1)
+    leader = lease.leader()
+    assert leader is not None and leader.seconds == 0
+    assert lease.take("b", 10) == 2
+
+
+def test_nothing_is_written_in_an_old_term(store: Store, time: Time) -> None:
+    lease = store.leadership
+    store.term = lease.take("a", 10)
+    written(store)
+    time.now += 10
+    assert lease.take("b", 10) == 2
+    with pytest.raises(LeadershipLost):
+        written(store)
+    assert len(store.history(1)) == 1
+    store.term = 2
+    written(store)
+    assert len(store.history(1)) == 2
+
+
+def test_a_term_is_greater_than_what_it_was_raised_to(store: Store) -> None:
+    lease = store.leadership
+    lease.raise_to(1_700_000_000)
+    assert lease.term() == 1_700_000_000
+    assert lease.take("a", 10) == 1_700_000_001

@@ -21,6 +21,7 @@ from pydantic import (
 
 from metabroker import paths
 from metabroker.config import values
+from metabroker.config.errors import Refusal
 from metabroker.config.section import (
     ClusterName,
     Count,
@@ -65,6 +66,15 @@ def _optional_path(value: object, info: ValidationInfo) -> Path | None:
 
 def _socket(value: object, info: ValidationInfo) -> Path:
     return values.socket_path(value, folder(info))
+
+
+_SHORTEST_LEASE = 2.0  # seconds: a busy database answers in less than half of it
+
+
+def _lease(seconds: float) -> float:
+    if seconds < _SHORTEST_LEASE:
+        raise Refusal(f"{seconds:g} seconds are too few", "write 2s or more; 10s is usual")
+    return seconds
 
 
 def _store(value: object, info: ValidationInfo) -> str:
@@ -304,6 +314,9 @@ class Config(Section):
 
     store: Annotated[str, BeforeValidator(_store)] = Field(default_factory=_default_store)
     """database of the jobs, as an SQLAlchemy URL"""
+    lease: Annotated[Seconds, AfterValidator(_lease)] = 10.0
+    """where several brokers share the store: how long one of them leads at a time without asking
+    for more, and how long another waits at most before it takes over; needs postgresql"""
     socket: Annotated[Path, BeforeValidator(_socket), _Text] = Field(
         default_factory=paths.default_socket
     )

@@ -30,6 +30,7 @@ from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
+from metabroker.clusters.transports.permitted import Permit, permitted
 from metabroker.clusters.transports.reach import Hop, Reach
 from metabroker.config.model import Config, RealCluster
 from metabroker.config.model import OpenPBSCluster as OpenPBSConfig
@@ -144,8 +145,11 @@ def place(config: Config) -> Place:
     return PLACEMENTS[config.placement_in_force]
 
 
-def clusters(config: Config, made: Settings, store: Store, users: Users) -> list[Cluster]:
-    """The clusters, in the order of the settings. `users`: of those that act for users."""
+def clusters(
+    config: Config, made: Settings, store: Store, users: Users, permit: Permit | None = None
+) -> list[Cluster]:
+    """The clusters, in the order of the settings. `users`: of those that act for users; `permit`:
+    asked before each step in a real one, where several brokers share the store."""
     found: list[Cluster] = []
     for entry in made.clusters:
         configured = config.clusters.get(entry.name)
@@ -161,7 +165,7 @@ def clusters(config: Config, made: Settings, store: Store, users: Users) -> list
             if entry.name in users:
                 table, own = users[entry.name].table, _account(configured)
                 owners = OwnersOfStore(store, made.instance, entry.name, own, table)
-            found.append(real(config, configured, entry.name, made.instance, owners))
+            found.append(real(config, configured, entry.name, made.instance, owners, permit))
     return found
 
 
@@ -171,12 +175,15 @@ def real(
     name: str,
     instance: str,
     owners: Owners | None = None,
+    permit: Permit | None = None,
 ) -> SlurmCluster | OpenPBSCluster:
     """A cluster that is not simulated, for the broker `instance`; `owners`: of its jobs there,
-    where it acts for users."""
+    where it acts for users; `permit`: asked before each step."""
     transport = _transport(configured, config.timeouts.command)
     if isinstance(configured, SlurmConfig) and configured.access != "commands":
         transport = _by_pyslurm(configured, name, transport, config.timeouts.command)
+    if permit is not None:
+        transport = permitted(transport, permit)
     user, horizon = _account(configured), float(config.default_time)
     if isinstance(configured, OpenPBSConfig):
         return OpenPBSCluster(

@@ -19,6 +19,8 @@ lost, repeated or late:
   a job that a crashed controller brought back to life, finds no `go` and ends at once (P2).
 - The broker that undoes an attempt moves the gate to `abort`, or learns that it is at `run`.
 - A folder that is gone is a gate that is shut.
+- The token file is laid under another name and renamed into its first position: what a stopped
+  broker does too late, when it goes on, cannot make a second one.
 
 Beside the token file the component writes down its arrival, its start and its end: the exit
 status that counts, also where the cluster forgets ended jobs.

@@ -48,6 +48,10 @@ STARTED = "started"
 ENDED = "ended"
 RECORDS = (ARRIVED, READY, STARTED, ENDED)
 SCRIPT = "script"
+# The token file before its first position. It is renamed into that, never written: what is done
+# too late, by a broker that was stopped in the middle of it, finds nothing to rename, and so
+# cannot put a second token into a gate that has been passed.
+_BORN = ".born"
 PEERS = "peers.json"
 FOLDER = ".metabroker"
 # What a wrong or closed folder leads to; all else may be better soon.
@@ -101,7 +105,9 @@ class Gates:
                 self._files.make_folder(work_folder(gate))
             self._files.write(f"{gate}/{SCRIPT}", order.script, executable=True)
             first = Position.GO if order.barrier_seconds is None else Position.WAIT
-            self._files.write(f"{gate}/{first.value}", b"")
+            self._files.write(f"{gate}/{_BORN}", b"")
+            if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
+                raise Doubt("the component's gate was laid out by somebody else meanwhile")
         except OSError as error:
             raise _cannot_write(gate, error) from error
         except NotAllowed as denied:
@@ -167,6 +173,8 @@ class Gates:
         for position in (Position.WAIT, Position.ARMED, Position.GO):
             if self._move(order.gate, position, Position.ABORT):
                 return True
+        if self._files.rename(f"{order.gate}/{_BORN}", f"{order.gate}/{Position.ABORT.value}"):
+            return True
         return self._position(order.gate) is not Position.RUN
 
     @_doubted

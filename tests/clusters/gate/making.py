@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from metabroker.clusters.gate import Gates, gate_path
@@ -54,3 +55,31 @@ def positions(gate: str) -> set[str]:
 def clean(gate: str | None) -> CleanOrder:
     """The order to clean it."""
     return CleanOrder(TOKEN, gate)
+
+
+class Stopped(LocalFiles):
+    """Files of a broker that is stopped when it is about to change something once more; `late`
+    is what it does when it goes on."""
+
+    class Now(BaseException):
+        """It is stopped."""
+
+    def __init__(self, changes: int) -> None:
+        self._left = changes
+        self.late: Callable[[], object] = lambda: None
+
+    def make_folder(self, path: str) -> None:
+        self._change(lambda: LocalFiles.make_folder(self, path))
+
+    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
+        self._change(lambda: LocalFiles.write(self, path, content, executable=executable))
+
+    def rename(self, old: str, new: str) -> bool:
+        return bool(self._change(lambda: LocalFiles.rename(self, old, new)))
+
+    def _change(self, change: Callable[[], object]) -> object:
+        if self._left == 0:
+            self.late = change
+            raise Stopped.Now
+        self._left -= 1
+        return change()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -14,7 +15,7 @@ from metabroker.clusters.gate import Gates, Position, gate_path
 from metabroker.clusters.port import Marks, Peer, Refusal, Remains
 from metabroker.clusters.transports.local import LocalFiles
 
-from .making import TOKEN, clean, gates, order, positions
+from .making import TOKEN, Stopped, clean, gates, order, positions
 
 PEERS = (Peer("delft", 16, ("n1", "n2")), Peer("leiden", 8))
 
@@ -142,6 +143,36 @@ def test_half_made_it_is_finished(tmp_path: Path) -> None:
     gates().prepare(it)
     assert positions(it.gate) == {"wait"}
     assert (Path(it.gate) / "script").read_bytes() == b"#!/bin/sh\n"
+
+
+@pytest.mark.parametrize("steps", range(5))
+@pytest.mark.parametrize("meanwhile", ["passed", "shut", "passed and removed"])
+@pytest.mark.parametrize("patience", [None, 60])
+def test_what_a_stopped_broker_does_too_late_opens_no_gate_again(
+    tmp_path: Path, steps: int, meanwhile: str, patience: int | None
+) -> None:
+    """It is stopped in the middle of a step, another one takes over, and then that step is done."""
+    it = order(tmp_path, patience=patience)
+    files = Stopped(steps)
+    with contextlib.suppress(Stopped.Now):
+        Gates(files).prepare(it)
+    if meanwhile == "shut":
+        assert gates().shut(clean(it.gate)) is True
+        expected = positions(it.gate) if Path(it.gate).exists() else set()
+        assert expected <= {"abort"}
+    else:
+        gates().prepare(it)
+        (first,) = positions(it.gate)
+        (Path(it.gate) / first).rename(Path(it.gate) / "run")
+        expected = {"run"}
+    if meanwhile == "passed and removed":
+        gates().remove(it.gate)
+    with contextlib.suppress(OSError):
+        files.late()
+    if not Path(it.gate).exists():
+        return
+    assert positions(it.gate) <= {"run", "abort"}
+    assert positions(it.gate) == expected or meanwhile == "passed and removed"
 
 
 def test_a_job_folder_that_is_no_folder(tmp_path: Path) -> None:

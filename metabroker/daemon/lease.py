@@ -1,0 +1,102 @@
+"""The lease of a broker that leads: renewed in time, and asked before each step in a cluster.
+
+The decisions are in `metabroker.broker.tenure`. The clock is one that goes on while the process is
+stopped and while the host is suspended, so a broker that wakes up knows at once that it may have
+been replaced, and does nothing more before the database has said that it has not.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from metabroker.broker.tenure import Tenure, pause
+from metabroker.clusters.transports.base import CommandLost
+from metabroker.store import StoreUnavailable
+from metabroker.store.leadership import Leadership
+
+log = logging.getLogger(__name__)
+
+
+def clock() -> float:
+    """Seconds since the host's start, those included in which nothing ran."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class Lease:
+    """Held from its making on, in the term that `take` has brought.
+
+    `lost` is called once, by the lease's own thread, when another broker leads.
+    """
+
+    def __init__(
+        self,
+        leadership: Leadership,
+        tenure: Tenure,
+        lost: Callable[[], None],
+        clock: Callable[[], float] = clock,
+    ) -> None:
+        self.tenure = tenure
+        self._leadership = leadership
+        self._lost = lost
+        self._clock = clock
+        self._news = threading.Condition()
+        self._over = False
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
+
+    def start(self) -> None:
+        """Renew it from now on."""
+        self._thread.start()
+
+    def permit(self) -> None:
+        """Return when nobody else can be leading.
+
+        Raises:
+            CommandLost: somebody else leads, or this broker ends.
+        """
+        if self._may_act():
+            return
+        with self._news:
+            while not self._over and not self._may_act():
+                self._news.wait(0.1)
+            if self._over:
+                raise CommandLost("not done: this broker does not lead any more")
+
+    def close(self, *, release: bool) -> None:
+        """Act no more; with `release`, let another broker lead at once."""
+        self._end()
+        self._stopping.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=self.tenure.seconds)
+        if release:
+            try:
+                self._leadership.release(self.tenure.term)
+            except StoreUnavailable as error:
+                log.warning("the lease was not let go, and runs out by itself: %s", error)
+
+    def _may_act(self) -> bool:
+        return not self._over and self.tenure.may_act(self._clock())
+
+    def _end(self) -> None:
+        with self._news:
+            self._over = True
+            self._news.notify_all()
+
+    def _keep(self) -> None:
+        while not self._stopping.wait(pause(self.tenure.seconds)):
+            asked_at = self._clock()
+            try:
+                leads = self._leadership.renew(self.tenure.term, self.tenure.seconds)
+            except StoreUnavailable as error:
+                log.warning("the lease cannot be renewed: %s", error)
+                continue
+            if not leads:
+                self._end()
+                self._lost()
+                return
+            with self._news:
+                self.tenure.renewed(asked_at)
+                self._news.notify_all()

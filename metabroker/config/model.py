@@ -314,9 +314,6 @@ class Config(Section):
 
     store: Annotated[str, BeforeValidator(_store)] = Field(default_factory=_default_store)
     """database of the jobs, as an SQLAlchemy URL"""
-    lease: Annotated[Seconds, AfterValidator(_lease)] = 10.0
-    """where several brokers share the store: how long one of them leads at a time without asking
-    for more, and how long another waits at most before it takes over; needs postgresql"""
     socket: Annotated[Path, BeforeValidator(_socket), _Text] = Field(
         default_factory=paths.default_socket
     )
@@ -349,6 +346,9 @@ class Config(Section):
     """how often a job that failed is tried again"""
     poll_interval: Seconds = 5.0
     """time between two looks at a cluster"""
+    lease: Annotated[Seconds, AfterValidator(_lease)] = 10.0
+    """where several brokers share the store: how long one of them leads at a time without asking
+    for more, and how long another waits at most before it takes over; needs postgresql"""
     default_time: WholeSeconds = 3600
     """time limit of a job that names none"""
     max_time: WholeSeconds | None = None

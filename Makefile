@@ -9,7 +9,7 @@ FIRST ?= 0
 LIMIT ?= 1000
 WORKERS ?= 2
 
-.PHONY: help setup demo test test-releases check storm storm-mutations clusters-up clusters-down clean
+.PHONY: help setup demo test test-releases check storm storm-brokers storm-mutations clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,9 @@ check: setup ## style, types, import contracts, purity of the core
 
 storm: setup ## SEEDS=1000 worlds full of faults, on all cores
 	$(BIN)/python -m tests.world.storm --first $(FIRST) --seeds $(SEEDS)
+
+storm-brokers: setup ## the same with two brokers and three that share a store
+	$(BIN)/python -m tests.world.storm --several --first $(FIRST) --seeds $(SEEDS)
 
 storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
 	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)

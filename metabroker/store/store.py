@@ -33,7 +33,7 @@ from metabroker.broker.states import ENDED, IN_ATTEMPT, Phase, Step
 
 from . import tables
 from .access_tokens import AccessTokens
-from .leadership import Clock, Leadership, database_clock, fence
+from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
 from .rows import Names, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 
@@ -397,6 +397,8 @@ class Store:
         try:
             with self._writer.begin():
                 yield self._writer
+        except LeadershipLost:
+            raise  # rolled back: there is nothing wrong with the connection
         except BaseException:
             broken, self._writer = self._writer, None
             if broken is not None:

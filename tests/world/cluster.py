@@ -7,18 +7,23 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from metabroker.broker.settings import Settings
 from metabroker.clusters.simulated.actor import Actor
 from metabroker.clusters.simulated.model import Job, Model, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.staging import work_folder
-from metabroker.clusters.transports.base import Command, Completed, Transport
+from metabroker.clusters.transports.base import Command, Completed, Files
 
 from .controller import FOREIGN, Controller, is_ours
 from .files import MemoryFiles
 from .home import RESULT
 from .scenario import ClusterPlan
+from .slipping import SlippingFiles
+
+if TYPE_CHECKING:
+    from .host import Host
 
 _GATE = re.compile(rb"^gate='?([^'\n]+)'?$", re.M)
 _PATIENCE = re.compile(rb"^patience=(\d*)$", re.M)
@@ -44,7 +49,7 @@ class Run:
 class NoTransport:
     """The world runs the commands; the adapter only needs the files."""
 
-    def __init__(self, files: MemoryFiles) -> None:
+    def __init__(self, files: Files) -> None:
         self.files = files
 
     def run(self, command: Command) -> Completed:
@@ -80,7 +85,6 @@ class WorldCluster:
         self._fell = fell
         self.model = Model(plan.processors)
         self.files = MemoryFiles(self.local)
-        self.transport: Transport = NoTransport(self.files)
         self.controller = Controller(plan.name, self.model, self._taken, self._sized)
         self._began = clock()
         self.runs: dict[int, Run] = {}
@@ -93,10 +97,11 @@ class WorldCluster:
         now = self._clock()
         return now + self.offset + self.plan.drift * (now - self._began)
 
-    def adapter(self, settings: Settings) -> SlurmCluster:
-        """The broker's adapter for it; a new one after each of the broker's crashes."""
+    def adapter(self, settings: Settings, host: Host) -> SlurmCluster:
+        """A broker's adapter for it; a new one after each of the broker's crashes."""
         options = SlurmOptions(self.plan.name, settings.instance, "root")
-        adapter = SlurmCluster(options, self.transport)
+        files = self.files if host.alone else SlippingFiles(self.files, host.about_to)
+        adapter = SlurmCluster(options, NoTransport(files))
         adapter.part = 4
         return adapter
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,27 +31,32 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import Doubt, Marks, Refusal
 from metabroker.clusters.slurm import SlurmCluster
+from metabroker.clusters.transports.base import Command, CommandLost
 from metabroker.daemon.carrying import carrying, carrying_stray, step_of
 from metabroker.daemon.desk import Stopped
 from metabroker.daemon.engine import Engine, Item
 from metabroker.daemon.orders import Orders
 from metabroker.daemon.watcher import news
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
-from metabroker.store import StoreUnavailable
+from metabroker.store import LeadershipLost, StoreUnavailable
 
 from .oracle import Violation
+from .slipping import Slipped
 
 if TYPE_CHECKING:
-    from .world import World
+    from .host import Host
 
 
 class Life:
     """One life of the daemon, from its start to its end or crash."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, host: Host) -> None:
+        world = host.world
         scenario = world.scenario
+        self.host = host
         self.world = world
         self.alive = True
+        settings = replace(world.settings, term=host.term)
         scheduler = make(
             scenario.policy,
             len(world.clusters),
@@ -61,17 +67,16 @@ class Life:
             "worst-fit-reuse" if scenario.policy in ("FCFS", "FPFS") else "worst-fit"
         ]
         self.engine = Engine(
-            Broker(world.settings, scheduler),
-            world.store,
+            Broker(settings, scheduler),
+            host.store,
             world.names,
             Limits(),
             place,
             written=self._written,
         )
-        self.adapters: list[SlurmCluster] = [c.adapter(world.settings) for c in world.clusters]
+        self.adapters: list[SlurmCluster] = [c.adapter(settings, host) for c in world.clusters]
         self.orders = [
-            Orders(world.store, world.settings, c.plan.name, home=world.home)
-            for c in world.clusters
+            Orders(host.store, settings, c.plan.name, home=world.home) for c in world.clusters
         ]
         self._inbox: list[Item] = []
         self._lines: dict[Ref, deque[Owed]] = {}
@@ -101,7 +106,7 @@ class Life:
         self._inbox.append(item)
         if not self._soon:
             self._soon = True
-            self.world.at(self.world.now, self._process)
+            self.host.at(self.world.now, self._process)
 
     def _process(self) -> None:
         self._soon = False
@@ -114,7 +119,10 @@ class Life:
             effects = self.engine.process(items, world.now)
         except StoreUnavailable:
             self._flushing = True
-            world.at(world.now + 0.5, self._flush)
+            self.host.at(world.now + 0.5, self._flush)
+            return
+        except LeadershipLost:
+            self.host.lost()
             return
         new = [job for job in broker.jobs.values() if job.id in before and job.components]
         placed = [c.cluster for job in new for c in job.components]
@@ -129,20 +137,34 @@ class Life:
         try:
             effects = self.engine.flush()
         except StoreUnavailable:
-            self.world.at(self.world.now + 0.5, self._flush)
+            self.host.at(self.world.now + 0.5, self._flush)
+            return
+        except LeadershipLost:
+            self.host.lost()
             return
         self._flushing = False
         self._able_since = self.world.now
         self._go_on(list(effects))
         if self._inbox:
-            self.world.at(self.world.now, self._process)
+            self.host.at(self.world.now, self._process)
 
     def _go_on(self, effects: list[Effect]) -> None:
-        if self.world.crash_mode == "written" and effects:
-            self.world.crash()
+        if effects and self.world.moment(self.host, "written"):
+            return
+        if self.host.stopped:
+            self.host.at(self.world.now, lambda: self._act_on(effects))
+        else:
+            self._act_on(effects)
+
+    def _act_on(self, effects: list[Effect]) -> None:
+        if not self.alive:
             return
         self._dispatch(effects)
         self._plan_tick()
+
+    def able_again(self) -> None:
+        """It could not act, and can now."""
+        self._able_since = self.world.now
 
     def _waiting(self) -> dict[int, tuple[int, int]]:
         """Waiting jobs: seq, and the clusters in which they could run, as bits."""
@@ -164,7 +186,7 @@ class Life:
         due = self.engine.broker.next_time()
         if due is not None and (self._tick_at is None or due < self._tick_at):
             self._tick_at = due
-            self.world.at(due, self._tick)
+            self.host.at(due, self._tick)
 
     def _tick(self) -> None:
         self._tick_at = None
@@ -199,8 +221,7 @@ class Life:
         def done(event: Any, error: Exception | None) -> None:
             if error is not None:
                 event = Unsure(ref, step_of(effect), str(error))
-            if self.world.crash_mode in ("done", type(effect).__name__):
-                self.world.crash()
+            if self.world.moment(self.host, "done", type(effect).__name__):
                 return
             self.world.tally.add(f"reply {type(event).__name__} {type(effect).__name__}")
             line = self._lines[ref]
@@ -215,7 +236,7 @@ class Life:
             return isinstance(effect, Stage | Fetch) and len(self._lines[ref]) > 1
 
         begin = partial(self._advance, task, effect.cluster, None, None, done, stops)
-        self.world.at(self.world.now + self.world.gate_latency(effect), begin)
+        self.host.at(self.world.now + self.world.gate_latency(effect), begin)
 
     def _clean_stray(self, effect: CleanStray) -> None:
         if effect.token in self._strays:
@@ -240,10 +261,17 @@ class Life:
         to end at its next pause."""
         if not self.alive:
             return
+        if not self.host.may_act():
+            again = partial(self._advance, task, cluster, answer, error, done, stops)
+            self.host.at(self.world.now + 0.5, again)
+            return
         try:
             step = task.send(answer) if error is None else task.throw(error)
         except StopIteration as end:
             done(end.value, None)
+            return
+        except Slipped as slipped:
+            self.host.late(slipped, lambda: done(None, CommandLost("no answer")))
             return
         except Violation:
             raise
@@ -254,7 +282,7 @@ class Life:
             if stops():
                 done(None, Stopped("no longer wanted"))
                 return
-            self.world.at(
+            self.host.at(
                 self.world.now + self.world.rest(step.seconds),
                 lambda: self._advance(task, cluster, None, None, done, stops),
             )
@@ -265,7 +293,16 @@ class Life:
             answered, error = (None, said) if failed else (said, None)
             self._advance(task, cluster, answered, error, done, stops)
 
-        self.world.send(self.world.clusters[cluster], step, reply)
+        self._send(cluster, step, self.host.hears(reply))
+
+    def _send(self, cluster: int, command: Command, reply: Callable[[Any], None]) -> None:
+        send = partial(self.world.send, self.world.clusters[cluster], command, reply)
+        try:
+            self.host.about_to(send)
+        except Slipped as slipped:
+            self.host.late(slipped, lambda: None)
+        else:
+            send()
 
     # --- looks --------------------------------------------------------------------------------
 
@@ -283,23 +320,25 @@ class Life:
             elif not isinstance(error, Refusal | Doubt):
                 raise error
             self.post(event)
-            self.world.at(self.world.now + self.world.scenario.poll, lambda: self._poll(index))
+            self.host.at(self.world.now + self.world.scenario.poll, lambda: self._poll(index))
 
         self._advance(task, index, None, None, done)
 
     def _look(self) -> None:
         if not self.alive:
             return
+        self.host.at(self.world.now + self.world.scenario.look, self._look)
+        if not self.host.may_act():
+            return
         if not self._flushing:
             self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
         for ref, (index, before) in list(self._watched.items()):
-            gate = self.orders[index].gate(ref)
             try:
+                gate = self.orders[index].gate(ref)
                 found = self.adapters[index].look([] if gate is None else [gate])
-            except OSError:
+            except (OSError, StoreUnavailable):
                 continue
             for marks in found.values():
                 self._watched[ref] = (index, marks)
                 for event in news(ref, before, marks):
                     self.post(event)
-        self.world.at(self.world.now + self.world.scenario.look, self._look)

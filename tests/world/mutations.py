@@ -34,16 +34,7 @@ def mutation(plant: Plant) -> Plant:
     return plant
 
 
-@contextlib.contextmanager
-def planted(name: str) -> Iterator[None]:
-    """With this mistake in the code; "" is none."""
-    with contextlib.ExitStack() as stack:
-        if name:
-            MUTATIONS[name](stack)
-        yield
-
-
-def _swap(stack: contextlib.ExitStack, owner: Any, name: str, new: Any) -> Any:
+def swap(stack: contextlib.ExitStack, owner: Any, name: str, new: Any) -> Any:
     """Replace an attribute until the stack is closed; answers the old one."""
     old = getattr(owner, name)
     setattr(owner, name, new)
@@ -59,7 +50,7 @@ def attempt_number_ignored(stack: contextlib.ExitStack) -> None:
     """All attempts share one token, so what is left of one is taken for the next one's."""
     old: Any = tokens.make
     for module in (tokens,):
-        _swap(stack, module, "make", lambda instance, ref: old(instance, ref._replace(attempt=1)))
+        swap(stack, module, "make", lambda instance, ref: old(instance, ref._replace(attempt=1)))
 
 
 @mutation
@@ -78,7 +69,7 @@ def effect_before_the_write(stack: contextlib.ExitStack) -> None:
             answer(job)
         return pending.batch.ready.effects
 
-    _swap(stack, engine.Engine, "flush", flush)
+    swap(stack, engine.Engine, "flush", flush)
 
 
 @mutation
@@ -106,7 +97,7 @@ def blind_resubmit(stack: contextlib.ExitStack) -> None:
             return False
         return bool(old_move(self, gate, old_, new))
 
-    old = _swap(stack, Saga, "_effect", effect)
+    old = swap(stack, Saga, "_effect", effect)
     old_move = gates.Gates._move
     from metabroker.clusters.simulated import actor
 
@@ -121,7 +112,7 @@ def blind_resubmit(stack: contextlib.ExitStack) -> None:
         elif self.patience is None:
             self.over = 75
 
-    _swap(stack, actor.Actor, "_come_to_gate", come)
+    swap(stack, actor.Actor, "_come_to_gate", come)
 
 
 @mutation
@@ -140,7 +131,7 @@ def twin_not_stopped_at_the_gate(stack: contextlib.ExitStack) -> None:
         files.write(f"{self.gate}/started", b"h\n")
         self.running_since = now
 
-    _swap(stack, actor.Actor, "_come_to_gate", come)
+    swap(stack, actor.Actor, "_come_to_gate", come)
 
 
 @mutation
@@ -158,9 +149,9 @@ def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
 
     old: Any = tokens.parse
     for module in (tokens,):
-        _swap(stack, module, "parse", parse)
-    _swap(stack, orders.Orders, "clean_token", clean_token)
-    old_snapshot = _swap(stack, slurm_cluster, "snapshot", snapshot)
+        swap(stack, module, "parse", parse)
+    swap(stack, orders.Orders, "clean_token", clean_token)
+    old_snapshot = swap(stack, slurm_cluster, "snapshot", snapshot)
 
 
 @mutation
@@ -181,8 +172,8 @@ def barrier_opened_early(stack: contextlib.ExitStack) -> None:
         for position in (gates.Position.WAIT, gates.Position.ARMED):
             self._move(gate, position, gates.Position.GO)
 
-    old = _swap(stack, Saga, "_proceed", proceed)
-    _swap(stack, gates.Gates, "open", open_)
+    old = swap(stack, Saga, "_proceed", proceed)
+    swap(stack, gates.Gates, "open", open_)
 
 
 @mutation
@@ -195,21 +186,21 @@ def not_armed(stack: contextlib.ExitStack) -> None:
     def open_(self: Any, gate: str, peers: Any) -> None:
         self._move(gate, gates.Position.WAIT, gates.Position.GO)
 
-    _swap(stack, gates.Gates, "arm", arm)
-    _swap(stack, gates.Gates, "ready", lambda self, gate: True)
-    _swap(stack, gates.Gates, "open", open_)
+    swap(stack, gates.Gates, "arm", arm)
+    swap(stack, gates.Gates, "ready", lambda self, gate: True)
+    swap(stack, gates.Gates, "open", open_)
 
 
 @mutation
 def never_ready(stack: contextlib.ExitStack) -> None:
     """The broker waits for an answer at the barrier that no component gives."""
-    _swap(stack, gates.Gates, "ready", lambda self, gate: False)
+    swap(stack, gates.Gates, "ready", lambda self, gate: False)
 
 
 @mutation
 def answer_not_awaited(stack: contextlib.ExitStack) -> None:
     """Who has arrived at the barrier is taken for alive when it opens."""
-    _swap(stack, gates.Gates, "ready", lambda self, gate: True)
+    swap(stack, gates.Gates, "ready", lambda self, gate: True)
 
 
 @mutation
@@ -224,8 +215,8 @@ def undo_forgotten(stack: contextlib.ExitStack) -> None:
         job.components = [c for c in job.components if c.phase is not Phase.GONE]
         old(self, job, now)
 
-    old = _swap(stack, Saga, "_undo", undo)
-    _swap(stack, Saga, "observe", _without_strays)
+    old = swap(stack, Saga, "_undo", undo)
+    swap(stack, Saga, "observe", _without_strays)
 
 
 def _without_strays(self: Any, cluster: int, snapshot: Any, now: float) -> None:
@@ -237,7 +228,7 @@ def _without_strays(self: Any, cluster: int, snapshot: Any, now: float) -> None:
 @mutation
 def strays_overlooked(stack: contextlib.ExitStack) -> None:
     """What turns up late in a cluster is not removed."""
-    _swap(stack, Saga, "observe", _without_strays)
+    swap(stack, Saga, "observe", _without_strays)
 
 
 @mutation
@@ -250,7 +241,7 @@ def unknown_read_as_ended(stack: contextlib.ExitStack) -> None:
         component.detail = "not shown"
         self._out_of_cluster(component, now)
 
-    _swap(stack, Saga, "_missing", missing)
+    swap(stack, Saga, "_missing", missing)
 
 
 @mutation
@@ -262,8 +253,8 @@ def unknown_read_as_idle(stack: contextlib.ExitStack) -> None:
         idle: int = account.processors - account.claimed
         return max(0, idle)
 
-    _swap(stack, ledger.Ledger, "_available", available)
-    _swap(stack, ledger.Ledger, "known", lambda self, cluster, now: True)
+    swap(stack, ledger.Ledger, "_available", available)
+    swap(stack, ledger.Ledger, "known", lambda self, cluster, now: True)
 
 
 @mutation
@@ -282,8 +273,8 @@ def debt_dropped_when_a_cluster_is_down(stack: contextlib.ExitStack) -> None:
             return
         old(self, event, now)
 
-    old = _swap(stack, Saga, "unsure", unsure)
-    _swap(stack, Saga, "observe", _without_strays)
+    old = swap(stack, Saga, "unsure", unsure)
+    swap(stack, Saga, "observe", _without_strays)
 
 
 @mutation
@@ -295,7 +286,7 @@ def owed_steps_not_resumed(stack: contextlib.ExitStack) -> None:
         old(self, component)
         component.step = step
 
-    old = _swap(stack, Saga, "resume", resume)
+    old = swap(stack, Saga, "resume", resume)
 
 
 @mutation
@@ -308,8 +299,8 @@ def watches_not_resumed(stack: contextlib.ExitStack) -> None:
         kept = [e for e in self._out.effects[before:] if not isinstance(e, Watch)]
         self._out.effects[before:] = kept
 
-    old = _swap(stack, Saga, "resume", resume)
-    _swap(stack, Saga, "_judge", lambda self, component, snapshot, now: None)
+    old = swap(stack, Saga, "resume", resume)
+    swap(stack, Saga, "_judge", lambda self, component, snapshot, now: None)
 
 
 @mutation
@@ -325,13 +316,13 @@ def attempt_of_another_time_counted(stack: contextlib.ExitStack) -> None:
             if owner is not None and component not in owner.components and owner.components:
                 owner.components.append(component)
 
-    old = _swap(stack, core.Broker, "restore", restore)
+    old = swap(stack, core.Broker, "restore", restore)
 
 
 @mutation
 def gate_not_fenced(stack: contextlib.ExitStack) -> None:
     """Cleaning does not shut the gate first, and says that it is shut."""
-    _swap(stack, gates.Gates, "shut", lambda self, order: True)
+    swap(stack, gates.Gates, "shut", lambda self, order: True)
 
 
 @mutation
@@ -344,7 +335,7 @@ def request_id_ignored(stack: contextlib.ExitStack) -> None:
         anonymous = replace(asked, submission=replace(asked.submission, request_id=None))
         old(self, anonymous, intake, now)
 
-    old = _swap(stack, engine.Engine, "_submit", submit)
+    old = swap(stack, engine.Engine, "_submit", submit)
 
 
 @mutation
@@ -357,13 +348,13 @@ def failed_component_leaves_the_others(stack: contextlib.ExitStack) -> None:
             return
         old(self, job, now)
 
-    old = _swap(stack, Saga, "_settle", settle)
+    old = swap(stack, Saga, "_settle", settle)
 
 
 @mutation
 def deadline_forgotten_at_restart(stack: contextlib.ExitStack) -> None:
     """After a restart nobody minds the deadlines of attempts under way."""
-    _swap(stack, Saga, "resume_job", lambda self, job: None)
+    swap(stack, Saga, "resume_job", lambda self, job: None)
 
 
 @mutation
@@ -376,7 +367,7 @@ def record_removed_with_the_gate(stack: contextlib.ExitStack) -> None:
             self.remove(gate)
         return found
 
-    old = _swap(stack, gates.Gates, "remains", remains)
+    old = swap(stack, gates.Gates, "remains", remains)
 
 
 @mutation
@@ -388,7 +379,7 @@ def cancelled_while_running(stack: contextlib.ExitStack) -> None:
         if goal is Goal.FAIL and job.id in self._jobs and job.components:
             self._move_on(job, now)
 
-    old = _swap(stack, Saga, "finish", finish)
+    old = swap(stack, Saga, "finish", finish)
 
 
 @mutation
@@ -399,7 +390,7 @@ def reservation_not_compared(stack: contextlib.ExitStack) -> None:
         done = yield from command(commands.show_reservation(order.token))
         return done.exit_status == 0
 
-    _swap(stack, operations, "_holds", holds)
+    swap(stack, operations, "_holds", holds)
 
 
 @mutation
@@ -416,7 +407,7 @@ def refused_counts_as_reserved(stack: contextlib.ExitStack) -> None:
             return
         old(self, event, now)
 
-    old = _swap(stack, Saga, "refused", refused)
+    old = swap(stack, Saga, "refused", refused)
 
 
 @mutation
@@ -424,18 +415,18 @@ def aging_ignored(stack: contextlib.ExitStack) -> None:
     """The bound on overtaking is not kept."""
     from metabroker.policy.overtaking import Overtaking
 
-    _swap(stack, Overtaking, "left_for", lambda self, entry, idle: idle)
+    swap(stack, Overtaking, "left_for", lambda self, entry, idle: idle)
 
 
 @mutation
 def claims_not_counted(stack: contextlib.ExitStack) -> None:
     """What the broker has just claimed still looks idle."""
-    _swap(stack, ledger.Ledger, "claim", lambda self, cluster, processors: None)
+    swap(stack, ledger.Ledger, "claim", lambda self, cluster, processors: None)
 
     def free(self: Any, cluster: int, processors: int, token: str, now: float) -> None:
         self.accounts[cluster].cleaned[token] = now
 
-    _swap(stack, ledger.Ledger, "free", free)
+    swap(stack, ledger.Ledger, "free", free)
 
 
 @mutation
@@ -451,7 +442,7 @@ def files_not_awaited(stack: contextlib.ExitStack) -> None:
             other.step = Step.NONE
         self._claim_all(job, now)
 
-    _swap(stack, Saga, "staged", staged)
+    swap(stack, Saga, "staged", staged)
 
 
 @mutation
@@ -463,7 +454,7 @@ def results_not_awaited(stack: contextlib.ExitStack) -> None:
         old(self, job, now)
         job.stages_out = before
 
-    old = _swap(stack, Saga, "_settle", settle)
+    old = swap(stack, Saga, "_settle", settle)
 
 
 @mutation
@@ -475,7 +466,7 @@ def sent_files_forgotten(stack: contextlib.ExitStack) -> None:
         old(self, job, now)
         job.stages_in = before
 
-    old = _swap(stack, Saga, "_undo", undo)
+    old = swap(stack, Saga, "_undo", undo)
 
 
 @mutation
@@ -485,7 +476,7 @@ def results_thrown_away(stack: contextlib.ExitStack) -> None:
     def owe(self: Any, component: Component, step: Step, now: float) -> None:
         old(self, component, Step.DISCARD if step is Step.KEEP else step, now)
 
-    old = _swap(stack, Saga, "_owe", owe)
+    old = swap(stack, Saga, "_owe", owe)
 
 
 @mutation
@@ -498,7 +489,7 @@ def old_results_taken_for_new(stack: contextlib.ExitStack) -> None:
             return Moved(1, found.size)
         return (yield from old(files, home, order, part))
 
-    old = _swap(stack, gated, "fetching", fetching)
+    old = swap(stack, gated, "fetching", fetching)
 
 
 @mutation
@@ -510,4 +501,4 @@ def lost_part_taken_for_sent(stack: contextlib.ExitStack) -> None:
         with contextlib.suppress(CommandLost):
             yield
 
-    _swap(stack, staging, "_far", far)
+    swap(stack, staging, "_far", far)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import delete
 
 from metabroker.store.tables import metadata
 
-from . import mutations
+from .mutations import MUTATIONS, Plant
 from .oracle import Violation
 from .scenario import Scenario, Tally, generate, smaller
-from .world import World, WorldStore
+from .shared_mutations import SHARED
+from .stores import WorldStore
+from .world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,17 @@ class Outcome:
     story: list[str]
 
 
+ALL_MUTATIONS: dict[str, Plant] = MUTATIONS | SHARED
 _store: WorldStore | None = None
+
+
+@contextlib.contextmanager
+def planted(name: str) -> Iterator[None]:
+    """With this mistake in the code; "" is none."""
+    with contextlib.ExitStack() as stack:
+        if name:
+            ALL_MUTATIONS[name](stack)
+        yield
 
 
 def clean_store() -> WorldStore:
@@ -43,7 +57,7 @@ def play(scenario: Scenario, tally: Tally | None = None) -> Outcome:
     """Play a scenario; whatever goes wrong is in the outcome."""
     world = World(scenario, clean_store(), tally or Tally())
     wrong = ""
-    with mutations.planted(scenario.mutation):
+    with planted(scenario.mutation):
         try:
             world.run()
         except Violation as violation:
@@ -53,9 +67,11 @@ def play(scenario: Scenario, tally: Tally | None = None) -> Outcome:
     return Outcome(scenario, wrong, world.story)
 
 
-def play_seed(seed: int, tally: Tally | None = None, mutation: str = "") -> Outcome:
+def play_seed(
+    seed: int, tally: Tally | None = None, mutation: str = "", brokers: int = 1
+) -> Outcome:
     """Play the world of a seed."""
-    return play(generate(seed, mutation), tally)
+    return play(generate(seed, mutation, brokers), tally)
 
 
 def shrink(outcome: Outcome, tries: int = 400) -> Outcome:

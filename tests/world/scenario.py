@@ -43,6 +43,12 @@ MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 STORE = {"store": (2, 60)}
 # Where jobs have files: the disk at home is full.
 HOME = "home"
+# What happens to brokers, where there are several: (shortest, longest seconds).
+BROKERS = {
+    "stop": (0.1, 120),  # SIGSTOP, for less than a lease or for much more
+    "cut": (1, 60),  # the database cannot be reached, or its answers get lost
+    "handover": (0, 30),  # SIGTERM, and a new start
+}
 # When a crash happens: at once, when something was written and nothing of it done, or when the
 # first step of a kind has been done and nobody has written that yet.
 CRASHES = (
@@ -116,6 +122,7 @@ class Scenario:
     poll: float = 10.0  # seconds between two looks at a cluster
     look: float = 2.0  # seconds between two looks at the components' records
     mutation: str = ""
+    brokers: int = 1  # that share one store
 
     def to_json(self) -> str:
         """As a file's content."""
@@ -137,8 +144,8 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-def generate(seed: int, mutation: str = "") -> Scenario:
-    """The world of a seed."""
+def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
+    """The world of a seed, with so many brokers."""
     rng = random.Random(seed)
     clusters = tuple(
         ClusterPlan(
@@ -157,18 +164,24 @@ def generate(seed: int, mutation: str = "") -> Scenario:
     files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
     jobs = tuple(_with_files(files, job) for job in jobs)
     calm = rng.random() < 0.05
+    shared = random.Random(f"{seed} brokers") if brokers > 1 else None
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
     return Scenario(
         seed,
         rng.choice(POLICIES),
         clusters,
         jobs,
-        () if calm else _with_files_faults(files, _faults(rng, clusters, jobs), jobs),
+        ()
+        if calm
+        else _with_broker_faults(
+            shared, _with_files_faults(files, _faults(rng, clusters, jobs), jobs)
+        ),
         poll=poll,
         look=look,
         overtaken=rng.choice((None, 1, 2, 20)),
         completion_retries=rng.choice((0, 0, 1, 2)),
         mutation=mutation,
+        brokers=brokers,
     )
 
 
@@ -227,6 +240,29 @@ def _with_files_faults(
     return tuple(sorted(found, key=lambda fault: fault.at))
 
 
+def _with_broker_faults(rng: random.Random | None, faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    """What else goes wrong where several brokers share a store."""
+    if rng is None:
+        return tuple(faults)
+    found = list(faults)
+    for _ in range(rng.randint(1, 6)):
+        at = round(rng.uniform(0, SPAN), 3)
+        what = rng.choice(("stop", "stop", "cut", "handover", "crash"))
+        if what == "crash":
+            lasts = round(rng.uniform(0, 60), 3)
+            found.append(Fault(at, "crash", "", lasts, rng.choice(CRASHES)))
+            continue
+        shortest, longest = BROKERS[what]
+        lasts = round(rng.choice((rng.uniform(shortest, 15), rng.uniform(shortest, longest))), 3)
+        how = ""
+        if what == "stop":
+            how = rng.choice(("slip", "slip", "slip", *CRASHES))
+        elif what == "cut":
+            how = rng.choice(("before", "after"))
+        found.append(Fault(at, what, "", lasts, how))
+    return tuple(sorted(found, key=lambda fault: fault.at))
+
+
 def _actions(rng: random.Random) -> list[tuple[float, str]]:
     actions = []
     while rng.random() < 0.25:
@@ -269,6 +305,8 @@ def _faults(
 def smaller(scenario: Scenario) -> list[Scenario]:
     """Scenarios with a little less in them, the boldest cuts first."""
     found: list[Scenario] = []
+    if scenario.brokers > 2:
+        found.append(replace(scenario, brokers=scenario.brokers - 1))
     for name in ("faults", "jobs"):
         things: tuple[Any, ...] = getattr(scenario, name)
         half = len(things) // 2

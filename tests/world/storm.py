@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from .mutations import MUTATIONS
-from .play import Outcome, play_seed, shrink
-from .scenario import HOME, MOMENTS, STORE, WINDOWS, Tally
+from .play import ALL_MUTATIONS, Outcome, play_seed, shrink
+from .scenario import BROKERS, HOME, MOMENTS, STORE, WINDOWS, Tally
+from .shared_mutations import SHARED
 
 _CHUNK = 20
 ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, HOME])
+ALONE = (1,)  # how many brokers there are, by turns
+SEVERAL = (2, 3)
 ALL_EVENTS = (
     "submitted", "placed", "reserved", "no answer", "refused", "submitting", "waiting",
     "at the barrier", "opened", "started", "ended", "gave up", "not in its cluster",
@@ -44,31 +46,40 @@ class Storm:
     tally: Tally
     failed: list[tuple[int, str]]
     seconds: float
+    several: bool = False  # brokers
 
 
-def _chunk(first: int, count: int) -> tuple[Tally, list[tuple[int, str]]]:
+def brokers_of(seed: int, several: bool) -> int:
+    """How many brokers the world of a seed has."""
+    numbers = SEVERAL if several else ALONE
+    return numbers[seed % len(numbers)]
+
+
+def _chunk(first: int, count: int, several: bool) -> tuple[Tally, list[tuple[int, str]]]:
     tally, failed = Tally(), []
     for seed in range(first, first + count):
-        outcome = play_seed(seed, tally)
+        outcome = play_seed(seed, tally, brokers=brokers_of(seed, several))
         kinds = sorted({fault.what for fault in outcome.scenario.faults})
         for pair in combinations(kinds, 2):
             tally.add(f"pair {pair[0]} + {pair[1]}")
         tally.add(f"policy {outcome.scenario.policy}")
+        tally.add(f"brokers {outcome.scenario.brokers}")
         if outcome.wrong:
             failed.append((seed, outcome.wrong.strip().splitlines()[-1]))
     return tally, failed
 
 
-def _chunk_of(given: tuple[int, int]) -> tuple[int, Tally, list[tuple[int, str]]]:
+def _chunk_of(given: tuple[int, int, bool]) -> tuple[int, Tally, list[tuple[int, str]]]:
     return (given[1], *_chunk(*given))
 
 
-def storm(first: int, seeds: int, *, processes: int, progress: bool) -> Storm:
-    """Play `seeds` seeds from `first` on."""
+def storm(first: int, seeds: int, *, several: bool, processes: int, progress: bool) -> Storm:
+    """Play `seeds` seeds from `first` on; `several`: with two brokers and three by turns."""
     began = time.monotonic()
-    result = Storm(0, Tally(), [], 0.0)
+    result = Storm(0, Tally(), [], 0.0, several)
     chunks = [
-        (start, min(_CHUNK, first + seeds - start)) for start in range(first, first + seeds, _CHUNK)
+        (start, min(_CHUNK, first + seeds - start), several)
+        for start in range(first, first + seeds, _CHUNK)
     ]
     with multiprocessing.Pool(processes) as pool:
         for count, tally, failed in pool.imap_unordered(_chunk_of, chunks):
@@ -94,18 +105,19 @@ def _progress(result: Storm, seeds: int) -> None:
         print(f"  seed {seed}: {wrong}", file=sys.stderr, flush=True)
 
 
-def never_reached(tally: Tally) -> list[str]:
+def never_reached(result: Storm) -> list[str]:
     """What no seed has reached."""
+    faults = sorted([*ALL_FAULTS, *(BROKERS if result.several else ())])
     wanted = [f"event {what}" for what in ALL_EVENTS]
-    wanted += [f"fault {what}" for what in ALL_FAULTS]
-    wanted += [f"pair {a} + {b}" for a, b in combinations(ALL_FAULTS, 2)]
-    return [what for what in wanted if what not in tally.counts]
+    wanted += [f"fault {what}" for what in faults]
+    wanted += [f"pair {a} + {b}" for a, b in combinations(faults, 2)]
+    return [what for what in wanted if what not in result.tally.counts]
 
 
 def hunt(name: str, first: int, limit: int) -> tuple[str, int | None, str]:
     """How many seeds it takes to find a planted mistake (None: not found)."""
     for seed in range(first, first + limit):
-        outcome = play_seed(seed, mutation=name)
+        outcome = play_seed(seed, mutation=name, brokers=brokers_of(seed, name in SHARED))
         if outcome.wrong:
             return name, seed - first + 1, outcome.wrong.strip().splitlines()[-1]
     return name, None, ""
@@ -118,7 +130,7 @@ def _hunt(given: tuple[str, int, int]) -> tuple[str, int | None, str]:
 def hunt_all(first: int, limit: int, *, processes: int) -> Iterator[tuple[str, int | None, str]]:
     """Hunt for every mistake."""
     with multiprocessing.Pool(processes) as pool:
-        yield from pool.imap_unordered(_hunt, [(name, first, limit) for name in MUTATIONS])
+        yield from pool.imap_unordered(_hunt, [(name, first, limit) for name in ALL_MUTATIONS])
 
 
 def report(result: Storm, found: list[tuple[str, int | None, str]], command: str) -> str:
@@ -140,6 +152,8 @@ def report(result: Storm, found: list[tuple[str, int | None, str]], command: str
         ("How jobs ended", "ended "),
         ("Faults", "fault "),
         ("Moments of crashes", "crash "),
+        ("Moments of stops", "stop "),
+        ("Leads", "lead "),
         ("What became of commands", "fate "),
         ("Events of jobs", "event "),
         ("Answers", "reply "),
@@ -149,10 +163,12 @@ def report(result: Storm, found: list[tuple[str, int | None, str]], command: str
         rows = sorted(
             (k.removeprefix(prefix), n) for k, n in counts.items() if k.startswith(prefix)
         )
+        if not rows:
+            continue
         lines += ["", f"## {title}", "", "| what | times |", "|---|---|"]
         lines += [f"| {name} | {count} |" for name, count in rows]
     pairs = [n for k, n in counts.items() if k.startswith("pair ")]
-    missing = never_reached(result.tally)
+    missing = never_reached(result)
     lines += ["", "## Reach", "", f"{len(pairs)} pairs of faults in one world."]
     lines += ["Never reached: " + (", ".join(missing) if missing else "nothing.")]
     if found:
@@ -195,16 +211,24 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--mutations", type=int, default=0, metavar="LIMIT")
     parser.add_argument("--report", type=Path)
+    parser.add_argument("--several", action="store_true", help="two brokers and three, by turns")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    result = storm(given.first, given.seeds, processes=given.processes, progress=not given.json)
+    result = storm(
+        given.first,
+        given.seeds,
+        several=given.several,
+        processes=given.processes,
+        progress=not given.json,
+    )
     found = []
     if given.mutations:
         for name, count, what in hunt_all(50_000, given.mutations, processes=given.processes):
             found.append((name, count, what))
             print(f"{name}: {f'found after {count}' if count else 'MISSED'}", file=sys.stderr)
     if given.report:
-        command = f"make storm SEEDS={given.seeds} FIRST={given.first}"
+        target = "storm-brokers" if given.several else "storm"
+        command = f"make {target} SEEDS={given.seeds} FIRST={given.first}"
         if given.mutations:
             command += f" && make storm-mutations LIMIT={given.mutations}"
         given.report.write_text(report(result, found, command))
@@ -227,7 +251,8 @@ def main() -> int:
             f"mistakes missed: {', '.join(missed) or 'none'}"
         )
     for seed, _wrong in result.failed[:1]:
-        _tell(play_seed(seed), Path("storm-failures"))
+        outcome = play_seed(seed, brokers=brokers_of(seed, given.several))
+        _tell(outcome, Path("storm-failures"))
     return 1 if result.failed or missed else 0
 
 

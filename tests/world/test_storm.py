@@ -9,9 +9,10 @@ import pytest
 
 from .play import play, play_seed
 from .scenario import Scenario, Tally, generate
-from .storm import hunt
+from .storm import brokers_of, hunt
 
 SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "160"))
+SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "80"))
 SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 # Those that show within a few seeds; `make storm-mutations` hunts for all of them.
 QUICK = (
@@ -21,6 +22,9 @@ QUICK = (
     "watches-not-resumed",
     "request-id-ignored",
     "failed-component-leaves-the-others",
+    "lease-thought-longer",
+    "lease-taken-before-its-end",
+    "any-lease-renewed",
 )
 
 
@@ -33,6 +37,17 @@ def test_no_promise_is_broken(first: int) -> None:
     assert tally.counts.get("event placed", 0) > 20
 
 
+@pytest.mark.parametrize("first", range(0, SEVERAL_SEEDS, 20))
+def test_no_promise_is_broken_where_brokers_share_a_store(first: int) -> None:
+    tally = Tally()
+    for seed in range(first, min(first + 20, SEVERAL_SEEDS)):
+        outcome = play_seed(seed, tally, brokers=brokers_of(seed, True))
+        assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
+    assert tally.counts.get("event placed", 0) > 20
+    assert tally.counts.get("lead taken", 0) > 20
+    assert tally.counts.get("fault stop", 0) > 5
+
+
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
 def test_what_once_failed_does_not_fail_again(file: Path) -> None:
     outcome = play(Scenario.from_json(file.read_text()))
@@ -42,6 +57,7 @@ def test_what_once_failed_does_not_fail_again(file: Path) -> None:
 @pytest.mark.parametrize("seed", [3, 17, 2013])
 def test_a_seed_replays_exactly(seed: int) -> None:
     assert play_seed(seed).story == play_seed(seed).story
+    assert play_seed(seed, brokers=3).story == play_seed(seed, brokers=3).story
 
 
 def test_a_scenario_survives_its_file() -> None:

@@ -24,16 +24,17 @@ from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import Command, CommandLost, Completed
 from metabroker.daemon.engine import Ask, AskToSubmit
 from metabroker.daemon.orders import Orders, spec_of
-from metabroker.store import Batch, Store, StoreUnavailable
 from metabroker.store.rows import Names
 from metabroker.submission.model import Processors, Submission
 
 from .cluster import WorldCluster
 from .controller import is_ours, refusal
 from .home import FOLDER, RESULT, MemoryHome, inputs
+from .host import Host
 from .life import Life
 from .oracle import Oracle, Violation
-from .scenario import HOME, SPAN, Fault, JobPlan, Scenario, Tally
+from .scenario import BROKERS, HOME, SPAN, Fault, JobPlan, Scenario, Tally
+from .stores import WorldStore
 
 _ACTIONS: dict[str, Callable[[int, str], Event]] = {
     "cancel": CancelJob,
@@ -49,23 +50,6 @@ CLEAN_BOUND = 60.0  # P4
 _UNREACHABLE = Completed(1, "", "error: Unable to contact slurm controller (connect failure)\n")
 
 
-class WorldStore(Store):
-    """The real store, which at times cannot be written; or was, and says it was not."""
-
-    def __init__(self) -> None:
-        super().__init__("sqlite://", migrate=False)
-        self.fails: Callable[[], str] = lambda: ""
-
-    def commit(self, batch: Batch, names: Names) -> None:
-        """Write, or fail before or after."""
-        failure = self.fails()
-        if failure == "before":
-            raise StoreUnavailable("disk full")
-        super().commit(batch, names)
-        if failure == "after":
-            raise StoreUnavailable("locked")
-
-
 class World:
     """One scenario, played."""
 
@@ -75,9 +59,10 @@ class World:
         self.now = START
         self.rng = random.Random(f"{scenario.seed} fates")
         self.store = store
-        self._crash = Fault(0.0, "crash")  # the latest that was to happen
+        self._armed: dict[str, Fault] = {}  # "crash" and "stop", that wait for their moment
         self._instant = 0
-        store.fails = self._store_fails
+        self.term = 0  # of the broker that leads, by the database
+        store.now = lambda: self.now
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self.story: list[str] = []
@@ -119,10 +104,9 @@ class World:
             stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
         )
         self.names = Names([c.plan.name for c in self.clusters])
-        self.life: Life | None = None
+        self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.acknowledged: dict[int, int] = {}  # job plan -> job
         self.refused: set[int] = set()
-        self.crash_mode = ""
         self._store_until = 0.0
         self._home_until = 0.0
         self.home = MemoryHome(lambda: self.now < self._home_until)
@@ -153,14 +137,15 @@ class World:
         for index, plan in enumerate(self.scenario.jobs):
             self.at(START + plan.at, partial(self._submit, index))
         for fault in self.scenario.faults:
-            self.at(START + fault.at, partial(self._fault, fault))
+            self.at(START + fault.at, partial(self.fault, fault))
             self.last_fault = max(self.last_fault, fault.at + fault.lasts)
         # A crash may bring more trouble, when it comes (see `crash`).
         self.last_fault = START + max(self.last_fault, SPAN) + 100.0
         self.at(self.last_fault + 1, self._heal)
         for cluster in self.clusters:
             cluster.lodge(START + SPAN / 2)
-        self.birth()
+        for host in self.hosts:
+            host.begin()
         for cluster in self.clusters:
             self._beat(cluster)
         done_since: float | None = None
@@ -188,33 +173,38 @@ class World:
         pause = 1.0 if cluster.active else 5.0
         self.at(self.now + pause, lambda: self._beat(cluster))
 
-    # --- the broker's lives -------------------------------------------------------------------
+    # --- the brokers' lives -------------------------------------------------------------------
 
-    def birth(self) -> None:
-        """A daemon starts; if its store fails it ends at once and is started again."""
-        try:
-            self.life = Life(self)
-            self.life.begin()
-        except StoreUnavailable:
-            self.tell("the daemon cannot start: store")
-            self.life = None
-            self.at(self.now + 3, self.birth)
+    @property
+    def life(self) -> Life | None:
+        """The life of the broker that leads, by the database's word."""
+        if self.hosts[0].alone:
+            return self.hosts[0].life
+        return next((h.life for h in self.hosts if h.life and h.term == self.term), None)
 
-    def crash(self) -> None:
-        """kill -9; what was sent to clusters is under way all the same."""
-        how, self.crash_mode = self.crash_mode, ""
-        if self.life is not None:
-            self.tell(f"the daemon is killed ({how})")
-            self.tally.add("fault crash")
-            self.tally.add(f"crash {how}")
-            self.life.alive = False
-            self.life = None
-            self.at(self.now + self._crash.lasts, self.birth)
-            if self._crash.then:
-                lasts = self._crash.lasts + self.rng.uniform(30, 90)
-                self._fault(Fault(0.0, self._crash.then, self._crash.where, lasts))
+    def moment(self, host: Host, *names: str) -> bool:
+        """A broker has come to a moment of these names. Whether it has died of that."""
+        crash, stop = self._armed.get("crash"), self._armed.get("stop")
+        if stop is not None and stop.how in names:
+            del self._armed["stop"]
+            host.stop(stop)
+        if crash is not None and crash.how in names:
+            del self._armed["crash"]
+            host.crash(crash, crash.how)
+            return True
+        return False
 
-    def _store_fails(self) -> str:
+    def _victim(self) -> Host:
+        """The broker that something happens to: most often the one that leads."""
+        if self.hosts[0].alone:
+            return self.hosts[0]
+        life = self.life
+        if life is not None and self.rng.random() < 0.75:
+            return life.host
+        return self.rng.choice(self.hosts)
+
+    def store_trouble(self) -> str:
+        """What is wrong with the store: "before" or "after" it has done something."""
         if self.now < self._store_until:
             self.tally.add("fault store")
             return self.rng.choice(("before", "before", "after"))
@@ -226,9 +216,8 @@ class World:
         """A user submits, again and again with the same request id, until it is acknowledged."""
         if index in self.acknowledged or index in self.refused:
             return
-        life, plan = self.life, self.scenario.jobs[index]
-        if life is not None:
-            life.post(self._asked(index, plan))
+        host = self.hosts[0] if self.hosts[0].alone else self.rng.choice(self.hosts)
+        host.ask(self._asked(index, self.scenario.jobs[index]))
         self.at(self.now + 7.0, lambda: self._submit(index))
 
     def _asked(self, index: int, plan: JobPlan) -> AskToSubmit:
@@ -270,14 +259,12 @@ class World:
 
     # --- faults -------------------------------------------------------------------------------
 
-    def _fault(self, fault: Fault) -> None:
+    def fault(self, fault: Fault) -> None:
+        """Something goes wrong."""
         what, until = fault.what, self.now + fault.lasts
         self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
-        if what == "crash":
-            self.crash_mode = fault.how or "now"
-            self._crash = fault
-            if self.crash_mode == "now":
-                self.crash()
+        if what == "crash" or what in BROKERS:
+            self._broker_fault(fault)
             return
         if what in ("store", HOME):
             self._disk_fault(what, until)
@@ -301,6 +288,28 @@ class World:
         elif what == "jump":
             cluster.offset += self.rng.uniform(-60, 60)
 
+    def _broker_fault(self, fault: Fault) -> None:
+        """A broker dies, is stopped, cut off from the database, or ends and is started again."""
+        if fault.what in ("crash", "stop") and fault.how not in ("", "now", "slip"):
+            self._armed[fault.what] = fault
+            return
+        host = self._victim()
+        if fault.what == "crash":
+            self._armed.pop("crash", None)
+        if not host.up:
+            return
+        if fault.what == "crash":
+            if host.life is not None or not host.alone:
+                host.crash(fault, "now")
+        elif fault.what == "handover":
+            host.hand_over(fault)
+        elif fault.what == "cut":
+            host.cut_until, host.cut_how = self.now + fault.lasts, fault.how
+        elif fault.how == "slip":
+            host.slip = fault
+        else:
+            host.stop(fault)
+
     def _disk_fault(self, what: str, until: float) -> None:
         """The broker's own store cannot be written, or the folder of those who submit."""
         if what == HOME:
@@ -312,7 +321,9 @@ class World:
     def _heal(self) -> None:
         """No faults from now on; what is held is released."""
         self.tell("all is well from now on")
-        self.crash_mode = ""
+        self._armed.clear()
+        for host in self.hosts:
+            host.slip = None
         if self.life is not None:
             for job in list(self.life.engine.broker.jobs.values()):
                 if job.state is JobState.HELD:
@@ -405,7 +416,7 @@ class World:
 
     def _siblings(self, ref: Ref) -> list[Ref]:
         rows = self.store.attempt(ref.job, ref.attempt)
-        return [Ref(ref.job, ref.attempt, row["component"]) for row in rows]
+        return [Ref(ref.job, ref.attempt, row["component"], row["term"]) for row in rows]
 
     def _gate_position(self, ref: Ref) -> str | None:
         row = self.store.attempt(ref.job, ref.attempt)[ref.component]
@@ -486,13 +497,13 @@ class World:
             raise Violation(f"P1: {sorted(rows)} in the store, {self.acknowledged} acknowledged")
         for row in rows.values():
             refs = [
-                Ref(row["id"], row["attempt"], part["component"])
+                Ref(row["id"], row["attempt"], part["component"], part["term"])
                 for part in row["components"]
                 if part["attempt"] == row["attempt"]
             ]
             self.tally.add(f"ended {row['state']}")
             own = {  # whose script's own end the broker has seen
-                Ref(row["id"], row["attempt"], part["component"])
+                Ref(row["id"], row["attempt"], part["component"], part["term"])
                 for part in row["components"]
                 if part["exit_code"] is not None
             }

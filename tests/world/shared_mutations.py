@@ -1,0 +1,84 @@
+"""Deliberate mistakes that only show where several brokers share a store."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from sqlalchemy import update
+
+from metabroker.broker import tenure
+from metabroker.clusters.gate import gates
+from metabroker.clusters.staging import work_folder
+from metabroker.store import leadership, store
+from metabroker.store.tables import leadership as row
+
+from .mutations import Plant, swap
+
+SHARED: dict[str, Plant] = {}
+
+
+def mutation(plant: Plant) -> Plant:
+    """Register a mistake under its function's name."""
+    SHARED[plant.__name__.replace("_", "-")] = plant
+    return plant
+
+
+@mutation
+def lease_thought_longer(stack: contextlib.ExitStack) -> None:
+    """The holder counts on its lease for longer than the database does."""
+    swap(stack, tenure, "_SURE", 1.3)
+
+
+@mutation
+def lease_counted_from_the_answer(stack: contextlib.ExitStack) -> None:
+    """The holder acts without minding for how long it was stopped."""
+    swap(stack, tenure.Tenure, "may_act", lambda _self, _now: True)
+
+
+@mutation
+def lease_taken_before_its_end(stack: contextlib.ExitStack) -> None:
+    """Who stands by takes over while somebody leads."""
+
+    def take(self: Any, holder: str, seconds: float) -> int | None:
+        self.raise_to(self.term())
+        taken: int | None = old(self, holder, seconds)
+        return taken
+
+    old = swap(stack, leadership.Leadership, "take", take)
+
+
+@mutation
+def any_lease_renewed(stack: contextlib.ExitStack) -> None:
+    """A lease goes on although another broker has taken it."""
+
+    def renew(self: Any, _term: int, seconds: float) -> bool:
+        with self._guard(), self._engine.begin() as connection:
+            expires = self._clock(connection) + seconds
+            connection.execute(update(row).values(expires=expires))
+        return True
+
+    swap(stack, leadership.Leadership, "renew", renew)
+
+
+@mutation
+def written_in_an_old_term(stack: contextlib.ExitStack) -> None:
+    """The database does not ask in whose name is written."""
+    swap(stack, store, "fence", lambda _connection, _term: None)
+
+
+@mutation
+def token_of_a_gate_written(stack: contextlib.ExitStack) -> None:
+    """The token file is written in its place, so it may be written too late, and again."""
+
+    def prepare(self: Any, order: Any) -> None:
+        files = self._files
+        first = gates.Position.GO if order.barrier_seconds is None else gates.Position.WAIT
+        files.make_folder(order.gate)
+        if self._position(order.gate) is None:
+            if order.works:
+                files.make_folder(work_folder(order.gate))
+            files.write(f"{order.gate}/{gates.SCRIPT}", order.script, executable=True)
+            files.write(f"{order.gate}/{first.value}", b"")
+
+    swap(stack, gates.Gates, "prepare", prepare)

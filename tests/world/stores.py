@@ -1,0 +1,44 @@
+"""The brokers' store: the real one, in memory, which at times cannot be reached or written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from metabroker.store import Batch, Store, StoreUnavailable
+from metabroker.store.rows import Names
+
+
+class WorldStore(Store):
+    """A way to the store; a copy is another way to the same one.
+
+    `fails` tells of each commit whether it fails "before" or "after" it was done; `reached` raises
+    where nothing can be read either. `now` is the database's clock.
+    """
+
+    def __init__(self) -> None:
+        self.fails: Callable[[], str] = lambda: ""
+        self.reached: Callable[[], None] = lambda: None
+        self.now: Callable[[], float] = lambda: 0.0
+        self._committing = False
+        super().__init__("sqlite://", migrate=False, clock=lambda _connection: self.now())
+
+    def commit(self, batch: Batch, names: Names) -> None:
+        """Write, or fail before or after."""
+        failure = self.fails()
+        if failure == "before":
+            raise StoreUnavailable("disk full")
+        self._committing = True
+        try:
+            super().commit(batch, names)
+        finally:
+            self._committing = False
+        if failure == "after":
+            raise StoreUnavailable("locked")
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        if not self._committing:
+            self.reached()
+        with super()._guard():
+            yield

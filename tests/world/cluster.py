@@ -91,6 +91,7 @@ class WorldCluster:
         self.orphans: list[Run] = []
         self.until: dict[str, float] = {}  # of faults that last
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
+        self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
 
     def local(self) -> float:
         """The cluster's own clock."""

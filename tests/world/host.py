@@ -171,8 +171,11 @@ class Host:
 
         def change() -> None:
             self.world.tell(f"{self.name} does too late what it was about to do")
+            before = {f for cluster in self.world.clusters for f in cluster.files.folders}
             with contextlib.suppress(OSError, CommandLost):
                 slipped.what()
+            for cluster in self.world.clusters:
+                cluster.litter.update(set(cluster.files.folders) - before)
 
         self.world.at(self.stopped_until, change)
         self.at(self.stopped_until, done)

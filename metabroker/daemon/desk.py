@@ -23,6 +23,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Cluster, Doubt, Refusal
 from metabroker.metrics.of_clusters import OfCluster
+from metabroker.store import StoreUnavailable
 
 from .carrying import carrying, carrying_stray, step_of
 from .orders import Orders
@@ -135,6 +136,7 @@ class Desk:
 
     def _carry_out(self, effect: Owed) -> Event:
         step = step_of(effect)
+        extra = about(effect.ref, self.name)
         try:
             begins = isinstance(effect, Stage | Reserve | Submit)
             if begins and not self._orders.still_allowed(effect.ref):
@@ -146,9 +148,17 @@ class Desk:
             return Unsure(effect.ref, step, str(stopped))
         except Doubt as doubt:
             return Unsure(effect.ref, step, doubt.detail)
+        except OSError as error:
+            # Its text would name the gate's folder, which is a secret.
+            why = f"its folder cannot be used: {error.strerror}"
+            log.warning("%s: %s of %s: %s", self.name, step.value, effect.ref, why, extra=extra)
+            return Unsure(effect.ref, step, why)
+        except StoreUnavailable as error:
+            text = "%s: %s of %s: %s"
+            log.warning(text, self.name, step.value, effect.ref, error, extra=extra)
+            return Unsure(effect.ref, step, "the broker's own store cannot be read")
         except Exception as error:
             # Whatever it is, what was done is not known: the broker looks before it goes on.
-            extra = about(effect.ref, self.name)
             log.exception("%s: %s of %s", self.name, step.value, effect.ref, extra=extra)
             return Unsure(effect.ref, step, f"{type(error).__name__}: {error}")
 

@@ -11,11 +11,14 @@ import json
 import logging
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TextIO
 
 from metabroker.about import fields_of
+
+log = logging.getLogger(__name__)
 
 LogFormat = Literal["auto", "text", "json", "journal"]
 
@@ -29,6 +32,20 @@ def start(wanted: LogFormat = "auto") -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler(wanted)])
     for noisy in _NOISY:
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    threading.excepthook = thread_failed
+
+
+def thread_failed(failed: threading.ExceptHookArgs) -> None:
+    """A thread has ended in an error. One of a library's own, whose connection has broken, has told
+    that to who waits for it: that is one line here, and anything else a traceback."""
+    kind, error = failed.exc_type, failed.exc_value
+    name = failed.thread.name if failed.thread is not None else "a thread"
+    broken = issubclass(kind, EOFError | OSError) or kind.__module__.startswith("paramiko.")
+    if broken:
+        log.warning("%s: a connection has broken: %s %s", name, kind.__name__, error)
+        return
+    trace = (kind, error if error is not None else kind(), failed.exc_traceback)
+    log.error("%s has failed", name, exc_info=trace)
 
 
 def handler(

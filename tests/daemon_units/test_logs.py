@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -14,7 +15,13 @@ import pytest
 
 from metabroker.about import about
 from metabroker.broker.tokens import Ref
-from metabroker.daemon.logs import JournalHandler, LogFormat, handler, is_journal
+from metabroker.daemon.logs import (
+    JournalHandler,
+    LogFormat,
+    handler,
+    is_journal,
+    thread_failed,
+)
 from tests.testbed.journal import Journal
 
 ABOUT = about(Ref(17, 2, 1), "delft")
@@ -140,3 +147,36 @@ def test_json_has_the_same_fields(log: logging.Logger, journal: Journal) -> None
         "component": 1,
         "cluster": "delft",
     }
+
+
+def in_a_thread(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a thread end in an error."""
+
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(threading, "excepthook", thread_failed)
+    thread = threading.Thread(target=fail, name="reads ahead")
+    thread.start()
+    thread.join()
+
+
+def test_a_librarys_thread_whose_connection_breaks_is_one_line(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from paramiko.ssh_exception import SSHException
+
+    for error in (EOFError(), OSError("Socket is closed"), SSHException("gone")):
+        caplog.clear()
+        in_a_thread(error, monkeypatch)
+        (record,) = caplog.records
+        assert record.levelname == "WARNING" and record.exc_info is None
+        assert "reads ahead: a connection has broken" in record.getMessage()
+
+
+def test_a_thread_that_fails_otherwise_leaves_its_traceback(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_a_thread(ZeroDivisionError("a mistake"), monkeypatch)
+    (record,) = caplog.records
+    assert record.levelname == "ERROR" and record.exc_info is not None

@@ -191,5 +191,4 @@ def test_files_go_there_and_back_over_a_way_that_breaks(
         back = site.work / f"metabroker-{job}.{number}"
         assert [file.name for file in back.iterdir()] == ["out"]
         assert (back / "out").read_bytes() == content
-    # paramiko reads ahead in a thread of its own, which may complain of the cut on stderr.
-    whole(site, traceback=True)
+    whole(site)

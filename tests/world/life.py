@@ -236,7 +236,7 @@ class Life:
             return isinstance(effect, Stage | Fetch) and len(self._lines[ref]) > 1
 
         begin = partial(self._advance, task, effect.cluster, None, None, done, stops)
-        self.host.at(self.world.now + self.world.gate_latency(effect), begin)
+        self.host.at(self.world.now + self.world.network.gate_latency(effect), begin)
 
     def _clean_stray(self, effect: CleanStray) -> None:
         if effect.token in self._strays:
@@ -283,7 +283,7 @@ class Life:
                 done(None, Stopped("no longer wanted"))
                 return
             self.host.at(
-                self.world.now + self.world.rest(step.seconds),
+                self.world.now + self.world.network.rest(step.seconds),
                 lambda: self._advance(task, cluster, None, None, done, stops),
             )
             return
@@ -296,7 +296,7 @@ class Life:
         self._send(cluster, step, self.host.hears(reply))
 
     def _send(self, cluster: int, command: Command, reply: Callable[[Any], None]) -> None:
-        send = partial(self.world.send, self.world.clusters[cluster], command, reply)
+        send = partial(self.world.network.send, self.world.clusters[cluster], command, reply)
         try:
             self.host.about_to(send)
         except Slipped as slipped:

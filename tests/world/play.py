@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import delete
 
 from metabroker.store.tables import metadata
 
-from .mutations import MUTATIONS, Plant
+from .mutations import planted
 from .oracle import Violation
 from .scenario import Scenario, Tally, generate, smaller
-from .shared_mutations import SHARED
 from .stores import WorldStore
 from .world import World
 
@@ -28,17 +25,7 @@ class Outcome:
     story: list[str]
 
 
-ALL_MUTATIONS: dict[str, Plant] = MUTATIONS | SHARED
 _store: WorldStore | None = None
-
-
-@contextlib.contextmanager
-def planted(name: str) -> Iterator[None]:
-    """With this mistake in the code; "" is none."""
-    with contextlib.ExitStack() as stack:
-        if name:
-            ALL_MUTATIONS[name](stack)
-        yield
 
 
 def clean_store() -> WorldStore:

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from .play import ALL_MUTATIONS, Outcome, play_seed, shrink
+from .mutations import MUTATIONS, SHARED
+from .play import Outcome, play_seed, shrink
 from .scenario import BROKERS, HOME, MOMENTS, STORE, WINDOWS, Tally
-from .shared_mutations import SHARED
 
 _CHUNK = 20
 ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, HOME])
@@ -130,7 +130,7 @@ def _hunt(given: tuple[str, int, int]) -> tuple[str, int | None, str]:
 def hunt_all(first: int, limit: int, *, processes: int) -> Iterator[tuple[str, int | None, str]]:
     """Hunt for every mistake."""
     with multiprocessing.Pool(processes) as pool:
-        yield from pool.imap_unordered(_hunt, [(name, first, limit) for name in ALL_MUTATIONS])
+        yield from pool.imap_unordered(_hunt, [(name, first, limit) for name in MUTATIONS])
 
 
 def report(result: Storm, found: list[tuple[str, int | None, str]], command: str) -> str:

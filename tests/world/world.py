@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.effects import Arm, Discard, Fetch, Open, Owed, Stage
 from metabroker.broker.events import (
     CancelJob,
     Event,
@@ -21,17 +20,17 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.staging import work_folder
-from metabroker.clusters.transports.base import Command, CommandLost, Completed
 from metabroker.daemon.engine import Ask, AskToSubmit
 from metabroker.daemon.orders import Orders, spec_of
 from metabroker.store.rows import Names
 from metabroker.submission.model import Processors, Submission
 
 from .cluster import WorldCluster
-from .controller import is_ours, refusal
+from .controller import is_ours
 from .home import FOLDER, RESULT, MemoryHome, inputs
 from .host import Host
 from .life import Life
+from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
 from .scenario import BROKERS, HOME, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
@@ -42,12 +41,8 @@ _ACTIONS: dict[str, Callable[[int, str], Event]] = {
     "release": ReleaseJob,
 }
 START = 1_000_000.0
-COMMAND_TIMEOUT = 8.0
 HEALED_BOUND = 6 * 3600.0  # virtual seconds after the last fault in which everything must end
 CLEAN_BOUND = 60.0  # P4
-
-
-_UNREACHABLE = Completed(1, "", "error: Unable to contact slurm controller (connect failure)\n")
 
 
 class World:
@@ -58,6 +53,7 @@ class World:
         self.tally = tally
         self.now = START
         self.rng = random.Random(f"{scenario.seed} fates")
+        self.network = Network(self, self.rng)
         self.store = store
         self._armed: dict[str, Fault] = {}  # "crash" and "stop", that wait for their moment
         self._instant = 0
@@ -114,7 +110,7 @@ class World:
             if job.sends:
                 self.home.files |= inputs(index)
         for cluster in self.clusters:
-            cluster.files.fate = partial(self._step_fate, cluster)
+            cluster.files.fate = partial(self.network.step_fate, cluster)
         self.last_fault = 0.0
 
     # --- time ---------------------------------------------------------------------------------
@@ -330,87 +326,6 @@ class World:
                     self._act("release", job.id)
         if not self._all_ended():
             self.at(self.now + 60, self._heal)
-
-    def send(self, cluster: WorldCluster, command: Command, reply: Callable[[Any], None]) -> None:
-        """A command goes to a cluster; `reply` gets what it says, or the exception it ends in."""
-        latency = self.rng.uniform(0.002, 0.05)
-        arrives = self.now + latency
-        lost = CommandLost(f"{command.argv[0]}: no answer")
-        fate = self._fate(cluster)
-        self.tally.add(f"fate {fate}")
-
-        def execute(answer: bool, garble: bool = False) -> None:
-            done = cluster.execute(command)
-            if garble:
-                cut = self.rng.randint(0, max(0, len(done.stdout) - 1))
-                done = Completed(done.exit_status, done.stdout[:cut], done.stderr)
-            if answer:
-                self.at(self.now + latency, lambda: reply(done))
-
-        if fate == "down":
-            self.at(arrives, lambda: reply(_UNREACHABLE))
-        elif fate == "frozen":
-            thaw = cluster.until["frozen"] + self.rng.uniform(0, 1)
-            if thaw < self.now + COMMAND_TIMEOUT:
-                self.at(thaw, lambda: execute(True))
-            else:
-                self.at(thaw, lambda: execute(False))
-                self.at(self.now + COMMAND_TIMEOUT, lambda: reply(lost))
-        elif fate == "refused":
-            self.at(arrives, lambda: reply(refusal(command) or cluster.execute(command)))
-        elif fate in ("lost request", "lost reply", "late"):
-            self.at(self.now + COMMAND_TIMEOUT, lambda: reply(lost))
-            if fate != "lost request":
-                late = self.rng.choice((9.0, 30.0, self.rng.uniform(5, 150)))
-                when = arrives if fate == "lost reply" else self.now + late
-                self.at(when, lambda: execute(False))
-        elif fate == "repeat":
-            self.at(arrives, lambda: execute(True))
-            self.at(arrives + self.rng.uniform(0, 60), lambda: execute(False))
-        else:
-            self.at(arrives, lambda: execute(True, fate == "garbled"))
-
-    def gate_latency(self, effect: Owed) -> float:
-        """What is done at gates takes its time too: little, or in a lossy world any."""
-        if not isinstance(effect, Arm | Open | Discard | Stage | Fetch):
-            return 0.0
-        cluster = self.clusters[effect.cluster]
-        if cluster.suffers("lossy") and self.rng.random() < 0.4:
-            return self.rng.uniform(0, 100)
-        return self.rng.uniform(0.001, 0.05)
-
-    def _step_fate(self, cluster: WorldCluster) -> str:
-        """What becomes of one step of a transfer."""
-        trouble = any(cluster.suffers(what) for what in ("down", "frozen", "lossy"))
-        if not trouble or self.rng.random() >= 0.4:
-            return "well"
-        return self.rng.choice(("request", "reply"))
-
-    def rest(self, seconds: float) -> float:
-        """How long a pause of an operation takes: none of no time at all, since parts of files
-        take theirs."""
-        return seconds or self.rng.choice((0.001, 0.05, self.rng.uniform(0, 20)))
-
-    def _fate(self, cluster: WorldCluster) -> str:
-        if cluster.suffers("down"):
-            return "down"
-        if cluster.suffers("frozen"):
-            return "frozen"
-        if cluster.suffers("lossy") and self.rng.random() < 0.4:
-            return self.rng.choice(
-                (
-                    "lost request",
-                    "lost reply",
-                    "late",
-                    "late",
-                    "late",
-                    "repeat",
-                    "garbled",
-                    "down",
-                    "refused",
-                )
-            )
-        return "well"
 
     # --- what the oracle asks -----------------------------------------------------------------
 

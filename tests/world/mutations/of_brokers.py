@@ -1,4 +1,4 @@
-"""Deliberate mistakes that only show where several brokers share a store."""
+"""Mistakes that only show where several brokers share a store."""
 
 from __future__ import annotations
 
@@ -13,30 +13,22 @@ from metabroker.clusters.staging import work_folder
 from metabroker.store import leadership, store
 from metabroker.store.tables import leadership as row
 
-from .mutations import Plant, swap
-
-SHARED: dict[str, Plant] = {}
+from .planting import shared, swap
 
 
-def mutation(plant: Plant) -> Plant:
-    """Register a mistake under its function's name."""
-    SHARED[plant.__name__.replace("_", "-")] = plant
-    return plant
-
-
-@mutation
+@shared
 def lease_thought_longer(stack: contextlib.ExitStack) -> None:
     """The holder counts on its lease for longer than the database does."""
     swap(stack, tenure, "_SURE", 1.3)
 
 
-@mutation
+@shared
 def lease_counted_from_the_answer(stack: contextlib.ExitStack) -> None:
     """The holder acts without minding for how long it was stopped."""
     swap(stack, tenure.Tenure, "may_act", lambda _self, _now: True)
 
 
-@mutation
+@shared
 def lease_taken_before_its_end(stack: contextlib.ExitStack) -> None:
     """Who stands by takes over while somebody leads."""
 
@@ -48,7 +40,7 @@ def lease_taken_before_its_end(stack: contextlib.ExitStack) -> None:
     old = swap(stack, leadership.Leadership, "take", take)
 
 
-@mutation
+@shared
 def any_lease_renewed(stack: contextlib.ExitStack) -> None:
     """A lease goes on although another broker has taken it."""
 
@@ -61,13 +53,13 @@ def any_lease_renewed(stack: contextlib.ExitStack) -> None:
     swap(stack, leadership.Leadership, "renew", renew)
 
 
-@mutation
+@shared
 def written_in_an_old_term(stack: contextlib.ExitStack) -> None:
     """The database does not ask in whose name is written."""
     swap(stack, store, "fence", lambda _connection, _term: None)
 
 
-@mutation
+@shared
 def token_of_a_gate_written(stack: contextlib.ExitStack) -> None:
     """The token file is written in its place, so it may be written too late, and again."""
 

@@ -1,0 +1,93 @@
+"""Mistakes with the files of jobs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from metabroker.broker import saga
+from metabroker.broker.job import Component, Job
+from metabroker.broker.states import Step
+from metabroker.clusters import gated, staging
+from metabroker.clusters.port import Moved
+from metabroker.clusters.transports.base import CommandLost
+
+from .planting import mutation, swap
+
+Saga: Any = saga.Saga
+
+
+@mutation
+def files_not_awaited(stack: contextlib.ExitStack) -> None:
+    """A job goes on when the first of its components has its files."""
+
+    def staged(self: Any, event: Any, now: float) -> None:
+        component, job = self._find(event.ref)
+        if component is None or job is None or component.step is not Step.STAGE:
+            return
+        self._done(component)
+        for other in job.components:
+            other.step = Step.NONE
+        self._claim_all(job, now)
+
+    swap(stack, Saga, "staged", staged)
+
+
+@mutation
+def results_not_awaited(stack: contextlib.ExitStack) -> None:
+    """A job has ended before its results are back."""
+
+    def settle(self: Any, job: Job, now: float) -> None:
+        job.stages_out, before = False, job.stages_out
+        old(self, job, now)
+        job.stages_out = before
+
+    old = swap(stack, Saga, "_settle", settle)
+
+
+@mutation
+def sent_files_forgotten(stack: contextlib.ExitStack) -> None:
+    """A component of which nothing but its files is in its cluster is taken for untouched."""
+
+    def undo(self: Any, job: Job, now: float) -> None:
+        job.stages_in, before = False, job.stages_in
+        old(self, job, now)
+        job.stages_in = before
+
+    old = swap(stack, Saga, "_undo", undo)
+
+
+@mutation
+def results_thrown_away(stack: contextlib.ExitStack) -> None:
+    """Results that cannot be brought back are removed."""
+
+    def owe(self: Any, component: Component, step: Step, now: float) -> None:
+        old(self, component, Step.DISCARD if step is Step.KEEP else step, now)
+
+    old = swap(stack, Saga, "_owe", owe)
+
+
+@mutation
+def old_results_taken_for_new(stack: contextlib.ExitStack) -> None:
+    """What is at home already is not brought again, though it is of an earlier run."""
+
+    def fetching(files: Any, home: Any, order: Any, part: int) -> Any:
+        found = home.look(order.folder, f"{order.into}/out/result")
+        if found is not None:
+            return Moved(1, found.size)
+        return (yield from old(files, home, order, part))
+
+    old = swap(stack, gated, "fetching", fetching)
+
+
+@mutation
+def lost_part_taken_for_sent(stack: contextlib.ExitStack) -> None:
+    """Nobody answers whether a part of a file was written: it will have been."""
+
+    @contextlib.contextmanager
+    def far(_what: str) -> Iterator[None]:
+        with contextlib.suppress(CommandLost):
+            yield
+
+    swap(stack, staging, "_far", far)

@@ -1,0 +1,42 @@
+"""Where mistakes are registered, and how one is planted."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Plant = Callable[[contextlib.ExitStack], None]
+
+MUTATIONS: dict[str, Plant] = {}
+SHARED: set[str] = set()
+"""Those that only show where several brokers share a store."""
+
+
+def mutation(plant: Plant) -> Plant:
+    """Register a mistake under its function's name."""
+    MUTATIONS[plant.__name__.replace("_", "-")] = plant
+    return plant
+
+
+def shared(plant: Plant) -> Plant:
+    """Register one that needs several brokers."""
+    SHARED.add(plant.__name__.replace("_", "-"))
+    return mutation(plant)
+
+
+@contextlib.contextmanager
+def planted(name: str) -> Iterator[None]:
+    """With this mistake in the code; "" is none."""
+    with contextlib.ExitStack() as stack:
+        if name:
+            MUTATIONS[name](stack)
+        yield
+
+
+def swap(stack: contextlib.ExitStack, owner: Any, name: str, new: Any) -> Any:
+    """Replace an attribute until the stack is closed; answers the old one."""
+    old = getattr(owner, name)
+    setattr(owner, name, new)
+    stack.callback(setattr, owner, name, old)
+    return old

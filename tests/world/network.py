@@ -1,0 +1,109 @@
+"""The way between brokers and clusters: what becomes of commands, and how long things take."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from metabroker.broker.effects import Arm, Discard, Fetch, Open, Owed, Stage
+from metabroker.clusters.transports.base import Command, CommandLost, Completed
+
+from .cluster import WorldCluster
+from .controller import refusal
+
+if TYPE_CHECKING:
+    from .world import World
+
+COMMAND_TIMEOUT = 8.0
+
+_UNREACHABLE = Completed(1, "", "error: Unable to contact slurm controller (connect failure)\n")
+
+
+class Network:
+    """Carries commands, in a world full of faults."""
+
+    def __init__(self, world: World, rng: random.Random) -> None:
+        self._world = world
+        self._rng = rng
+
+    def send(self, cluster: WorldCluster, command: Command, reply: Callable[[Any], None]) -> None:
+        """A command goes to a cluster; `reply` gets what it says, or the exception it ends in."""
+        latency = self._rng.uniform(0.002, 0.05)
+        arrives = self._world.now + latency
+        lost = CommandLost(f"{command.argv[0]}: no answer")
+        fate = self._fate(cluster)
+        self._world.tally.add(f"fate {fate}")
+
+        def execute(answer: bool, garble: bool = False) -> None:
+            done = cluster.execute(command)
+            if garble:
+                cut = self._rng.randint(0, max(0, len(done.stdout) - 1))
+                done = Completed(done.exit_status, done.stdout[:cut], done.stderr)
+            if answer:
+                self._world.at(self._world.now + latency, lambda: reply(done))
+
+        if fate == "down":
+            self._world.at(arrives, lambda: reply(_UNREACHABLE))
+        elif fate == "frozen":
+            thaw = cluster.until["frozen"] + self._rng.uniform(0, 1)
+            if thaw < self._world.now + COMMAND_TIMEOUT:
+                self._world.at(thaw, lambda: execute(True))
+            else:
+                self._world.at(thaw, lambda: execute(False))
+                self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
+        elif fate == "refused":
+            self._world.at(arrives, lambda: reply(refusal(command) or cluster.execute(command)))
+        elif fate in ("lost request", "lost reply", "late"):
+            self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
+            if fate != "lost request":
+                late = self._rng.choice((9.0, 30.0, self._rng.uniform(5, 150)))
+                when = arrives if fate == "lost reply" else self._world.now + late
+                self._world.at(when, lambda: execute(False))
+        elif fate == "repeat":
+            self._world.at(arrives, lambda: execute(True))
+            self._world.at(arrives + self._rng.uniform(0, 60), lambda: execute(False))
+        else:
+            self._world.at(arrives, lambda: execute(True, fate == "garbled"))
+
+    def gate_latency(self, effect: Owed) -> float:
+        """What is done at gates takes its time too: little, or in a lossy world any."""
+        if not isinstance(effect, Arm | Open | Discard | Stage | Fetch):
+            return 0.0
+        cluster = self._world.clusters[effect.cluster]
+        if cluster.suffers("lossy") and self._rng.random() < 0.4:
+            return self._rng.uniform(0, 100)
+        return self._rng.uniform(0.001, 0.05)
+
+    def step_fate(self, cluster: WorldCluster) -> str:
+        """What becomes of one step of a transfer."""
+        trouble = any(cluster.suffers(what) for what in ("down", "frozen", "lossy"))
+        if not trouble or self._rng.random() >= 0.4:
+            return "well"
+        return self._rng.choice(("request", "reply"))
+
+    def rest(self, seconds: float) -> float:
+        """How long a pause of an operation takes: none of no time at all, since parts of files
+        take theirs."""
+        return seconds or self._rng.choice((0.001, 0.05, self._rng.uniform(0, 20)))
+
+    def _fate(self, cluster: WorldCluster) -> str:
+        if cluster.suffers("down"):
+            return "down"
+        if cluster.suffers("frozen"):
+            return "frozen"
+        if cluster.suffers("lossy") and self._rng.random() < 0.4:
+            return self._rng.choice(
+                (
+                    "lost request",
+                    "lost reply",
+                    "late",
+                    "late",
+                    "late",
+                    "repeat",
+                    "garbled",
+                    "down",
+                    "refused",
+                )
+            )
+        return "well"

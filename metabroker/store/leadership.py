@@ -94,6 +94,11 @@ class Leadership:
                 return None
             return Leader(row.term, row.holder, max(0.0, row.expires - self._clock(connection)))
 
+    def now(self) -> float:
+        """What time it is by the database's clock, in Unix seconds."""
+        with self._guard(), self._engine.connect() as connection:
+            return self._clock(connection)
+
     def term(self) -> int:
         """The term of now; 0 where there never was but one broker, and no backup came back."""
         with self._guard(), self._engine.connect() as connection:

@@ -17,6 +17,7 @@ from metabroker.broker.tenure import Tenure, pause
 from metabroker.clusters.transports.base import Command, CommandLost, Files
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.permitted import permitted
+from metabroker.daemon.clock import Clock
 from metabroker.daemon.lease import Lease
 from metabroker.store import Store, StoreUnavailable
 
@@ -166,3 +167,9 @@ def test_who_holds_a_lease_stops_before_another_can_begin(
 
 def test_a_lease_is_renewed_several_times_before_it_is_in_doubt() -> None:
     assert pause(8.0) * 2 < 8.0 * 0.75
+
+
+def test_a_broker_that_takes_over_goes_by_the_clock_of_the_database(host: Host) -> None:
+    clock = Clock(host.store.leadership.now() + 3600)
+    assert 3590 < clock() - time.time() < 3610
+    assert abs(Clock()() - time.time()) < 10

@@ -9,44 +9,25 @@ and the scenario is written to a file that can stay as a test (tests/world/scena
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import os
-import platform
-import subprocess
+import signal
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 
 from .mutations import MUTATIONS, SHARED
 from .play import Outcome, play_seed, shrink
-from .scenario import BROKERS, HOME, MOMENTS, STORE, WINDOWS, Tally
+from .report import Storm, report
+from .scenario import Tally
 
 _CHUNK = 20
-ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, HOME])
 ALONE = (1,)  # how many brokers there are, by turns
 SEVERAL = (2, 3)
-ALL_EVENTS = (
-    "submitted", "placed", "reserved", "no answer", "refused", "submitting", "waiting",
-    "at the barrier", "opened", "started", "ended", "gave up", "not in its cluster",
-    "over its time limit", "not submitted in time", "rolled back", "queued", "held", "released",
-    "cancel", "cancelled", "completed", "failed", "timeout", "moved", "files sent",
-    "results back", "results kept",
-)  # fmt: skip
-
-
-@dataclass(slots=True)
-class Storm:
-    """The outcome of many seeds."""
-
-    seeds: int
-    tally: Tally
-    failed: list[tuple[int, str]]
-    seconds: float
-    several: bool = False  # brokers
 
 
 def brokers_of(seed: int, several: bool) -> int:
@@ -73,25 +54,37 @@ def _chunk_of(given: tuple[int, int, bool]) -> tuple[int, Tally, list[tuple[int,
     return (given[1], *_chunk(*given))
 
 
-def storm(first: int, seeds: int, *, several: bool, processes: int, progress: bool) -> Storm:
-    """Play `seeds` seeds from `first` on; `several`: with two brokers and three by turns."""
+def storm(
+    first: int,
+    seeds: int,
+    *,
+    several: bool,
+    processes: int,
+    each: Callable[[Storm], None] = lambda _so_far: None,
+) -> Storm:
+    """Play `seeds` seeds from `first` on; `several`: with two brokers and three by turns. `each`
+    is told what was played so far. Ctrl-C ends it; what was played until then counts."""
     began = time.monotonic()
     result = Storm(0, Tally(), [], 0.0, several)
     chunks = [
         (start, min(_CHUNK, first + seeds - start), several)
         for start in range(first, first + seeds, _CHUNK)
     ]
-    with multiprocessing.Pool(processes) as pool:
-        for count, tally, failed in pool.imap_unordered(_chunk_of, chunks):
+    with (
+        multiprocessing.Pool(processes, _leave_ctrl_c_to_the_first) as pool,
+        contextlib.suppress(KeyboardInterrupt),
+    ):
+        for count, tally, failed in pool.imap(_chunk_of, chunks):
             result.seeds += count
             result.tally.merge(tally)
             result.failed += failed
             result.seconds = time.monotonic() - began
-            if progress and (sys.stderr.isatty() or result.seeds % 1000 < count):
-                _progress(result, seeds)
-    if progress:
-        print(file=sys.stderr)
+            each(result)
     return result
+
+
+def _leave_ctrl_c_to_the_first() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _progress(result: Storm, seeds: int) -> None:
@@ -103,15 +96,6 @@ def _progress(result: Storm, seeds: int) -> None:
         print(text, file=sys.stderr, flush=True)
     for seed, wrong in result.failed[-5:] if not sys.stderr.isatty() else []:
         print(f"  seed {seed}: {wrong}", file=sys.stderr, flush=True)
-
-
-def never_reached(result: Storm) -> list[str]:
-    """What no seed has reached."""
-    faults = sorted([*ALL_FAULTS, *(BROKERS if result.several else ())])
-    wanted = [f"event {what}" for what in ALL_EVENTS]
-    wanted += [f"fault {what}" for what in faults]
-    wanted += [f"pair {a} + {b}" for a, b in combinations(faults, 2)]
-    return [what for what in wanted if what not in result.tally.counts]
 
 
 def hunt(name: str, first: int, limit: int) -> tuple[str, int | None, str]:
@@ -131,66 +115,6 @@ def hunt_all(first: int, limit: int, *, processes: int) -> Iterator[tuple[str, i
     """Hunt for every mistake."""
     with multiprocessing.Pool(processes) as pool:
         yield from pool.imap_unordered(_hunt, [(name, first, limit) for name in MUTATIONS])
-
-
-def report(result: Storm, found: list[tuple[str, int | None, str]], command: str) -> str:
-    """The storm as a document."""
-    counts = result.tally.counts
-    jobs = sum(n for key, n in counts.items() if key.startswith("ended "))
-    lines = [
-        "# What the storms have reached",
-        "",
-        f"`{command}` at commit {_commit()}: {result.seeds} seeds in {result.seconds:.0f} s on "
-        f"{os.cpu_count()} cores (Python {platform.python_version()}), "
-        f"**{len(result.failed)} violations**.",
-        "",
-        f"{jobs} jobs; {sum(n for k, n in counts.items() if k.startswith('event '))} events of "
-        f"jobs; {sum(n for k, n in counts.items() if k.startswith('fault '))} faults; "
-        f"{sum(n for k, n in counts.items() if k.startswith('fate '))} commands.",
-    ]
-    for title, prefix in (
-        ("How jobs ended", "ended "),
-        ("Faults", "fault "),
-        ("Moments of crashes", "crash "),
-        ("Moments of stops", "stop "),
-        ("Leads", "lead "),
-        ("What became of commands", "fate "),
-        ("Events of jobs", "event "),
-        ("Answers", "reply "),
-        ("Policies", "policy "),
-        ("What users did", "user "),
-    ):
-        rows = sorted(
-            (k.removeprefix(prefix), n) for k, n in counts.items() if k.startswith(prefix)
-        )
-        if not rows:
-            continue
-        lines += ["", f"## {title}", "", "| what | times |", "|---|---|"]
-        lines += [f"| {name} | {count} |" for name, count in rows]
-    pairs = [n for k, n in counts.items() if k.startswith("pair ")]
-    missing = never_reached(result)
-    lines += ["", "## Reach", "", f"{len(pairs)} pairs of faults in one world."]
-    lines += ["Never reached: " + (", ".join(missing) if missing else "nothing.")]
-    if found:
-        lines += [
-            "",
-            "## Planted mistakes",
-            "",
-            "| mistake | found after seeds | by |",
-            "|---|---|---|",
-        ]
-        lines += [
-            f"| {name} | {count or 'MISSED'} | {what.replace('|', '/')[:100]} |"
-            for name, count, what in sorted(found)
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _commit() -> str:
-    """The code that was played, as git names it."""
-    asked = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
 
 
 def _tell(outcome: Outcome, folder: Path) -> None:
@@ -214,12 +138,23 @@ def main() -> int:
     parser.add_argument("--several", action="store_true", help="two brokers and three, by turns")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    target = "storm-brokers" if given.several else "storm"
+    command = f"make {target} SEEDS={given.seeds} FIRST={given.first}"
+    last = 0
+
+    def each(so_far: Storm) -> None:
+        nonlocal last
+        if not given.json and sys.stderr.isatty():
+            _progress(so_far, given.seeds)
+        if so_far.seeds - last >= 1000:
+            last = so_far.seeds
+            if not given.json and not sys.stderr.isatty():
+                _progress(so_far, given.seeds)
+            if given.report:
+                given.report.write_text(report(so_far, [], command))
+
     result = storm(
-        given.first,
-        given.seeds,
-        several=given.several,
-        processes=given.processes,
-        progress=not given.json,
+        given.first, given.seeds, several=given.several, processes=given.processes, each=each
     )
     found = []
     if given.mutations:
@@ -227,8 +162,6 @@ def main() -> int:
             found.append((name, count, what))
             print(f"{name}: {f'found after {count}' if count else 'MISSED'}", file=sys.stderr)
     if given.report:
-        target = "storm-brokers" if given.several else "storm"
-        command = f"make {target} SEEDS={given.seeds} FIRST={given.first}"
         if given.mutations:
             command += f" && make storm-mutations LIMIT={given.mutations}"
         given.report.write_text(report(result, found, command))

@@ -20,19 +20,18 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.daemon.acting import MEET, WHO, Acting
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import REPOSITORY, Site, eventually, until
+from tests.daemon.harness import REPOSITORY, eventually
 from tests.daemon.kinds import Simulated, Slurm
 from tests.testbed import ClusterSpec
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.packages import Installation
-from tests.testbed.people import RULES, SFTP_SERVER, Done, People, require_programs, require_root
+from tests.testbed.people import RULES, SFTP_SERVER, People, require_programs, require_root
 from tests.testbed.sshd import Account, Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 
 SIZES = {"delft": 8, "leiden": 8, "lab": 4}
-WHO = '#!/bin/sh\nid -un; touch made; echo "$HOME ${SUDO_USER:-none}"\n'
-MEET = f"#!/bin/sh\nid -un > who.$METABROKER_CLUSTER\n{until('end')}\n"
 
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 
@@ -71,6 +70,9 @@ class World:
         return found
 
 
+Users = Acting[World]
+
+
 @pytest.fixture(scope="module")
 def world(installation: Installation, openssh: OpenSsh) -> Iterator[World]:
     """Started once."""
@@ -98,31 +100,8 @@ def world(installation: Installation, openssh: OpenSsh) -> Iterator[World]:
             people.remove()
 
 
-@dataclass
-class Acting:
-    """A daemon, and users who ask it things."""
-
-    world: World
-    site: Site
-
-    def ask(self, who: str, *words: str) -> Done:
-        """The command line, as that user, at home."""
-        people = self.world.people
-        words = (sys.executable, "-m", "metabroker", *words)
-        env = (f"PYTHONPATH={REPOSITORY}", f"METABROKER_SOCKET={self.site.socket}")
-        return people.run(who, *env, *words, cwd=people.home(who), reading=True)
-
-    def submit(self, who: str, *options: str, script: str = WHO) -> int:
-        file = self.site.folder / "script"
-        file.write_text(script)
-        file.chmod(0o644)
-        done = self.ask(who, "submit", *options, str(file))
-        assert done.returncode == 0, f"{done.stderr}\n{self.site.story()}"
-        return int(done.stdout)
-
-
 @pytest.fixture
-def by_sudo(world: World, make_site: MakeSite) -> Iterator[Acting]:
+def by_sudo(world: World, make_site: MakeSite) -> Iterator[Users]:
     """A daemon under the service account: one cluster on this host, one by each way of SSH."""
     ways = {"delft": "local", "leiden": "ssh", "lab": "openssh"}
     acting = _acting(world, make_site, "sudo", ways)
@@ -133,12 +112,12 @@ def by_sudo(world: World, make_site: MakeSite) -> Iterator[Acting]:
 
 
 @pytest.fixture
-def by_ids(world: World, make_site: MakeSite) -> Iterator[Acting]:
+def by_ids(world: World, make_site: MakeSite) -> Iterator[Users]:
     """A daemon that is root."""
     yield from _served(_acting(world, make_site, "root-uid", {"delft": "local", "leiden": "local"}))
 
 
-def _acting(world: World, make_site: MakeSite, run_as: str, ways: dict[str, str]) -> Acting:
+def _acting(world: World, make_site: MakeSite, run_as: str, ways: dict[str, str]) -> Users:
     world.testbed.reset()
     for left in (*gates(world.people), world.people.home("alice") / "end"):
         if left.is_dir():  # of a test that has failed
@@ -152,14 +131,14 @@ def _acting(world: World, make_site: MakeSite, run_as: str, ways: dict[str, str]
     return Acting(world, site)
 
 
-def _served(acting: Acting) -> Iterator[Acting]:
+def _served(acting: Users) -> Iterator[Users]:
     acting.site.start()
     acting.site.look_at_clusters()
     yield acting
     acting.site.stop()
 
 
-def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Acting) -> None:
+def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Users) -> None:
     people, site = by_sudo.world.people, by_sudo.site
     files: list[tuple[str, str]] = []
     jobs = []
@@ -191,7 +170,7 @@ def gates(people: People) -> list[Path]:
     return [path for place in places for path in place.glob(".metabroker*/*")]
 
 
-def test_a_daemon_that_was_killed_finds_its_users_jobs_again(by_sudo: Acting) -> None:
+def test_a_daemon_that_was_killed_finds_its_users_jobs_again(by_sudo: Users) -> None:
     people, site = by_sudo.world.people, by_sudo.site
     job = by_sudo.submit("alice", "--on", "delft:1,leiden:1,lab:1", script=MEET)
     site.wait_state(job, "RUNNING", seconds=60)
@@ -222,7 +201,7 @@ def bring(people: People, who: str) -> Path:
     return file
 
 
-def test_users_files_go_and_come_as_their_own(by_sudo: Acting) -> None:
+def test_users_files_go_and_come_as_their_own(by_sudo: Users) -> None:
     people, site = by_sudo.world.people, by_sudo.site
     bring(people, "alice")
     options = ("--on", "delft:1,leiden:1,lab:1", "--stage-in", "in/secret", "--stage-out", "out")
@@ -236,7 +215,7 @@ def test_users_files_go_and_come_as_their_own(by_sudo: Acting) -> None:
     eventually(lambda: not gates(people), 60, "gates are gone")
 
 
-def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Acting) -> None:
+def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Users) -> None:
     """Asked of the daemon itself: the command line would not find the files."""
     people, site = by_sudo.world.people, by_sudo.site
     file = bring(people, "alice")
@@ -265,7 +244,7 @@ def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Actin
     assert set(people.home("alice").iterdir()) == before
 
 
-def test_nobody_touches_another_users_job(by_sudo: Acting) -> None:
+def test_nobody_touches_another_users_job(by_sudo: Users) -> None:
     people, site = by_sudo.world.people, by_sudo.site
     job = by_sudo.submit("alice", "--on", "delft:1,leiden:1", script=MEET)
     waiting = by_sudo.submit("alice", "-n", "1", "--hold")
@@ -300,7 +279,7 @@ def test_nobody_touches_another_users_job(by_sudo: Acting) -> None:
     assert known.pop(forged) == "RUNNING" and set(known.values()) == {"CANCELLED"}
 
 
-def test_who_has_no_account_is_refused_and_root_always(by_sudo: Acting, world: World) -> None:
+def test_who_has_no_account_is_refused_and_root_always(by_sudo: Users, world: World) -> None:
     people, site = world.people, by_sudo.site
     script = site.folder / "script"
     script.write_text(WHO)
@@ -389,7 +368,7 @@ def test_the_shipped_rules_name_users_and_commands_alone() -> None:
     assert all(word.startswith("/") for word in commands.partition(" = ")[2].split(", "))
 
 
-def test_a_root_daemon_becomes_its_users(by_ids: Acting) -> None:
+def test_a_root_daemon_becomes_its_users(by_ids: Users) -> None:
     people, site = by_ids.world.people, by_ids.site
     script = '#!/bin/sh\nid -un; id -Gn; cat "$METABROKER_PEERS_FILE" > peers\n'
     # Only the team may go into its folder, and alice is in it by a supplementary group.

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,12 +14,13 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.daemon.acting import MEET, Acting
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, REPOSITORY, Json, Site, eventually
+from tests.daemon.harness import PATIENCE, Json, Site, eventually
 from tests.daemon.pbs import OpenPBS, PbsServer, servers
-from tests.daemon.test_acting import MEET, WHO, gates
+from tests.daemon.test_acting import gates
 from tests.testbed.openssh import OpenSsh
-from tests.testbed.people import Done, People, require_programs, require_root
+from tests.testbed.people import People, require_programs, require_root
 from tests.testbed.sshd import Account, Sshd
 
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
@@ -50,6 +50,9 @@ class World:
         return found
 
 
+Users = Acting[World]
+
+
 @pytest.fixture(scope="module")
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     """Started once."""
@@ -74,32 +77,8 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
             people.remove()
 
 
-@dataclass
-class Acting:
-    """A daemon under the service account, and users who ask it things."""
-
-    world: World
-    site: Site
-
-    def ask(self, who: str, *words: str) -> Done:
-        """The command line, as that user, at home."""
-        people = self.world.people
-        env = (f"PYTHONPATH={REPOSITORY}", f"METABROKER_SOCKET={self.site.socket}")
-        program = (sys.executable, "-m", "metabroker")
-        return people.run(who, *env, *program, *words, cwd=people.home(who), reading=True)
-
-    def submit(self, who: str, *options: str, script: str = WHO) -> int:
-        """A job of that user's."""
-        file = self.site.folder / "script"
-        file.write_text(script)
-        file.chmod(0o644)
-        done = self.ask(who, "submit", *options, str(file))
-        assert done.returncode == 0, f"{done.stderr}\n{self.site.story()}"
-        return int(done.stdout)
-
-
 @pytest.fixture
-def acting(world: World, make_site: MakeSite) -> Iterator[Acting]:
+def acting(world: World, make_site: MakeSite) -> Iterator[Users]:
     for server in world.servers.values():
         server.reset()
     for who in ("alice", "bob"):
@@ -116,7 +95,7 @@ def acting(world: World, make_site: MakeSite) -> Iterator[Acting]:
         site.stop()
 
 
-def started(acting: Acting) -> Site:
+def started(acting: Users) -> Site:
     acting.site.start()
     acting.site.look_at_clusters()
     return acting.site
@@ -129,7 +108,7 @@ def owners(server: PbsServer, instance: str) -> set[str]:
     return {job["Job_Owner"].partition("@")[0] for job in ours}
 
 
-def test_jobs_are_their_submitters_in_every_cluster(acting: Acting) -> None:
+def test_jobs_are_their_submitters_in_every_cluster(acting: Users) -> None:
     people, site = acting.world.people, started(acting)
     files: list[tuple[str, str]] = []
     jobs = []
@@ -149,7 +128,9 @@ def test_jobs_are_their_submitters_in_every_cluster(acting: Acting) -> None:
     site.wait_clean()
 
 
-def test_nobody_touches_another_users_job_and_a_killed_daemon_finds_it(acting: Acting) -> None:
+def test_nobody_touches_another_users_job_and_a_killed_daemon_finds_it(
+    acting: Users,
+) -> None:
     people, site = acting.world.people, started(acting)
     job = acting.submit("alice", "--on", "delft:1,leiden:1", script=MEET)
     found = site.wait_state(job, "RUNNING")
@@ -190,7 +171,7 @@ def queue_of(server: PbsServer) -> str:
     return line.removeprefix("queue = ")
 
 
-def test_the_doctor_tries_the_accounts(acting: Acting) -> None:
+def test_the_doctor_tries_the_accounts(acting: Users) -> None:
     people = acting.world.people
     words = ("doctor", "--config", str(acting.site.config), "--run", "--json")
     done = acting.ask("svc", *words)

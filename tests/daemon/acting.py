@@ -1,0 +1,44 @@
+"""Ordinary users who ask a daemon of another account, and what their jobs say."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from tests.daemon.harness import REPOSITORY, Site, until
+from tests.testbed.people import Done, People
+
+WHO = '#!/bin/sh\nid -un; touch made; echo "$HOME ${SUDO_USER:-none}"\n'
+MEET = f"#!/bin/sh\nid -un > who.$METABROKER_CLUSTER\n{until('end')}\n"
+
+
+class _Peopled(Protocol):
+    people: People
+
+
+W = TypeVar("W", bound=_Peopled)
+
+
+@dataclass
+class Acting(Generic[W]):
+    """A daemon, and users who ask it things. `world`: what was started once for all tests."""
+
+    world: W
+    site: Site
+
+    def ask(self, who: str, *words: str) -> Done:
+        """The command line, as that user, at home."""
+        people = self.world.people
+        words = (sys.executable, "-m", "metabroker", *words)
+        env = (f"PYTHONPATH={REPOSITORY}", f"METABROKER_SOCKET={self.site.socket}")
+        return people.run(who, *env, *words, cwd=people.home(who), reading=True)
+
+    def submit(self, who: str, *options: str, script: str = WHO) -> int:
+        """A job of that user's."""
+        file = self.site.folder / "script"
+        file.write_text(script)
+        file.chmod(0o644)
+        done = self.ask(who, "submit", *options, str(file))
+        assert done.returncode == 0, f"{done.stderr}\n{self.site.story()}"
+        return int(done.stdout)

@@ -221,7 +221,7 @@ def _print_left_behind(left: Sequence[Json]) -> None:
 
 def _print_events(events: Sequence[Json]) -> None:
     if events:
-        rows = [(clock(e["time"]), e["attempt"], e["what"], _detail(e)) for e in events]
+        rows = [(clock(e["time"]), e["attempt"], e["event"], _detail(e)) for e in events]
         print()
         print_table(("TIME", "ATTEMPT", "EVENT", "DETAIL"), rows, right=("ATTEMPT",))
 
@@ -230,7 +230,7 @@ def _detail(event: Json) -> str:
     """What an event says besides its time, attempt and name."""
     words = []
     for key, value in event.items():
-        if key not in ("time", "attempt", "what") and value not in (None, "", []):
+        if key not in ("time", "attempt", "event") and value not in (None, "", []):
             text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
             words.append(f"{key.replace('_', ' ')} {text}")
     return ", ".join(words)

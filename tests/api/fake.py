@@ -218,7 +218,7 @@ class FakeService:
             "completion_failures": 0,
             "left_behind": [],
             "events": [
-                {"time": time.time(), "attempt": 0, "what": "submitted", "user": caller.user}
+                {"time": time.time(), "attempt": 0, "event": "submitted", "user": caller.user}
             ],
         }
 

@@ -22,7 +22,7 @@ JOB: dict[str, Any] = {
     "components": [PART, {**PART, "index": 1, "cluster": "leiden", "processors": 8}],
     "left_behind": [{"attempt": 1, "component": 0, "cluster": "lab", "name": "mb-ab12cd-17-1-0",
                      "detail": "lab does not answer"}],
-    "events": [{"time": 1e9, "attempt": 1, "what": "placed", "clusters": ["delft", "lab"]}],
+    "events": [{"time": 1e9, "attempt": 1, "event": "placed", "clusters": ["delft", "lab"]}],
 }  # fmt: skip
 
 Out = pytest.CaptureFixture[str]

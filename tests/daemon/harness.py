@@ -262,13 +262,14 @@ class Site:
 
     def runs(self, job: int | None = None) -> list[Run]:
         """Every start of a script that was ever recorded, in order."""
-        return self._recorded("runs", job)
+        return self.recorded("runs", job)
 
     def met(self, job: int | None = None) -> list[Run]:
         """Every script that has met all the others of its attempt (see `MEET`)."""
-        return self._recorded("met", job)
+        return self.recorded("met", job)
 
-    def _recorded(self, file: str, job: int | None) -> list[Run]:
+    def recorded(self, file: str, job: int | None = None) -> list[Run]:
+        """Every line that scripts have written to a file in `work`, in order."""
         try:
             lines = (self.work / file).read_text().splitlines()
         except FileNotFoundError:

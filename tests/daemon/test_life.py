@@ -26,6 +26,10 @@ def test_jobs_go_on_without_the_daemon_and_are_found_again(site: Site) -> None:
     assert site.wait_end(alone, "FAILED")["exit_code"] == 5
     site.wait_end(waiting, "COMPLETED")
     assert len(site.runs()) == 5
+    shown = site.cli("show", str(together))
+    assert shown.returncode == 0, shown.stderr
+    for event in ("submitted", "placed", "opened", "completed"):
+        assert f" {event} " in shown.stdout, shown.stdout
     site.wait_clean()
     assert site.stop() == 0
 

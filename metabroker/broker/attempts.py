@@ -149,6 +149,10 @@ class Attempts:
             component.start_time = component.start_time or event.start_time
         if component.over:
             return
+        if event.shut and not component.started and component.exit_code is not None:
+            # A controller and a node that were killed at once may say COMPLETED of such a job.
+            said = f"its cluster says {component.detail}, but its script has never started"
+            component.exit_code, component.cause, component.detail = None, Cause.LOST, said
         component.end_time = event.end_time or component.end_time
         if event.exit_code is not None:
             component.exit_code = event.exit_code

@@ -97,7 +97,8 @@ class Cleaned:
 
     `started` tells whether the user's script had started; times and exit code are its own
     record, if it left one; `cause` is the cluster's word on why it ended, if that was not by
-    itself.
+    itself. `shut`: its gate was shut before its script could start, so that nothing the cluster
+    says of its end is the script's.
     """
 
     ref: Ref
@@ -106,6 +107,7 @@ class Cleaned:
     end_time: float | None = None
     exit_code: int | None = None
     cause: Cause | None = None
+    shut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

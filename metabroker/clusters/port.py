@@ -142,13 +142,15 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What was found when the last of a component was removed."""
+    """What was found when the last of a component was removed. `shut`: its gate was shut before
+    its script could start."""
 
     started: bool = False
     start_time: float | None = None
     end_time: float | None = None
     exit_code: int | None = None
     cause: Cause | None = None
+    shut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

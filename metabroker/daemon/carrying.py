@@ -91,7 +91,13 @@ def _steps(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
     if isinstance(effect, Clean):
         left = yield from cluster.clean(orders.clean(effect))
         return Cleaned(
-            ref, left.started, left.start_time, left.end_time, left.exit_code, left.cause
+            ref,
+            left.started,
+            left.start_time,
+            left.end_time,
+            left.exit_code,
+            left.cause,
+            left.shut,
         )
     if isinstance(effect, Arm):
         return (yield from _arming(effect, cluster, orders))

@@ -263,7 +263,8 @@ class _Events:
         cause = Cause(options["cause"]) if "cause" in options else None
         if command == "cleaned":
             since = START if "started" in rest else None
-            return Cleaned(ref, "started" in rest, since, now if since else None, code, cause)
+            end = now if since else None
+            return Cleaned(ref, "started" in rest, since, end, code, cause, "shut" in rest)
         if command == "refused":
             return Refused(ref, Step(rest[0]), cause or Cause.BUSY, why or "nodes are busy")
         if command == "unsure":

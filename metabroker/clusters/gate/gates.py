@@ -200,7 +200,12 @@ class Gates:
         if marks is None:
             return Remains(cause=cause)
         return Remains(
-            marks.started is not None, marks.started, marks.ended, marks.exit_code, cause
+            marks.started is not None,
+            marks.started,
+            marks.ended,
+            marks.exit_code,
+            cause,
+            shut=marks.gave_up,
         )
 
     @_doubted

@@ -295,6 +295,20 @@ def test_what_remains(tmp_path: Path) -> None:
     assert gates().remains(None, None) == Remains()
 
 
+@pytest.mark.parametrize("before", [Position.WAIT, Position.ARMED, Position.GO])
+def test_a_gate_that_was_shut_in_time_says_so(tmp_path: Path, before: Position) -> None:
+    gate = at(tmp_path, before)
+    assert gates().shut(clean(gate))
+    assert gates().remains(gate, None) == Remains(shut=True)
+
+
+def test_a_gate_that_was_shut_too_late_does_not_say_so(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.RUN)
+    assert not gates().shut(clean(gate))
+    assert not gates().remains(gate, None).shut
+    assert not gates().remains(str(tmp_path / "gone"), None).shut
+
+
 def test_an_exit_of_its_own_is_not_a_kill_whatever_its_cluster_calls_it(tmp_path: Path) -> None:
     gate = at(tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="7 \n")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from .postgres import unhurried
 from .tables import metadata
+
+_LOCK = 0x6D62_7363_6865_6D61  # of PostgreSQL's advisory locks: "mbschema"
 
 
 class NewerSchema(SQLAlchemyError):
@@ -33,15 +38,34 @@ def bring_up_to_date(engine: Engine, *, migrate: bool = True) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     scripts = ScriptDirectory.from_config(config)
-    with engine.connect() as connection:
-        present = MigrationContext.configure(connection).get_current_revision()
-    if present == scripts.get_current_head():
+    if _present(engine) == scripts.get_current_head():
         return
+    with engine.begin() as connection, _alone(connection):
+        _upgrade(connection, config, scripts)
+
+
+def _present(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+@contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """One broker at a time: another that does this now is waited for."""
+    if connection.dialect.name != "postgresql":
+        yield
+        return
+    with unhurried(connection):
+        connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+        yield
+
+
+def _upgrade(connection: Connection, config: Config, scripts: ScriptDirectory) -> None:
+    present = MigrationContext.configure(connection).get_current_revision()
     if present is not None and present not in {s.revision for s in scripts.walk_revisions()}:
         raise NewerSchema(
             f"its schema ({present}) is newer than this metabroker: install the metabroker that "
             "wrote it, or a newer one"
         )
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

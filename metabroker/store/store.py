@@ -11,28 +11,24 @@ from typing import Any
 
 from sqlalchemy import (
     Connection,
-    Engine,
     Row,
     Select,
     Table,
     bindparam,
-    create_engine,
-    event,
     func,
     insert,
     select,
     tuple_,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import ENDED, IN_ATTEMPT, Phase, Step
 
-from . import tables
+from . import postgres, tables
 from .access_tokens import AccessTokens
+from .database import StoreUnavailable, guard, open_engine, place
 from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
 from .rows import Names, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
@@ -58,10 +54,6 @@ _ATTEMPT = (
     )
     .order_by(tables.components.c.component)
 )
-
-
-class StoreUnavailable(Exception):
-    """The store cannot be read or written now: what is wrong, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +111,8 @@ class Store:
 
     def __init__(self, url: str, *, migrate: bool = True, clock: Clock = database_clock) -> None:
         """`clock`: the database's, for leases."""
-        self._engine = _engine(url)
+        self._engine = open_engine(url)
+        self._guard = guard(self._engine)
         self._upserts = _Upserts()
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
@@ -142,8 +135,8 @@ class Store:
         try:
             self._commit(batch, names)
         except MemoryError as error:
-            place = self._engine.url.render_as_string(hide_password=True)
-            raise StoreUnavailable(f"store {place}: too little memory to write to it") from error
+            where = place(self._engine.url)
+            raise StoreUnavailable(f"store {where}: too little memory to write to it") from error
 
     def _commit(self, batch: Batch, names: Names) -> None:
         ready = batch.ready
@@ -183,17 +176,25 @@ class Store:
     def _statement(self, table: Table) -> Any:
         found = self._upserts.statements.get(table.name)
         if found is None:
-            dialect = sqlite if self._engine.dialect.name == "sqlite" else postgresql
             keys = [column.name for column in table.primary_key]
-            statement = dialect.insert(table)
+            statement = self._dialect.insert(table)
             if table is tables.scripts:
                 # A script is written once: its secret stays when a batch is written again.
-                found = statement.on_conflict_do_nothing(index_elements=keys)
+                found = self._once(table)
             else:
                 new = {c.name: statement.excluded[c.name] for c in table.c if c.name not in keys}
                 found = statement.on_conflict_do_update(index_elements=keys, set_=new)
             self._upserts.statements[table.name] = found
         return found
+
+    def _once(self, table: Table) -> Any:
+        """An insert of what is not there yet."""
+        keys = [column.name for column in table.primary_key]
+        return self._dialect.insert(table).on_conflict_do_nothing(index_elements=keys)
+
+    @property
+    def _dialect(self) -> Any:
+        return sqlite if self._engine.dialect.name == "sqlite" else postgresql
 
     # --- recovering ---------------------------------------------------------------------------
 
@@ -379,8 +380,11 @@ class Store:
         with self._engine.begin() as connection:
             found = self._fact(connection, "instance")
             if found is None:
-                found = secrets.token_hex(4)
-                connection.execute(insert(tables.facts), {"name": "instance", "value": found})
+                # Another broker may be doing the same: whoever comes first has named them all.
+                fact = {"name": "instance", "value": secrets.token_hex(4)}
+                connection.execute(self._once(tables.facts), fact)
+                found = self._fact(connection, "instance")
+        assert found is not None, "it has just been written"
         return found
 
     @staticmethod
@@ -394,7 +398,12 @@ class Store:
         """A transaction on the writer's own connection; after an error, on a new one."""
         if self._writer is None:
             self._writer = self._engine.connect()
+            prepare = self._engine.dialect.name == "postgresql"
+        else:
+            prepare = False
         try:
+            if prepare:
+                postgres.prepare_writer(self._writer)
             with self._writer.begin():
                 yield self._writer
         except LeadershipLost:
@@ -405,40 +414,6 @@ class Store:
                 broken.invalidate()
                 broken.close()
             raise
-
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        try:
-            yield
-        except SQLAlchemyError as error:
-            cause = getattr(error, "orig", None) or error
-            place = self._engine.url.render_as_string(hide_password=True)
-            raise StoreUnavailable(f"store {place}: {cause}") from error
-
-
-def _engine(url: str) -> Engine:
-    try:
-        parsed = make_url(url)
-    except (SQLAlchemyError, ValueError) as error:
-        # What is wrong is not told in their words: they may quote a password.
-        raise StoreUnavailable(
-            "store: its URL cannot be understood; write sqlite:////path/to/metabroker.db, or "
-            "postgresql://user:password@host/name"
-        ) from error
-    try:
-        engine = create_engine(parsed)
-    except (SQLAlchemyError, ImportError) as error:
-        raise StoreUnavailable(f"store: {error}") from error
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _prepare_sqlite)
-    return engine
-
-
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
 
 
 def _not_gone() -> Any:

@@ -25,6 +25,9 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
+# SQLite's numbers are as large as that by themselves.
+Number = Integer().with_variant(BigInteger(), "postgresql")
+
 facts = Table(
     "facts",
     metadata,
@@ -47,7 +50,7 @@ clusters = Table(
     "clusters",
     metadata,
     Column("name", Text, primary_key=True),
-    Column("processors", Integer, nullable=False),
+    Column("processors", Number, nullable=False),
     Column("version", Text, nullable=False),
     Column("seen", Float, nullable=False),
 )
@@ -55,7 +58,7 @@ clusters = Table(
 jobs = Table(
     "jobs",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("id", Number, primary_key=True, autoincrement=False),
     Column("user", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("state", Text, nullable=False),
@@ -65,16 +68,16 @@ jobs = Table(
     Column("queue", Text, nullable=False),  # a cluster's name, or "" for the global queue
     Column("local", Text),
     Column("home", Text),
-    Column("time_limit", Integer, nullable=False),
+    Column("time_limit", Number, nullable=False),
     Column("submit_time", Float, nullable=False),
-    Column("seq", Integer, nullable=False),
+    Column("seq", Number, nullable=False),
     Column("queued_at", Float, nullable=False),
-    Column("attempt", Integer, nullable=False),
-    Column("submission_failures", Integer, nullable=False),
-    Column("completion_failures", Integer, nullable=False),
+    Column("attempt", Number, nullable=False),
+    Column("submission_failures", Number, nullable=False),
+    Column("completion_failures", Number, nullable=False),
     Column("start_time", Float),
     Column("end_time", Float),
-    Column("exit_code", Integer),
+    Column("exit_code", Number),
     Column("deadline", Float),
     Column("goal", Text),
     Column("by", Text, nullable=False),
@@ -87,13 +90,13 @@ jobs = Table(
 components = Table(
     "components",
     metadata,
-    Column("job", Integer, nullable=False),
-    Column("attempt", Integer, nullable=False),
-    Column("component", Integer, nullable=False),
+    Column("job", Number, nullable=False),
+    Column("attempt", Number, nullable=False),
+    Column("component", Number, nullable=False),
     Column("cluster", Text, nullable=False),
-    Column("processors", Integer, nullable=False),
+    Column("processors", Number, nullable=False),
     Column("reserves", Boolean, nullable=False),
-    Column("seq", Integer, nullable=False),
+    Column("seq", Number, nullable=False),
     Column("phase", Text, nullable=False),
     Column("step", Text, nullable=False),
     Column("reservation", Boolean, nullable=False),
@@ -103,7 +106,7 @@ components = Table(
     Column("hosts", Text, nullable=False),
     Column("start_time", Float),
     Column("end_time", Float),
-    Column("exit_code", Integer),
+    Column("exit_code", Number),
     Column("cause", Text),
     Column("detail", Text, nullable=False),
     Column("term", BigInteger, nullable=False, server_default="0"),
@@ -115,10 +118,10 @@ components = Table(
 events = Table(
     "events",
     metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("id", Number, primary_key=True, autoincrement=True),
     Column("time", Float, nullable=False),
-    Column("job", Integer, nullable=False),
-    Column("attempt", Integer, nullable=False),
+    Column("job", Number, nullable=False),
+    Column("attempt", Number, nullable=False),
     Column("what", Text, nullable=False),
     Column("detail", JSON, nullable=False),
     Index("events_by_job", "job"),
@@ -127,7 +130,7 @@ events = Table(
 scripts = Table(
     "scripts",
     metadata,
-    Column("job", Integer, primary_key=True, autoincrement=False),
+    Column("job", Number, primary_key=True, autoincrement=False),
     Column("user", Text, nullable=False),
     Column("request_id", Text),
     Column("secret", Text, nullable=False),  # of the folders in which its components meet

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine
 
 from metabroker.store import Store, StoreUnavailable
 
@@ -19,22 +19,56 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "metabroker.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    made = Store(f"sqlite:///{path}")
+def store(url: str) -> Iterator[Store]:
+    made = Store(url)
     yield made
     made.close()
 
 
-def content(path: Path) -> dict[str, list[Any]]:
+def content(url: str) -> dict[str, list[Any]]:
     """All that is in the database, as another program sees it."""
-    with sqlite3.connect(path) as other:
-        tables = ("jobs", "components", "events", "scripts", "clusters", "facts")
-        return {name: other.execute(f"select * from {name}").fetchall() for name in tables}
+    tables = ("jobs", "components", "events", "scripts", "clusters", "facts")
+    return {name: run(url, f"select * from {name} order by 1") for name in tables}
+
+
+def run(url: str, *statements: str) -> list[Any]:
+    """Statements of another program; the rows of the last one."""
+    other = create_engine(url)
+    rows: list[Any] = []
+    with other.begin() as connection:
+        for statement in statements:
+            done = connection.exec_driver_sql(statement)
+            rows = [tuple(row) for row in done] if done.returns_rows else []
+    other.dispose()
+    return rows
+
+
+def break_table(url: str, table: str) -> None:
+    """Nothing can be written into it."""
+    if url.startswith("sqlite"):
+        run(
+            url,
+            *(
+                f"create trigger no_{event} before {event} on {table} "
+                "begin select raise(abort, 'disk is bad'); end"
+                for event in ("insert", "update")
+            ),
+        )
+        return
+    run(
+        url,
+        "create function bad() returns trigger language plpgsql as "
+        "$$begin raise 'disk is bad'; end$$",
+        f"create trigger no before insert or update on {table} execute function bad()",
+    )
+
+
+def mend_table(url: str, table: str) -> None:
+    """It can be written into again."""
+    if url.startswith("sqlite"):
+        run(url, "drop trigger no_insert", "drop trigger no_update")
+    else:
+        run(url, f"drop trigger no on {table}")
 
 
 def whole(number: int = 1) -> dict[str, Any]:
@@ -47,50 +81,43 @@ def whole(number: int = 1) -> dict[str, Any]:
     }
 
 
-def test_another_program_sees_all_of_it_when_commit_returns(store: Store, path: Path) -> None:
+def test_another_program_sees_all_of_it_when_commit_returns(store: Store, url: str) -> None:
     store.commit(batch(job(1), **whole()), NAMES)
-    seen = content(path)
+    seen = content(url)
     assert {name: len(rows) for name, rows in seen.items()} == {
         "jobs": 1, "components": 2, "events": 2, "scripts": 1, "clusters": 1, "facts": 2,
     }  # fmt: skip
 
 
-def test_every_commit_reaches_the_disk(store: Store) -> None:
+def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path}/metabroker.db")
     with store._engine.connect() as reader:
         assert reader.exec_driver_sql("pragma journal_mode").scalar() == "wal"
         assert reader.exec_driver_sql("pragma synchronous").scalar() == 2  # FULL
     with store._write() as writer:
         assert writer.exec_driver_sql("pragma synchronous").scalar() == 2
+    store.close()
 
 
 @pytest.mark.parametrize("broken", ["jobs", "components", "events", "scripts", "clusters", "facts"])
-def test_what_cannot_be_written_whole_is_not_written(store: Store, path: Path, broken: str) -> None:
+def test_what_cannot_be_written_whole_is_not_written(store: Store, url: str, broken: str) -> None:
     store.commit(batch(job(1), **whole()), NAMES)
-    before = content(path)
-    with sqlite3.connect(path) as other:
-        for event in ("insert", "update"):
-            other.execute(
-                f"create trigger no_{event} before {event} on {broken} "
-                "begin select raise(abort, 'disk is bad'); end"
-            )
+    before = content(url)
+    break_table(url, broken)
     with pytest.raises(StoreUnavailable, match="disk is bad"):
         store.commit(batch(job(1, name="changed"), job(2), **whole(2)), NAMES)
-    assert content(path) == before
-    with sqlite3.connect(path) as other:
-        for event in ("insert", "update"):
-            other.execute(f"drop trigger no_{event}")
+    assert content(url) == before
+    mend_table(url, broken)
     store.commit(batch(job(1, name="changed"), job(2), **whole(2)), NAMES)
-    assert len(content(path)["jobs"]) == 2, "it can be written again"
+    assert len(content(url)["jobs"]) == 2, "it can be written again"
 
 
-def test_the_same_batch_twice_is_the_batch_once_but_for_its_history(
-    store: Store, path: Path
-) -> None:
+def test_the_same_batch_twice_is_the_batch_once_but_for_its_history(store: Store, url: str) -> None:
     it = batch(job(1), **whole())
     store.commit(it, NAMES)
-    once = content(path)
+    once = content(url)
     store.commit(it, NAMES)
-    twice = content(path)
+    twice = content(url)
     assert {n: r for n, r in twice.items() if n not in ("events", "scripts")} == {
         n: r for n, r in once.items() if n not in ("events", "scripts")
     }
@@ -120,7 +147,7 @@ KILLED = """
 import os, signal, sys
 from metabroker.store import Store
 from tests.store.making import *
-store = Store("sqlite:///" + sys.argv[1])
+store = Store(sys.argv[1])
 for number in range(1, 51):
     store.commit(batch(job(number), accepted=[accepted(number)], journal=[entry(number)]), NAMES)
     print(number, flush=True)
@@ -128,14 +155,14 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
+def test_what_was_acknowledged_survives_kill_9(url: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(path)],
+        [sys.executable, "-c", KILLED, url],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=150,
     )  # fmt: skip
     assert done.returncode == -9, done.stderr
     acknowledged = [int(line) for line in done.stdout.split()]
-    store = Store(f"sqlite:///{path}")
+    store = Store(url)
     assert [j.id for j in store.recover(NAMES).jobs] == acknowledged == list(range(1, 51))
     assert all(store.script(number)[0] for number in acknowledged)
     store.close()

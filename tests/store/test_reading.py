@@ -11,13 +11,17 @@ from metabroker.broker.states import ENDED, IN_ATTEMPT, Cause, JobState, Phase, 
 from metabroker.policy import Request
 from metabroker.store import Store
 from metabroker.store.rows import Names, component_of, component_row, job_of, job_row
+from metabroker.store.tables import metadata
 
 from .making import NAMES, accepted, batch, component, entry, job
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    made = Store("sqlite://", migrate=False)
+def store(kept_url: str) -> Iterator[Store]:
+    made = Store(kept_url, migrate=False)
+    with made._engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            connection.execute(table.delete())
     yield made
     made.close()
 

@@ -19,6 +19,8 @@ from tests.testbed.apt import SlurmUnavailable
 from tests.testbed.cluster import SlurmCluster
 from tests.testbed.packages import Installation, install
 from tests.testbed.ports import require_network
+from tests.testbed.postgres import Postgres
+from tests.testbed.postgres import install as install_postgres
 from tests.testbed.testbed import Testbed, default_suite
 
 RELEASES = {"22.05": "bookworm", "24.11": "trixie", "26.05": "forky"}
@@ -89,3 +91,38 @@ def open_folder(testbed: Testbed) -> Iterator[Path]:
     folder.chmod(0o1777)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    """A PostgreSQL server, up to the end of the session."""
+    try:
+        programs = install_postgres()
+    except SlurmUnavailable as error:
+        text = f"left out, it needs PostgreSQL, and that cannot be had here: {error}"
+        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
+            pytest.fail(text, pytrace=False)
+        pytest.skip(text)
+    server = Postgres(programs)
+    try:
+        server.start()
+        server.allow_password()
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture
+def postgres(postgres_server: Postgres) -> Postgres:
+    """The server, which serves: an earlier test may have ended it."""
+    postgres_server.start()
+    return postgres_server
+
+
+@pytest.fixture
+def database(postgres: Postgres) -> Iterator[str]:
+    """The URL of an empty database there."""
+    name = postgres.database()
+    yield postgres.url(name)
+    postgres.start()
+    postgres.drop(name)

@@ -1,0 +1,170 @@
+"""PostgreSQL: how it is connected to, so that a server that is gone is noticed within seconds, and
+what is written is always something that it takes."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+
+SILENCE = 10.0  # seconds that a server may take for an answer, or between two parts of it
+WRITER_IDLE = 5  # seconds that the writer's transaction may stay open while it does nothing
+_NAME = "metabroker"
+_CONNECT: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds
+    "application_name": _NAME,
+    # What a broker that hangs has open must not keep its successor waiting.
+    "options": "-c idle_in_transaction_session_timeout=60s -c statement_timeout=60s",
+}
+_LARGEST = 2**63 - 1
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def engine_of(url: URL) -> Engine:
+    """An engine for a URL of PostgreSQL; what the URL says itself stays in force.
+
+    Raises:
+        ImportError: psycopg is not installed.
+    """
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    engine = create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_timeout=SILENCE,
+        json_serializer=serialized,
+        connect_args={key: value for key, value in _CONNECT.items() if key not in url.query},
+    )
+    event.listen(engine, "do_connect", _connect)
+    return engine
+
+
+def prepare_writer(connection: Connection) -> None:
+    """What holds for the connection that all the jobs are written by."""
+    connection.execute(text(f"SET idle_in_transaction_session_timeout = '{WRITER_IDLE}s'"))
+    connection.commit()
+
+
+@contextmanager
+def unhurried(connection: Connection) -> Iterator[None]:
+    """What is done in this transaction may take as long as it needs: a migration, that is."""
+    connection.execute(text("SET LOCAL statement_timeout = 0"))
+    raw: Any = connection.connection.dbapi_connection
+    raw.patience = math.inf
+    try:
+        yield
+    finally:
+        raw.patience = SILENCE
+
+
+def _connect(_dialect: Any, _record: Any, args: list[Any], named: dict[str, Any]) -> Any:
+    return _kind().connect(*args, **named)
+
+
+@cache
+def _kind() -> Any:
+    """Its connections. Made when first needed: SQLite does without psycopg."""
+    import psycopg
+    from psycopg.types.numeric import Int8Dumper
+    from psycopg.types.string import StrDumper
+
+    class Text(StrDumper):
+        """Text without what PostgreSQL refuses."""
+
+        def dump(self, obj: str) -> Any:
+            return super().dump(cleaned(obj))
+
+    class Whole(Int8Dumper):
+        """A number as large as a column takes."""
+
+        def dump(self, obj: Any) -> Any:
+            return super().dump(max(-_LARGEST, min(obj, _LARGEST)))
+
+    class Bounded(psycopg.Connection[Any]):
+        """A connection that is given up when its server says nothing for too long."""
+
+        patience = SILENCE
+
+        @classmethod
+        def connect(cls, *args: Any, **named: Any) -> Any:
+            made = super().connect(*args, **named)
+            made.adapters.register_dumper(str, Text)
+            made.adapters.register_dumper(int, Whole)
+            return made
+
+        def wait(self, gen: Any, *args: Any, **named: Any) -> Any:
+            return super().wait(_watched(gen, self), *args, **named)
+
+    return Bounded
+
+
+def _watched(steps: Generator[Any, Any, Any], connection: Any) -> Generator[Any, Any, Any]:
+    """The same steps of a conversation with the server, which end when nothing comes."""
+    import psycopg
+
+    heard = time.monotonic()
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            now = time.monotonic()
+            if ready:
+                heard = now
+            elif now - heard > connection.patience:
+                connection.close()  # or its end would be waited for just as long
+                raise psycopg.OperationalError(
+                    f"the server has not answered for {connection.patience:g} s"
+                )
+            wanted = steps.send(ready)
+    except StopIteration as end:
+        return end.value
+
+
+def cleaned(given: str) -> str:
+    """Without NUL characters and half characters, which its texts cannot have.
+
+    Submissions with any are refused; a cluster's words may have some.
+    """
+    if given.isascii():
+        return given.replace("\0", _REPLACEMENT) if "\0" in given else given
+    return given.replace("\0", _REPLACEMENT).encode("utf-8", "replace").decode("utf-8")
+
+
+def serialized(value: Any) -> str:
+    """JSON that it takes."""
+    try:
+        made = json.dumps(value, allow_nan=False)
+    except ValueError:
+        return json.dumps(_plain(value))
+    if "\\u0000" in made or "\\ud" in made:
+        return json.dumps(_plain(value), ensure_ascii=False)
+    return made
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return cleaned(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def told(error: BaseException) -> str:
+    """What the server says, in one line and without the rows that it speaks of."""
+    primary = getattr(getattr(error, "diag", None), "message_primary", None)
+    words = primary or next(iter(str(error).splitlines()), "") or type(error).__name__
+    return " ".join(words.split())

@@ -54,7 +54,9 @@ def open_engine(url: str) -> Engine:
 def place(url: URL) -> str:
     """The database's address for people: without its password, wherever that stands."""
     shown = {key: value for key, value in url.query.items() if key in _TOLD}
-    return url.set(query=shown).render_as_string(hide_password=True)
+    return url.set(drivername=url.get_backend_name(), query=shown).render_as_string(
+        hide_password=True
+    )
 
 
 def guard(engine: Engine) -> Guard:

@@ -64,7 +64,7 @@ def unhurried(connection: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        raw.patience = SILENCE
+        raw.patience = None
 
 
 def _connect(_dialect: Any, _record: Any, args: list[Any], named: dict[str, Any]) -> Any:
@@ -93,7 +93,7 @@ def _kind() -> Any:
     class Bounded(psycopg.Connection[Any]):
         """A connection that is given up when its server says nothing for too long."""
 
-        patience = SILENCE
+        patience: float | None = None  # seconds, if it is not the usual
 
         @classmethod
         def connect(cls, *args: Any, **named: Any) -> Any:
@@ -120,11 +120,9 @@ def _watched(steps: Generator[Any, Any, Any], connection: Any) -> Generator[Any,
             now = time.monotonic()
             if ready:
                 heard = now
-            elif now - heard > connection.patience:
+            elif now - heard > (patience := connection.patience or SILENCE):
                 connection.close()  # or its end would be waited for just as long
-                raise psycopg.OperationalError(
-                    f"the server has not answered for {connection.patience:g} s"
-                )
+                raise psycopg.OperationalError(f"the server has not answered for {patience:g} s")
             wanted = steps.send(ready)
     except StopIteration as end:
         return end.value

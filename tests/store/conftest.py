@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,9 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def kept_database(postgres_server: Postgres) -> Iterator[str]:
+def kept_database(postgres_server: Postgres) -> str:
     """One for many tests: to make each its own takes longer than they do."""
-    name = postgres_server.database()
-    yield postgres_server.url(name)
-    postgres_server.start()
-    postgres_server.drop(name)
+    return postgres_server.url(postgres_server.database())
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -28,8 +27,8 @@ def time() -> Time:
 
 
 @pytest.fixture
-def store(tmp_path: Path, time: Time) -> Iterator[Store]:
-    made = Store(f"sqlite:///{tmp_path}/a.db", clock=time)
+def store(url: str, time: Time) -> Iterator[Store]:
+    made = Store(url, clock=time)
     yield made
     made.close()
 

@@ -11,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from metabroker.store import Store, StoreUnavailable
+from metabroker.store.database import open_engine
 from metabroker.store.tables import metadata
 
 
@@ -42,6 +43,12 @@ def test_migrations_make_the_very_tables_of_the_code(tmp_path: Path) -> None:
     jobs = {"clusters", "jobs", "components", "events", "scripts"}
     assert migrated.keys() == {"facts", "access_tokens", "leadership", *jobs}
     with create_engine(f"sqlite:///{tmp_path}/migrated.db").connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_so_they_do_on_postgresql(database: str) -> None:
+    Store(database).close()
+    with open_engine(database).connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 

@@ -106,7 +106,6 @@ def postgres_server() -> Iterator[Postgres]:
     server = Postgres(programs)
     try:
         server.start()
-        server.allow_password()
         yield server
     finally:
         server.close()
@@ -120,9 +119,6 @@ def postgres(postgres_server: Postgres) -> Postgres:
 
 
 @pytest.fixture
-def database(postgres: Postgres) -> Iterator[str]:
+def database(postgres: Postgres) -> str:
     """The URL of an empty database there."""
-    name = postgres.database()
-    yield postgres.url(name)
-    postgres.start()
-    postgres.drop(name)
+    return postgres.url(postgres.database())

@@ -1,0 +1,162 @@
+"""What holds of PostgreSQL alone: several brokers, a server that goes, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from metabroker.store import Store, StoreUnavailable, postgres
+from metabroker.store.peek import last_sizes
+from tests.testbed.postgres import DATABASE, Postgres
+from tests.testbed.proxy import Proxy
+
+from .making import NAMES, accepted, batch, component, entry, job
+
+
+@pytest.fixture
+def name(postgres: Postgres) -> str:
+    """A database's name."""
+    return postgres.database()
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[Store]:
+    made = Store(database)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def proxy(postgres: Postgres) -> Iterator[Proxy]:
+    made = Proxy(postgres.port)
+    yield made
+    made.close()
+
+
+def refused(act: Callable[[], object]) -> str:
+    with pytest.raises(StoreUnavailable) as caught:
+        act()
+    return str(caught.value)
+
+
+def test_brokers_that_start_at_once_find_one_store(database: str) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(lambda _: Store(database), range(4)))
+    assert len({store.instance for store in stores}) == 1
+    for store in stores:
+        store.close()
+
+
+def test_what_it_refuses_is_never_given_to_it(store: Store) -> None:
+    bad = "a\0b\ud800c\N{SNOWMAN}"
+    good = "a\ufffdb?c\N{SNOWMAN}"
+    part = component(1, hosts="n1", detail=bad, native_id="\0", exit_code=2**80)
+    what = entry(1, "refused", why=bad, number=math.inf, more=[{bad: -math.inf}])
+    seen = {"name": "delft", "processors": 2**70, "version": bad, "seen": math.inf}
+    told = batch(job(1, reason=bad, attempt=1), components=[part], journal=[what], clusters=[seen])
+    store.commit(told, NAMES)
+    (row,) = store.job_rows(ids=[1])
+    assert row["reason"] == row["components"][0]["detail"] == good
+    (event,) = store.history(1)
+    assert event["detail"] == {"why": good, "number": None, "more": [{good: None}]}
+    assert store.known_clusters()["delft"] > 2**60
+    assert store.job_rows(user=bad) == [] and store.find_request(bad, bad) is None
+
+
+def test_what_a_submission_may_hold_is_kept_as_it_is(store: Store) -> None:
+    word = "'\\\n\\u0000 \\ud800 {}[]\" \N{SNOWMAN}\N{PILE OF POO}\x01\x7f"
+    made = accepted(1)
+    store.commit(batch(job(1, name=word), accepted=[made]), NAMES)
+    assert store.job_rows()[0]["name"] == word
+    spec = {**made.spec, "args": [word], "environment": {"A": word}}
+    again = type(made)(2, "anna", None, b"#!\xff\0", spec)
+    store.commit(batch(job(2), accepted=[again]), NAMES)
+    assert store.script(2)[:2] == (b"#!\xff\0", spec)
+
+
+def test_numbers_that_no_job_has(store: Store) -> None:
+    for number in (999_999_999_999_999_999, 2**63, 2**80, -1):
+        assert store.job_rows(ids=[number]) == []
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_server_that_comes_back_is_used_again(
+    database: str, postgres: Postgres, end: str
+) -> None:
+    store = Store(database)
+    store.commit(batch(job(1)), NAMES)
+    getattr(postgres, end)()
+    refused(lambda: store.commit(batch(job(2)), NAMES))
+    assert "store postgresql" in refused(store.job_rows)
+    postgres.start()
+    store.commit(batch(job(2)), NAMES)
+    assert [row["id"] for row in store.job_rows()] == [1, 2]
+    store.close()
+
+
+def test_a_connection_that_is_cut_is_replaced(name: str, postgres: Postgres, proxy: Proxy) -> None:
+    store = Store(postgres.url(name, proxy.port))
+    store.commit(batch(job(1)), NAMES)
+    proxy.cut()
+    refused(lambda: store.commit(batch(job(2)), NAMES))
+    store.commit(batch(job(2)), NAMES)
+    proxy.cut()
+    assert [row["id"] for row in store.job_rows()] == [1, 2], "a reader is given a good one"
+    store.close()
+
+
+def test_a_server_that_says_nothing_is_given_up(
+    name: str, postgres: Postgres, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("metabroker.store.postgres.SILENCE", 0.5)
+    store = Store(postgres.url(name, proxy.port))
+    store.commit(batch(job(1)), NAMES)
+    proxy.silence()
+    assert "has not answered for 0.5 s" in refused(lambda: store.commit(batch(job(2)), NAMES))
+    proxy.heal()
+    store.commit(batch(job(2)), NAMES)
+    store.close()
+
+
+def test_a_broker_that_hangs_in_a_transaction_keeps_no_other_waiting(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "WRITER_IDLE", 1)
+    store, other = Store(database), Store(database)
+    term = store.term = store.leadership.take("a", 0.0)
+    assert term == 1
+    with pytest.raises(StoreUnavailable), store._guard(), store._write() as writer:
+        writer.exec_driver_sql("select * from leadership for key share")
+        assert other.leadership.take("b", 60.0) == 2
+        writer.exec_driver_sql("select 1")
+    store.close()
+    other.close()
+
+
+def test_no_password_is_told(name: str, postgres: Postgres) -> None:
+    wrong = f"postgresql://{name}:hunter2@127.0.0.1:{postgres.port}/{DATABASE}"
+    hidden = f"postgresql://{name}@127.0.0.1:{postgres.port}/{DATABASE}?password=hunter2"
+    for url in (wrong, hidden):
+        message = refused(lambda url=url: Store(url))  # type: ignore[misc]
+        assert "hunter2" not in message and "password authentication failed" in message
+        assert "\n" not in message
+
+
+def test_a_row_that_is_refused_is_not_told(store: Store) -> None:
+    with store._engine.begin() as other:
+        other.exec_driver_sql("alter table scripts add constraint c check (job > 1)")
+    message = refused(lambda: store.commit(batch(job(1), accepted=[accepted(1)]), NAMES))
+    assert "violates check constraint" in message and "anna" not in message
+
+
+def test_sizes_are_looked_at_in_passing(database: str) -> None:
+    assert last_sizes(database) == {}
+    store = Store(database)
+    seen = {"name": "delft", "processors": 64, "version": "1", "seen": time.time()}
+    store.commit(batch(clusters=[seen]), NAMES)
+    assert last_sizes(database) == {"delft": 64}
+    store.close()

@@ -47,6 +47,13 @@ class AccessTokens:
             rows = connection.execute(select(access_tokens).order_by(c.created, c.id)).mappings()
             return [TokenRow(**{**row, "scope": Scope(row["scope"])}) for row in rows]
 
+    def one(self, id: str) -> TokenRow | None:
+        """The token of that id."""
+        query = select(access_tokens).where(access_tokens.c.id == id)
+        with self._guard(), self._engine.connect() as connection:
+            row = connection.execute(query).mappings().first()
+            return None if row is None else TokenRow(**{**row, "scope": Scope(row["scope"])})
+
     def add(self, row: TokenRow) -> None:
         """Keep a new token."""
         values = {**asdict(row), "scope": row.scope.value}

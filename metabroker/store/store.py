@@ -28,8 +28,10 @@ from metabroker.broker.states import ENDED, IN_ATTEMPT, Phase, Step
 
 from . import postgres, tables
 from .access_tokens import AccessTokens
+from .bell import Bell
 from .database import StoreUnavailable, guard, open_engine, place
 from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
+from .requests import Requests
 from .rows import Names, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 
@@ -119,6 +121,7 @@ class Store:
             self.instance = self._instance()
         self.access_tokens = AccessTokens(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
+        self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.term: int | None = None  # in whose name is written, where there are several brokers
         self._writer: Connection | None = None
 
@@ -202,6 +205,12 @@ class Store:
         """Processors of each cluster, as last seen."""
         with self._guard(), self._engine.connect() as connection:
             return {row.name: row.processors for row in connection.execute(select(tables.clusters))}
+
+    def cluster_rows(self) -> list[dict[str, Any]]:
+        """What was last seen of each cluster."""
+        query = select(tables.clusters).order_by(tables.clusters.c.name)
+        with self._guard(), self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
 
     def referred_clusters(self) -> set[str]:
         """The clusters that unfinished work refers to."""
@@ -369,6 +378,15 @@ class Store:
 
     # --- the database itself ------------------------------------------------------------------
 
+    @property
+    def shared(self) -> bool:
+        """Whether several brokers may use it."""
+        return self._engine.dialect.name == "postgresql"
+
+    def bell(self, name: str) -> Bell:
+        """Hears what other brokers ring (see `requests`)."""
+        return Bell(self._engine, self.requests.bell(name))
+
     def close(self) -> None:
         """Let go of all connections."""
         if self._writer is not None:
@@ -398,7 +416,7 @@ class Store:
         """A transaction on the writer's own connection; after an error, on a new one."""
         if self._writer is None:
             self._writer = self._engine.connect()
-            prepare = self._engine.dialect.name == "postgresql"
+            prepare = self.shared
         else:
             prepare = False
         try:

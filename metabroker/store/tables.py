@@ -154,3 +154,18 @@ access_tokens = Table(
     Column("revoked", Float),
     Index("access_tokens_by_user", "user"),
 )
+
+# What a broker that stands by passes on to the one that leads, until it has read the answer.
+requests = Table(
+    "requests",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=True),
+    Column("broker", Text, nullable=False),  # who was asked
+    Column("kind", Text, nullable=False),
+    Column("caller", JSON, nullable=False),
+    Column("body", JSON, nullable=False),
+    Column("expires", Float, nullable=False),  # nobody waits for it any more; the database's time
+    Column("taken", BigInteger),  # the term of the broker that carries it out
+    Column("answered", Boolean, nullable=False, server_default=false()),
+    Column("answer", JSON),
+)

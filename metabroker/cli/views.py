@@ -206,6 +206,8 @@ def _hosts(hosts: Any) -> object:
 
 
 def _health(cluster: Json) -> str:
+    if cluster["reachable"] is None:
+        return "unknown"
     if not cluster["reachable"]:
         return "unreachable"
     return "ok" if cluster.get("fresh", True) else "stale"

@@ -1,44 +1,43 @@
-"""The daemon: store, core, clusters, API and clock put together, started and stopped in order."""
+"""The daemon put together: what every broker has, and the lead of those that share its store."""
 
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
+from typing import Any
 
-from apscheduler.executors.pool import ThreadPoolExecutor
-from apscheduler.schedulers.background import BackgroundScheduler
 from prometheus_client import CollectorRegistry
 
 from metabroker.access.audit import AuditError, AuditLog
 from metabroker.access.tls import TlsError
 from metabroker.api.reception import Reception
 from metabroker.api.server import ApiServer
-from metabroker.broker.events import Event
-from metabroker.broker.outbox import Ready
-from metabroker.broker.settings import Settings
-from metabroker.clusters.port import Cluster
-from metabroker.config.model import Config, RealCluster
+from metabroker.broker.tenure import Tenure
+from metabroker.config.model import Config
 from metabroker.config.values import Address
-from metabroker.metrics import Exporter, Meters, OfCluster, OfJobs
-from metabroker.store import Store
-from metabroker.store.rows import Names
+from metabroker.metrics import Exporter, Meters, OfBroker, StandbyExporter
+from metabroker.store import LeadershipLost, Store
+from metabroker.store.requests import ANSWERED
 
 from . import build
+from .anew import begin_anew
+from .candidate import Candidate
 from .clock import Clock
-from .desk import Desk, Hook, no_hook
-from .engine import Engine
-from .loop import Loop
+from .desk import Hook, no_hook
+from .leading import Given, Leading
+from .lease import Lease
 from .offline import twins
-from .orders import Orders
+from .present import Present
+from .relay import Relay
 from .rules import Rules
-from .service import DaemonService
+from .service import ALONE
 from .site import Site
 from .sole import SoleOwner
+from .standby import StandbyService
 from .tokens import TokenOffice
-from .users import users_of
-from .watcher import FAR, NEAR
+from .users import Users, users_of
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +47,7 @@ LIVE = frozenset({"admins", "submitters", "homes", "default_time", "max_time", "
 
 
 class Daemon:
-    """One broker over its clusters.
+    """One broker. It leads, or stands by until it can.
 
     Raises (when made or started):
         StoreUnavailable: the store cannot be opened.
@@ -57,86 +56,123 @@ class Daemon:
         TlsError: certificate or key cannot be used.
     """
 
-    def __init__(self, config: Config, *, offline: bool = False, hook: Hook = no_hook) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        offline: bool = False,
+        hook: Hook = no_hook,
+        anew: Callable[[], None] = begin_anew,
+    ) -> None:
+        """`anew` is called where another broker has taken over the lead from this one."""
         if offline:
             config = twins(config)
         self._config = config
         self._offline = offline
+        self._hook = hook
+        self._anew = anew
         self._users = users_of(config)
         self._homes = build.homes(config)
         self.clock = Clock()
+        self.name = f"{socket.gethostname()} {config.socket}"
         self._sole = SoleOwner(config.store)
         self.store = Store(config.store)
-        made = build.settings(config, self.store)
-        names = Names([cluster.name for cluster in made.clusters])
-        registry = CollectorRegistry()
-        self._meters = Meters(registry)
-        self._of_jobs = OfJobs(self._meters)
-        self._written: Callable[[Ready], None] = lambda _ready: None
-        engine = Engine(
-            build.broker(config, made),
-            self.store,
-            names,
-            build.limits(config),
-            build.place(config),
-            written=self._durable,
-            took=self._meters.took,
+        self._changing = threading.Lock()
+        self.leading: Leading | None = None
+        self._lease: Lease | None = None
+        self._relay = Relay(self.store.requests, self.store.bell(ANSWERED), self.name)
+        self._standby = StandbyService(
+            self.store, self._relay, self.clock, self._own(), config.lease
         )
-        self.desks = [
-            self._desk(index, cluster, self._orders(made, entry.name), hook)
-            for index, (entry, cluster) in enumerate(
-                zip(
-                    made.clusters,
-                    build.clusters(config, made, self.store, self._users),
-                    strict=True,
-                )
-            )
-        ]
-        self.loop = Loop(engine, self.desks, self.clock)
-        self.service = DaemonService(self.loop, self.store, self.desks, self._rules(), self.clock)
-        self._written = self.service.written
+        self._candidate = Candidate(self.store.leadership, self.name, config.lease, self._take_up)
+        self._present = Present(self._standby)
+        self._registry = CollectorRegistry()
+        self._of_broker = OfBroker(self._registry)
+        self._exporter = StandbyExporter(self._standby.own_status)
+        self._registry.register(self._exporter)
         self._audit = AuditLog(config.audit_file, self.clock)
-        self._reception = Reception(
+        self._reception = self._make_reception()
+        self._api = ApiServer(
+            self._present, config.socket, reception=self._reception, listen=build.listen(config)
+        )
+        self._site = Site(config, self._present, self._registry)
+
+    def _make_reception(self) -> Reception:
+        return Reception(
             tokens=TokenOffice(
                 self.store.access_tokens,
                 self.clock,
-                lambda caller: self.service.rules.administers(caller),
+                lambda caller: self._rules().administers(caller),
+                shared=self.store.shared,
             ),
             audit=self._audit,
-            rates=build.rates(config),
-            refused=lambda why: self._meters.refused.labels(why).inc(),
-        )
-        self._api = ApiServer(
-            self.service, config.socket, reception=self._reception, listen=build.listen(config)
-        )
-        registry.register(Exporter(self.service.status, self.service.clusters))
-        self._site = Site(config, self.service, registry)
-        self._ticks = BackgroundScheduler(
-            timezone=UTC,
-            executors={"default": ThreadPoolExecutor(len(self.desks) + 1)},
-            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+            rates=build.rates(self._config),
+            refused=lambda why: self._of_broker.refused.labels(why).inc(),
         )
 
     def start(self) -> None:
-        """Recover, look at the clusters, then let users in."""
-        self.loop.start()
-        for desk in self.desks:
-            self._ticks.add_job(
-                desk.observe,
-                "interval",
-                seconds=self._config.poll_interval,
-                id=f"look at {desk.name}",
-                next_run_time=datetime.now(UTC),
-            )
-        self._ticks.start()
+        """Take the lead if it can be had, else stand by; then let users in."""
+        tenure = self._candidate.ask() if self.store.shared else None
+        if tenure is not None or not self.store.shared:
+            self._lead(tenure)
+        else:
+            self._relay.start()
+            self._standby.start()
         self._site.start()
         self._api.start()
-        log.info(
-            "serving at %s: policy %s over %s",
-            self._where,
-            self._config.policy,
-            ", ".join(desk.name for desk in self.desks),
+        log.info("serving at %s: %s", self._where, self.summary)
+        if self.leading is None:
+            self._candidate.start()
+
+    def _lead(self, tenure: Tenure | None) -> None:
+        """Be the one that acts; in a tenure, where another might."""
+        with self._changing:
+            if tenure is not None:
+                self.store.term = tenure.term
+                self._lease = Lease(self.store.leadership, tenure, self._lost)
+                self._lease.start()
+            self.leading = leading = Leading(self._given(tenure))
+            leading.start()
+            self._present.service = leading.service
+            self._registry.unregister(self._exporter)
+            self._registry.register(Exporter(leading.service.status, leading.service.clusters))
+            self._of_broker.leads(0 if tenure is None else tenure.term)
+
+    def _given(self, tenure: Tenure | None) -> Given:
+        part = ALONE
+        if tenure is not None:
+            part = {**ALONE, "leader": self.name, "term": tenure.term}
+        return Given(
+            config=self._config,
+            store=self.store,
+            clock=self.clock,
+            users=self._users_now,
+            homes=self._homes,
+            rules=self._rules(),
+            meters=Meters(self._registry),
+            hook=self._hook,
+            part=part,
+            permit=None if self._lease is None else self._lease.permit,
         )
+
+    def _take_up(self, tenure: Tenure) -> None:
+        """The lead could be had: take it up, or begin anew if that fails in the middle."""
+        try:
+            self._lead(tenure)
+        except Exception:
+            log.exception("the lead cannot be taken up")
+            self._anew()
+        else:
+            log.warning("leads from now on, in term %d: %s", tenure.term, self.summary)
+
+    def _lost(self) -> None:
+        log.warning("another broker has taken over: this one begins anew, and stands by")
+        self._anew()
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the core has been told that another broker leads."""
+        return self.leading is not None and isinstance(self.leading.loop.died, LeadershipLost)
 
     @property
     def _where(self) -> str:
@@ -150,12 +186,17 @@ class Daemon:
     @property
     def summary(self) -> str:
         """One line on what is served."""
-        return f"policy {self._config.policy} over {', '.join(desk.name for desk in self.desks)}"
+        if self.leading is None:
+            return "stands by, another broker leads"
+        names = ", ".join(desk.name for desk in self.leading.desks)
+        return f"policy {self._config.policy} over {names}"
 
     def answers(self, seconds: float = 10.0) -> bool:
         """Whether the core answers in time: it neither hangs nor has died."""
+        if self.leading is None:
+            return self._relay.alive
         try:
-            self.loop.ask(lambda: None, seconds)
+            self.leading.loop.ask(lambda: None, seconds)
         except TimeoutError:
             return False
         return True
@@ -184,9 +225,10 @@ class Daemon:
         ]
         now = {name: getattr(config, name) for name in changed if name in LIVE}
         self._config = self._config.model_copy(update=now)
-        self.service.rules = self._rules()
         self._reception.set_rates(build.rates(self._config))
-        self.loop.ask(self._limit)
+        with self._changing:
+            if self.leading is not None:
+                self.leading.reconfigure(self._config, self._rules())
         for name in changed:
             if name in LIVE:
                 log.info("configuration: %s is %s now", name, getattr(config, name))
@@ -195,62 +237,43 @@ class Daemon:
         if not changed:
             log.info("configuration: nothing has changed")
 
-    def _limit(self) -> None:
-        """In the core's thread: what the limits are now."""
-        self.loop.engine.limit(build.limits(self._config))
-        self.loop.engine.broker.limit(build.shares(self._config))
-
     @property
     def alive(self) -> bool:
         """Whether the core goes on and users are served: without either it must be started anew."""
-        return self.loop.alive and self._api.alive
+        core = self._relay if self.leading is None else self.leading.loop
+        return core.alive and self._api.alive
 
     def stop(self) -> None:
-        """Let nobody in, finish what is under way, close."""
+        """Let nobody in, finish what is under way, let another broker lead, close."""
         self._site.stop()
         self._api.stop()
-        if self._ticks.running:
-            self._ticks.remove_all_jobs()
-            self._ticks.shutdown(wait=False)
-        self.loop.stop()
-        closers = [threading.Thread(target=desk.close) for desk in self.desks]
-        for closer in closers:
-            closer.start()
-        for closer in closers:
-            closer.join()
+        self._candidate.stop()
+        self._standby.stop()
+        self._relay.stop()
+        self._lay_down()
         self._audit.close()
         self.store.close()
         self._sole.close()
 
-    def _desk(self, index: int, cluster: Cluster, orders: Orders, hook: Hook) -> Desk:
-        configured = self._config.clusters.get(orders.cluster)
-        return Desk(
-            index,
-            cluster,
-            orders,
-            self._post,
-            workers=configured.commands_at_once if configured is not None else 1,
-            clock=self.clock,
-            hook=hook,
-            meter=OfCluster(self._meters, orders.cluster),
-            pace=FAR if isinstance(configured, RealCluster) and configured.via != "local" else NEAR,
-        )
+    def _lay_down(self) -> None:
+        """Finish what is under way, and let another broker lead."""
+        lease = self._lease
+        # Steps that wait to be allowed, since the database is away, must not wait for ever.
+        enough = threading.Timer(self._config.lease, lambda: lease and lease.close(release=False))
+        enough.daemon = True
+        enough.start()
+        if self.leading is not None:
+            self.leading.stop()
+        enough.cancel()
+        if lease is not None:
+            lease.close(release=True)
 
-    def _durable(self, ready: Ready) -> None:
-        self._of_jobs.tell(ready)
-        self._written(ready)
+    def _own(self) -> dict[str, Any]:
+        """What it says of itself while it stands by."""
+        return {"policy": self._config.policy, "offline": self._offline}
 
-    def _post(self, event: Event) -> None:
-        self.loop.post(event)
-
-    def _orders(self, made: Settings, name: str) -> Orders:
-        shared = self._shared(name)
-        return Orders(self.store, made, name, shared, homes=self._homes, users=lambda: self._users)
-
-    def _shared(self, name: str) -> str | None:
-        configured = self._config.clusters.get(name)
-        shared = configured.shared_dir if configured is not None else None
-        return None if shared is None else str(shared)
+    def _users_now(self) -> Users:
+        return self._users
 
     def _rules(self) -> Rules:
         config = self._config

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from metabroker.broker.effects import Effect, Unwatch, Watch
 from metabroker.broker.events import Tick
-from metabroker.store import StoreUnavailable
+from metabroker.store import LeadershipLost, StoreUnavailable
 
 from .desk import Desk
 from .engine import Ask, AskToSubmit, Engine, Item
@@ -91,6 +91,9 @@ class Loop:
                 items = self._collect()
                 if items:
                     self._process(items)
+        except LeadershipLost as error:
+            log.warning("%s", error)
+            self.died = error
         except BaseException as error:
             # A core that has failed must not go on: what is durable is right, so start anew.
             log.critical("the core has failed; the daemon ends", exc_info=True)

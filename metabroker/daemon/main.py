@@ -10,6 +10,7 @@ import logging
 import signal
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from metabroker.access.audit import AuditError
 from metabroker.access.tls import TlsError
@@ -19,6 +20,7 @@ from metabroker.config.model import Config
 from metabroker.store import StoreUnavailable
 
 from . import logs, privileges
+from .anew import begin_anew
 from .daemon import Daemon
 from .desk import Hook, no_hook
 from .notify import Notifier
@@ -29,6 +31,15 @@ log = logging.getLogger(__name__)
 
 Read = Callable[[], Config]
 """Reads the configuration again. Raises ConfigErrors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What signals have asked for: to end, to read the configuration; `news`: either."""
+
+    stop: threading.Event
+    reload: threading.Event
+    news: threading.Event
 
 
 def serve(
@@ -66,22 +77,33 @@ def serve(
     except (StoreUnavailable, SocketError, TlsError, OSError) as error:
         daemon.stop()
         return _complain(error)
-    notifier.ready(daemon.summary)
-    while not stop.is_set() and daemon.alive:
-        news.wait(1.0)
-        news.clear()
-        if reload.is_set() and again is not None:
-            reload.clear()
-            notifier.reloading()
-            _reload(daemon, again)
-            notifier.ready(daemon.summary)
-        if notifier.due() and daemon.answers():
-            notifier.alive()
+    _keep_serving(daemon, notifier, Wishes(stop, reload, news), again)
+    if daemon.replaced and not stop.is_set():
+        begin_anew()
     failed = not daemon.alive
     log.info("ending")
     notifier.stopping()
     daemon.stop()
     return 1 if failed else 0
+
+
+def _keep_serving(daemon: Daemon, notifier: Notifier, wishes: Wishes, again: Read | None) -> None:
+    """Until it shall end, or cannot go on."""
+    told = daemon.summary
+    notifier.ready(told)
+    while not wishes.stop.is_set() and daemon.alive:
+        wishes.news.wait(1.0)
+        wishes.news.clear()
+        if wishes.reload.is_set() and again is not None:
+            wishes.reload.clear()
+            notifier.reloading()
+            _reload(daemon, again)
+            told = ""
+        if told != daemon.summary:  # it leads now
+            told = daemon.summary
+            notifier.ready(told)
+        if notifier.due() and daemon.answers():
+            notifier.alive()
 
 
 def _reload(daemon: Daemon, again: Read) -> None:

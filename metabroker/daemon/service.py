@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import metabroker
 from metabroker.api.service import Failure, Json, ServiceError
@@ -15,8 +15,7 @@ from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.job import Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
-from metabroker.broker.states import IN_ATTEMPT, JobState
-from metabroker.store import Store, StoreUnavailable
+from metabroker.store import Store
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
 
@@ -26,16 +25,15 @@ from .desk import Desk
 from .engine import Ask, AskToSubmit, Undecided
 from .loop import Loop
 from .orders import spec_of
+from .reading import ENDED_WORDS, Places, Reading, unavailable
 from .rules import Rules
 from .views import job_view
 
-T = TypeVar("T")
-
-_ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
-_IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
+ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
+"""What a broker that shares its store with nobody says of its part."""
 
 
-class DaemonService:
+class DaemonService(Reading):
     """Answers users. Reads come from the store; what only the core knows is asked of its thread."""
 
     def __init__(
@@ -45,9 +43,12 @@ class DaemonService:
         desks: list[Desk],
         rules: Rules,
         clock: Callable[[], float],
+        part: Mapping[str, Any] = ALONE,
     ) -> None:
+        """`part`: what it says of its part among the brokers of its store."""
+        super().__init__(store, self._waiting)
         self._loop = loop
-        self._store = store
+        self._part = part
         self._desks = desks
         self.rules = rules
         self._clock = clock
@@ -121,14 +122,14 @@ class DaemonService:
 
     def _change(self, caller: Caller, number: int, event: Event) -> Future[Json]:
         self._available()
-        row = self._row(number)
+        row = self.row(number)
         if not self.rules.may_change(caller, row["user"]):
             raise ServiceError(
                 Failure.FORBIDDEN,
                 f"job {number} belongs to {row['user']}",
                 f"only {row['user']} and administrators may change it",
             )
-        if row["state"] in _ENDED_WORDS:
+        if row["state"] in ENDED_WORDS:
             raise ServiceError(
                 Failure.CONFLICT,
                 f"job {number} has ended ({row['state']})",
@@ -149,7 +150,7 @@ class DaemonService:
             elif isinstance(outcome, Undecided):
                 future.set_exception(_undecided(str(outcome)))
             elif isinstance(outcome, Exception):
-                future.set_exception(_unavailable(str(outcome)))
+                future.set_exception(unavailable(str(outcome)))
             else:
                 _complete(future, lambda: self._fresh_view(outcome))
 
@@ -201,39 +202,6 @@ class DaemonService:
 
     # --- reading ------------------------------------------------------------------------------
 
-    def job(self, job: int) -> Json:
-        """One job with its history."""
-        row = self._row(job)
-        view = self._view(row, self._waiting() if row["state"] == "QUEUED" else {})
-        view["events"] = [
-            {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
-            for e in self._reading(lambda: self._store.history(job))
-        ]
-        view["chdir"], _secret = self._reading(lambda: self._store.meeting_place(job))
-        return view
-
-    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
-        """Jobs that have not ended."""
-        rows = self._reading(lambda: self._store.job_rows(ended=False, user=user, limit=limit))
-        places = self._waiting()
-        return [self._view(row, places) for row in rows]
-
-    def ended(
-        self,
-        *,
-        user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        limit: int | None = None,
-    ) -> list[Json]:
-        """Jobs that have ended."""
-        rows = self._reading(
-            lambda: self._store.job_rows(
-                ended=True, user=user, since=since, until=until, limit=limit
-            )
-        )
-        return [job_view(row, self._store.instance) for row in rows]
-
     def ended_future(self, job: int) -> Future[Json]:
         """Done with the job's object once it has ended."""
         future: Future[Json] = Future()
@@ -242,15 +210,21 @@ class DaemonService:
             waiters[:] = [waiter for waiter in waiters if not waiter.cancelled()]
             waiters.append(future)
         try:
-            row = self._row(job)
+            row = self.row(job)
         except ServiceError:
             self._forget(job, future)
             raise
-        if row["state"] in _ENDED_WORDS:
+        if row["state"] in ENDED_WORDS:
             self._forget(job, future)
             if future.set_running_or_notify_cancel():
                 future.set_result(job_view(row, self._store.instance))
         return future
+
+    def places(self, jobs: Sequence[int] | None) -> Json:
+        """For another broker: where these jobs wait and why; None: all that wait."""
+        found = self._waiting()
+        wanted = found if jobs is None else [job for job in jobs if job in found]
+        return {str(job): [found[job].position, found[job].reason] for job in wanted}
 
     def clusters(self) -> list[Json]:
         """Each cluster as the core sees it."""
@@ -270,10 +244,10 @@ class DaemonService:
         now = self._clock()
         broker = self._loop.engine.broker
         chosen, found = self._loop.ask(lambda: (overview.choose(broker, now), self._moment(now)))
-        rows = self._reading(lambda: self._store.job_rows(ids=chosen.jobs))
-        by_number = {row["id"]: row for row in rows if row["state"] not in _ENDED_WORDS}
+        rows = self.reading(lambda: self._store.job_rows(ids=chosen.jobs))
+        by_number = {row["id"]: row for row in rows if row["state"] not in ENDED_WORDS}
         found["jobs"] = [
-            self._view(by_number[number], chosen.waiting)
+            self.view(by_number[number], chosen.waiting)
             for number in chosen.jobs
             if number in by_number
         ]
@@ -297,6 +271,7 @@ class DaemonService:
         for (_queue, state), count in found.items():
             states[state.value] += count
         return {
+            **self._part,
             "version": metabroker.__version__,
             "instance": self._store.instance,
             "uptime_seconds": self._clock() - self._started,
@@ -328,41 +303,15 @@ class DaemonService:
                         _complete(waiter, partial(self._ended_view, job.id))
 
     def _ended_view(self, number: int) -> Json:
-        return job_view(self._row(number), self._store.instance)
+        return job_view(self.row(number), self._store.instance)
 
-    def _waiting(self) -> dict[int, reasons.Waiting]:
+    def _waiting(self, _rows: object = None) -> Places:
         broker = self._loop.engine.broker
         return self._loop.ask(lambda: reasons.waiting(broker, self._clock()))
 
-    def _view(self, row: dict[str, Any], places: dict[int, reasons.Waiting]) -> Json:
-        place = places.get(row["id"])
-        reason = None
-        if row["state"] == "QUEUED":
-            reason = place.reason if place is not None else row["reason"]
-        elif row["state"] in _IN_ATTEMPT_WORDS:
-            reason = reasons.in_attempt(row)
-        view = job_view(row, self._store.instance, reason)
-        view["position"] = place.position if place is not None else None
-        view["earliest_start"] = None
-        return view
-
-    def _row(self, number: int) -> dict[str, Any]:
-        rows = self._reading(lambda: self._store.job_rows(ids=[number]))
-        if not rows:
-            raise ServiceError(
-                Failure.NOT_FOUND, f"there is no job {number}", "list them with: metabroker queue"
-            )
-        return rows[0]
-
-    def _reading(self, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except StoreUnavailable as error:
-            raise _unavailable(str(error)) from error
-
     def _available(self) -> None:
         if self._loop.trouble is not None:
-            raise _unavailable(self._loop.trouble)
+            raise unavailable(self._loop.trouble)
 
     def _forget(self, job: int, future: Future[Json]) -> None:
         with self._lock:
@@ -384,10 +333,6 @@ def _complete(future: Future[Json], view: Callable[[], Json]) -> None:
 def _refusal(rejected: Rejected) -> ServiceError:
     failure = Failure.NOT_FOUND if rejected.missing else Failure.CONFLICT
     return ServiceError(failure, rejected.message, rejected.advice)
-
-
-def _unavailable(why: str) -> ServiceError:
-    return ServiceError(Failure.UNAVAILABLE, why, "try again later; nothing was changed")
 
 
 def _undecided(why: str) -> ServiceError:

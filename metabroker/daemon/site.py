@@ -20,7 +20,7 @@ from metabroker.web.page import Page
 from metabroker.web.scrape import scrape
 from metabroker.web.server import WebServer
 
-from .service import DaemonService
+from .present import WholeService
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 class Site:
     """Serves, if the configuration names an address, between `start` and `stop`."""
 
-    def __init__(self, config: Config, service: DaemonService, registry: CollectorRegistry) -> None:
+    def __init__(self, config: Config, service: WholeService, registry: CollectorRegistry) -> None:
         self._address = config.metrics
         self._measure = config.page
         self._service = service

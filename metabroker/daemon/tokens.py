@@ -1,7 +1,7 @@
 """The daemon's tokens: made, checked, listed, revoked.
 
-All that are in the store are in memory too, so that a request costs no query and a revocation
-holds at once; this daemon alone uses its store.
+All that are in the store are in memory too, so that a request costs no query. Where other brokers
+use the store, a token is read again each time: what one of them revokes holds for all at once.
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ class TokenOffice:
         rows: AccessTokens,
         clock: Callable[[], float],
         administers: Callable[[Caller], bool],
+        *,
+        shared: bool = False,
     ) -> None:
-        """`administers`: whether a caller may make tokens for others."""
+        """`administers`: whether a caller may make tokens for others; `shared`: other brokers make
+        and revoke tokens in the same store."""
         self._rows = rows
         self._clock = clock
         self._administers = administers
+        self._shared = shared
         self._names = Names()
         self._lock = threading.Lock()
         self._known = {row.id: row for row in rows.all()}
@@ -54,7 +58,7 @@ class TokenOffice:
     def check(self, text: str) -> Bearer:
         """Who holds it; see `Tokens`. Why it is refused is told only to who knows its secret."""
         given = secret.parsed(text)
-        row = None if given is None else self._known.get(given.id)
+        row = None if given is None else self._row(given.id)
         if given is None or row is None or not given.matches(row.digest):
             raise _refused("the token is not known here", "make one on the daemon's host: ")
         now = self._clock()
@@ -91,6 +95,7 @@ class TokenOffice:
             expires=now + wish.seconds,
         )
         with self._lock:
+            self._read_all()
             live = sum(r.user == user and r.live(now) for r in self._known.values())
             if live >= _MOST:
                 raise ServiceError(
@@ -109,12 +114,14 @@ class TokenOffice:
             self._only_administrators(caller, "see tokens of others")
         wanted = user or caller.user
         with self._lock:
+            self._read_all()
             rows = sorted(self._known.values(), key=lambda row: (row.created, row.id))
         return [_shown(row) for row in rows if all_users or row.user == wanted]
 
     def revoke(self, caller: Caller, id: str) -> Json:
         """Good for nothing from now on; see `Tokens`."""
         with self._lock:
+            self._read_all()
             row = self._known.get(id)
             # Whether another's token exists is nobody's business.
             if row is None or not (row.user == caller.user or self._administers(caller)):
@@ -132,6 +139,17 @@ class TokenOffice:
                 "it is refused from now on, but repeat this: a restart would take it back",
             )
         return _shown(row)
+
+    def _row(self, id: str) -> TokenRow | None:
+        """The token of that id, as it is now."""
+        if self._shared:
+            return self._stored(lambda: self._rows.one(id))
+        return self._known.get(id)
+
+    def _read_all(self) -> None:
+        """Know what other brokers have made and revoked. Under the lock."""
+        if self._shared:
+            self._known = self._stored(lambda: {row.id: row for row in self._rows.all()})
 
     def _only_administrators(self, caller: Caller, what: str) -> None:
         if not self._administers(caller):

@@ -25,8 +25,6 @@ class Exporter(Collector):
     def collect(self) -> Iterator[Metric]:
         """The metrics, as of now."""
         status = self._status()
-        build = _gauge("build_info", "What runs here.", "version", "policy")
-        build.add_metric([status["version"], status["policy"]], 1)
         jobs = _gauge("jobs", "Jobs that have not ended.", "queue", "state")
         for entry in status["jobs_by_queue"]:
             jobs.add_metric([entry["queue"], entry["state"]], entry["jobs"])
@@ -35,11 +33,7 @@ class Exporter(Collector):
             queues.add_metric([queue], count)
         owed = _gauge("owed_effects", "Steps that clusters still owe an answer to.")
         owed.add_metric([], status["owed_effects"])
-        writable = _gauge("store_writable", "1 if the store can be written, else 0.")
-        writable.add_metric([], float(status["store"] == "ok"))
-        uptime = _gauge("uptime_seconds", "Time since the daemon's start.")
-        uptime.add_metric([], status["uptime_seconds"])
-        yield from (build, jobs, queues, owed, writable, uptime)
+        yield from (*_of_any(status), jobs, queues, owed)
         yield from self._of_clusters()
 
     def _of_clusters(self) -> Iterator[Metric]:
@@ -83,6 +77,34 @@ class Exporter(Collector):
                 if cluster[state] is not None:
                     processors.add_metric([name, state], cluster[state])
         yield from (up, processors, *plain.values())
+
+
+class StandbyExporter(Collector):
+    """What a broker that stands by says: nothing of jobs and clusters, or sums over the brokers of
+    one store would count them twice."""
+
+    def __init__(self, status: Read) -> None:
+        """`status`: what it knows by itself."""
+        self._status = status
+
+    def describe(self) -> list[Metric]:
+        """Nothing is asked before it serves."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics, as of now."""
+        yield from _of_any(self._status())
+
+
+def _of_any(status: Mapping[str, Any]) -> Iterator[Metric]:
+    """What every broker tells."""
+    build = _gauge("build_info", "What runs here.", "version", "policy")
+    build.add_metric([status["version"], status["policy"]], 1)
+    writable = _gauge("store_writable", "1 if the store can be written, else 0.")
+    writable.add_metric([], float(status["store"] == "ok"))
+    uptime = _gauge("uptime_seconds", "Time since the daemon's start.")
+    uptime.add_metric([], status["uptime_seconds"])
+    yield from (build, writable, uptime)
 
 
 def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:

@@ -9,12 +9,6 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 SINGLE, CO_ALLOCATED = "single", "co-allocated"
-REFUSALS = (
-    "invalid", "unauthenticated", "forbidden", "not_found", "too_slow", "conflict", "too_large",
-    "too_often", "unavailable", "too_many_connections", "tls",
-)  # fmt: skip
-"""Why requests are refused."""
-
 _HOUR, _DAY = 3600.0, 86400.0
 _LONG = (1, 5, 15, 60, 300, 900, _HOUR, 4 * _HOUR, 12 * _HOUR, _DAY, 3 * _DAY, 7 * _DAY)
 _SLOWDOWN = (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -90,14 +84,6 @@ class Meters:
         self.store = histogram(
             "store_commit_seconds", "One transaction, until it is durable.", _STORE
         )
-
-        self.refused = counter(
-            "requests_refused",
-            "Requests and connections of users that were refused, by the reason why.", "reason",
-        )  # fmt: skip
-
-        for reason in REFUSALS:
-            self.refused.labels(reason)
         for kind in (SINGLE, CO_ALLOCATED):  # from 0 on, not from the first event on
             for meter in (self.submitted, self.waiting, self.response, self.slowdown):
                 meter.labels(kind)

@@ -9,6 +9,7 @@ from prometheus_client.core import Metric
 
 from .exporter import Exporter
 from .meters import Meters
+from .of_broker import OfBroker
 
 _HEAD = """\
 # Metrics
@@ -29,6 +30,7 @@ def families() -> list[Metric]:
     """All metrics of a daemon that has done nothing, by name."""
     registry = CollectorRegistry()
     Meters(registry)
+    OfBroker(registry)
     registry.register(Exporter(lambda: _STATUS, list))
     return sorted(registry.collect(), key=lambda family: family.name)
 
@@ -36,7 +38,8 @@ def families() -> list[Metric]:
 def labels() -> dict[str, tuple[str, ...]]:
     """The labels of each metric, by its name."""
     registry = CollectorRegistry()
-    found = {meter._name: meter._labelnames for meter in vars(Meters(registry)).values()}
+    counted = [*vars(Meters(registry)).values(), *vars(OfBroker(registry)).values()]
+    found = {meter._name: meter._labelnames for meter in counted}
     for family in Exporter(lambda: _STATUS, list).collect():
         found[family.name] = tuple(getattr(family, "_labelnames", ()))
     return found

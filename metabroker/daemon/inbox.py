@@ -1,0 +1,191 @@
+"""Carries out what brokers that stand by pass on, as the API does for users of its own.
+
+Changes are begun in the order in which they were asked, and answered when they are durable; reads
+go on beside them.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.store import StoreUnavailable
+from metabroker.store.bell import Bell
+from metabroker.store.requests import Passed, Requests
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.model import Caller
+from metabroker.submission.wire import from_wire
+
+from .relay import error_told
+from .service import DaemonService
+
+log = logging.getLogger(__name__)
+
+_LOOK = 0.5  # seconds between two looks at the rows, where no bell is heard
+_TIDY = 30.0  # seconds
+_READERS = 4
+_LAST = 3.0  # seconds in which the last answers are written at the end
+
+_Answer = tuple[int, Json]
+
+
+class Inbox:
+    """The requests of one term, between `start` and `stop`."""
+
+    def __init__(self, requests: Requests, bell: Bell, term: int, service: DaemonService) -> None:
+        self._requests = requests
+        self._bell = bell
+        self._term = term
+        self._service = service
+        self._stopping = threading.Event()
+        self._answers: queue.SimpleQueue[_Answer | None] = queue.SimpleQueue()
+        self._tidied = 0.0
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="inbox-read")
+        self._threads = [
+            threading.Thread(target=run, name=name, daemon=True)
+            for run, name in ((self._run, "inbox"), (self._write, "answers"))
+        ]
+
+    def start(self) -> None:
+        """Take requests from now on."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Take no more; write the answers there are."""
+        self._stopping.set()
+        self._readers.shutdown(wait=False, cancel_futures=True)
+        if self._threads[0].is_alive():
+            self._threads[0].join()
+        self._answers.put(None)
+        if self._threads[1].is_alive():
+            self._threads[1].join(_LAST)
+
+    # --- taking -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                taken = self._requests.take(self._term)
+                self._tidy()
+            except StoreUnavailable as error:
+                log.debug("requests cannot be read now: %s", error)
+                taken = []
+            for passed in taken:
+                self._begin(passed)
+            if not taken:
+                self._bell.wait(_LOOK)
+        self._bell.close()
+
+    def _tidy(self) -> None:
+        if time.monotonic() - self._tidied > _TIDY:
+            self._requests.tidy()
+            self._tidied = time.monotonic()
+
+    def _begin(self, passed: Passed) -> None:
+        change = self._changes().get(passed.kind)
+        if change is None:
+            self._readers.submit(self._read, passed)
+            return
+        try:
+            future = change(_caller(passed.caller), passed.body)
+        except Exception as error:
+            self._failed(passed, error)
+        else:
+            # Called by the core's thread, which must not wait for the database.
+            future.add_done_callback(partial(self._done, passed))
+
+    def _done(self, passed: Passed, future: Future[Json]) -> None:
+        error = future.exception()
+        if error is None:
+            self._answers.put((passed.id, {"done": future.result()}))
+        else:
+            self._failed(passed, error)
+
+    def _read(self, passed: Passed) -> None:
+        try:
+            read = self._reads()[passed.kind]
+            self._answers.put((passed.id, {"done": read(_caller(passed.caller), passed.body)}))
+        except Exception as error:
+            self._failed(passed, error)
+
+    def _failed(self, passed: Passed, error: BaseException) -> None:
+        self._answers.put((passed.id, error_told(_refusal(passed, error))))
+
+    # --- what can be asked --------------------------------------------------------------------
+
+    def _changes(self) -> Mapping[str, Callable[[Caller, Any], Future[Json]]]:
+        it = self._service
+        return {
+            "submit": lambda caller, body: it.submit(caller, from_wire(body)),
+            "cancel": lambda caller, body: it.cancel(caller, body["job"]),
+            "hold": lambda caller, body: it.hold(caller, body["job"]),
+            "release": lambda caller, body: it.release(caller, body["job"]),
+        }
+
+    def _reads(self) -> Mapping[str, Callable[[Caller, Any], Any]]:
+        it = self._service
+        return {
+            "dry run": lambda caller, body: it.dry_run(caller, from_wire(body)).result(),
+            "places": lambda _caller, body: it.places(body["jobs"]),
+            "clusters": lambda _caller, _body: it.clusters(),
+            "status": lambda _caller, _body: it.status(),
+            "totals": lambda _caller, _body: it.totals(),
+            "overview": lambda _caller, _body: it.overview(),
+        }
+
+    # --- answering ----------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        """Answers as they come, all that there are in one transaction."""
+        while (first := self._answers.get()) is not None:
+            answers, ends = [first], False
+            while not self._answers.empty():
+                more = self._answers.get()
+                if more is None:
+                    ends = True
+                    break
+                answers.append(more)
+            self._insist(answers)
+            if ends:
+                return
+
+    def _insist(self, answers: list[_Answer]) -> None:
+        while True:
+            try:
+                self._requests.answer(self._term, answers)
+            except StoreUnavailable as error:
+                log.debug("answers cannot be written now: %s", error)
+                if self._stopping.is_set():
+                    return  # a later leader takes these requests again
+                time.sleep(_LOOK)
+            else:
+                return
+
+
+def _caller(told: Mapping[str, Any]) -> Caller:
+    """Who asks; the broker itself is nobody, and may only read."""
+    return Caller(told["uid"], told["user"], told["token"]) if told else Caller(-1, "")
+
+
+def _refusal(passed: Passed, error: BaseException) -> ServiceError:
+    if isinstance(error, SubmissionError):
+        return ServiceError(Failure.INVALID, error.what, error.advice)
+    if not isinstance(error, ServiceError):
+        log.error("a request that was passed on: %s", passed.kind, exc_info=error)
+        advice = "look before you repeat it; the daemon's log says more"
+        return ServiceError(Failure.UNDECIDED, f"{type(error).__name__} in the daemon", advice)
+    if passed.again and error.failure is Failure.CONFLICT:
+        return ServiceError(
+            Failure.UNDECIDED,
+            f"another broker has taken over, and cannot tell whether it was done: {error.message}",
+            "look at the job before you repeat it",
+        )
+    return error

@@ -1,0 +1,169 @@
+"""What only a broker that leads has: core, desks, looks at clusters, and the inbox of requests that
+others pass on. It is made when the lead is taken, from what the store holds by then."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from metabroker.broker.events import Event
+from metabroker.broker.outbox import Ready
+from metabroker.broker.settings import Settings
+from metabroker.clusters.home import Home
+from metabroker.clusters.port import Cluster
+from metabroker.clusters.transports.permitted import Permit
+from metabroker.config.model import Config, RealCluster
+from metabroker.metrics import Meters, OfCluster, OfJobs
+from metabroker.store import Store
+from metabroker.store.requests import ASKED
+from metabroker.store.rows import Names
+
+from . import build
+from .desk import Desk, Hook
+from .engine import Engine
+from .inbox import Inbox
+from .loop import Loop
+from .orders import Orders
+from .rules import Rules
+from .service import DaemonService
+from .users import Users
+from .watcher import FAR, NEAR
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What every broker has, and a leader needs. `users`: of the clusters, as of now; `part`: what
+    it says of its part among the brokers; `permit`: asked before each step in a cluster, where
+    another broker might lead."""
+
+    config: Config
+    store: Store
+    clock: Callable[[], float]
+    users: Callable[[], Users]
+    homes: Callable[[str], Home] | None
+    rules: Rules
+    meters: Meters
+    hook: Hook
+    part: Mapping[str, Any]
+    permit: Permit | None = None
+
+
+class Leading:
+    """One broker over its clusters. Raises StoreUnavailable when made or started."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        config, store, clock = given.config, given.store, given.clock
+        made = build.settings(config, store)
+        names = Names([cluster.name for cluster in made.clusters])
+        self._of_jobs = OfJobs(given.meters)
+        engine = Engine(
+            build.broker(config, made),
+            store,
+            names,
+            build.limits(config),
+            build.place(config),
+            written=self._durable,
+            took=given.meters.took,
+        )
+        clusters = build.clusters(config, made, store, given.users(), given.permit)
+        self.desks = [
+            self._desk(index, cluster, self._orders(made, entry.name))
+            for index, (entry, cluster) in enumerate(zip(made.clusters, clusters, strict=True))
+        ]
+        self.loop = Loop(engine, self.desks, clock)
+        self.service = DaemonService(self.loop, store, self.desks, given.rules, clock, given.part)
+        self._inbox = self._make_inbox()
+        self._ticks = BackgroundScheduler(
+            timezone=UTC,
+            executors={"default": ThreadPoolExecutor(len(self.desks) + 1)},
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+
+    def start(self) -> None:
+        """Recover, look at the clusters, take what was passed on."""
+        self.loop.start()
+        for desk in self.desks:
+            self._ticks.add_job(
+                desk.observe,
+                "interval",
+                seconds=self._given.config.poll_interval,
+                id=f"look at {desk.name}",
+                next_run_time=datetime.now(UTC),
+            )
+        self._ticks.start()
+        if self._inbox is not None:
+            self._inbox.start()
+
+    def reconfigure(self, config: Config, rules: Rules) -> None:
+        """Take over what users are held against."""
+        self.service.rules = rules
+        self.loop.ask(lambda: self._limit(config))
+
+    def _limit(self, config: Config) -> None:
+        """In the core's thread: what the limits are now."""
+        self.loop.engine.limit(build.limits(config))
+        self.loop.engine.broker.limit(build.shares(config))
+
+    def stop(self) -> None:
+        """Finish what is under way, close."""
+        if self._inbox is not None:
+            self._inbox.stop()
+        if self._ticks.running:
+            self._ticks.remove_all_jobs()
+            self._ticks.shutdown(wait=False)
+        self.loop.stop()
+        closers = [threading.Thread(target=desk.close) for desk in self.desks]
+        for closer in closers:
+            closer.start()
+        for closer in closers:
+            closer.join()
+
+    def _make_inbox(self) -> Inbox | None:
+        store = self._given.store
+        if store.term is None:
+            return None
+        return Inbox(store.requests, store.bell(ASKED), store.term, self.service)
+
+    def _desk(self, index: int, cluster: Cluster, orders: Orders) -> Desk:
+        configured = self._given.config.clusters.get(orders.cluster)
+        return Desk(
+            index,
+            cluster,
+            orders,
+            self._post,
+            workers=configured.commands_at_once if configured is not None else 1,
+            clock=self._given.clock,
+            hook=self._given.hook,
+            meter=OfCluster(self._given.meters, orders.cluster),
+            pace=FAR if isinstance(configured, RealCluster) and configured.via != "local" else NEAR,
+        )
+
+    def _durable(self, ready: Ready) -> None:
+        self._of_jobs.tell(ready)
+        self.service.written(ready)
+
+    def _post(self, event: Event) -> None:
+        self.loop.post(event)
+
+    def _orders(self, made: Settings, name: str) -> Orders:
+        given = self._given
+        configured = given.config.clusters.get(name)
+        shared = configured.shared_dir if configured is not None else None
+        return Orders(
+            given.store,
+            made,
+            name,
+            None if shared is None else str(shared),
+            homes=given.homes,
+            users=given.users,
+        )

@@ -1,0 +1,103 @@
+"""Jobs as users read them, from the store: the same for every broker that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.broker.states import IN_ATTEMPT, JobState
+from metabroker.store import Store, StoreUnavailable
+
+from . import reasons
+from .views import job_view
+
+T = TypeVar("T")
+Row = dict[str, Any]
+Places = dict[int, reasons.Waiting]
+"""Where jobs wait, by their numbers, and why: what only the core of the broker that leads knows."""
+
+ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
+_IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
+
+
+class Reading:
+    """Those calls of `metabroker.api.service.Service` that the store answers."""
+
+    def __init__(self, store: Store, places: Callable[[Sequence[Row]], Places]) -> None:
+        """`places`: of those of these rows that wait."""
+        self._store = store
+        self._places = places
+
+    def job(self, job: int) -> Json:
+        """One job with its history."""
+        row = self.row(job)
+        view = self.view(row, self._places([row]) if row["state"] == "QUEUED" else {})
+        view["events"] = [
+            {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
+            for e in self.reading(lambda: self._store.history(job))
+        ]
+        view["chdir"], _secret = self.reading(lambda: self._store.meeting_place(job))
+        return view
+
+    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
+        """Jobs that have not ended."""
+        rows = self.reading(lambda: self._store.job_rows(ended=False, user=user, limit=limit))
+        places = self._places(rows)
+        return [self.view(row, places) for row in rows]
+
+    def ended(
+        self,
+        *,
+        user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+    ) -> list[Json]:
+        """Jobs that have ended."""
+        rows = self.reading(
+            lambda: self._store.job_rows(
+                ended=True, user=user, since=since, until=until, limit=limit
+            )
+        )
+        return [job_view(row, self._store.instance) for row in rows]
+
+    def ended_among(self, jobs: Sequence[int]) -> list[Json]:
+        """Those of these jobs that have ended."""
+        rows = self.reading(lambda: self._store.job_rows(ids=jobs, ended=True))
+        return [job_view(row, self._store.instance) for row in rows]
+
+    def view(self, row: Row, places: Places) -> Json:
+        """A job's object, with where and why it waits."""
+        place = places.get(row["id"])
+        reason = None
+        if row["state"] == "QUEUED":
+            reason = place.reason if place is not None else row["reason"]
+        elif row["state"] in _IN_ATTEMPT_WORDS:
+            reason = reasons.in_attempt(row)
+        view = job_view(row, self._store.instance, reason)
+        view["position"] = place.position if place is not None else None
+        view["earliest_start"] = None
+        return view
+
+    def row(self, number: int) -> Row:
+        """A job's row. Raises `ServiceError`."""
+        rows = self.reading(lambda: self._store.job_rows(ids=[number]))
+        if not rows:
+            raise ServiceError(
+                Failure.NOT_FOUND, f"there is no job {number}", "list them with: metabroker queue"
+            )
+        return rows[0]
+
+    @staticmethod
+    def reading(read: Callable[[], T]) -> T:
+        """What is read. Raises `ServiceError` where it cannot be."""
+        try:
+            return read()
+        except StoreUnavailable as error:
+            raise unavailable(str(error)) from error
+
+
+def unavailable(why: str) -> ServiceError:
+    """Not now."""
+    return ServiceError(Failure.UNAVAILABLE, why, "try again later; nothing was changed")

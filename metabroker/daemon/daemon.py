@@ -259,12 +259,14 @@ class Daemon:
         """Finish what is under way, and let another broker lead."""
         lease = self._lease
         # Steps that wait to be allowed, since the database is away, must not wait for ever.
-        enough = threading.Timer(self._config.lease, lambda: lease and lease.close(release=False))
-        enough.daemon = True
-        enough.start()
-        if self.leading is not None:
+        if self.leading is not None and lease is not None:
+            enough = threading.Timer(self._config.lease, lease.close, kwargs={"release": False})
+            enough.daemon = True
+            enough.start()
             self.leading.stop()
-        enough.cancel()
+            enough.cancel()
+        elif self.leading is not None:
+            self.leading.stop()
         if lease is not None:
             lease.close(release=True)
 

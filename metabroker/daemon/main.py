@@ -17,7 +17,7 @@ from metabroker.access.tls import TlsError
 from metabroker.api.sockets import SocketError
 from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
-from metabroker.store import StoreUnavailable
+from metabroker.store import LeadershipLost, StoreUnavailable
 
 from . import logs, privileges
 from .anew import begin_anew
@@ -77,6 +77,8 @@ def serve(
     except (StoreUnavailable, SocketError, TlsError, OSError) as error:
         daemon.stop()
         return _complain(error)
+    except LeadershipLost:
+        begin_anew()
     _keep_serving(daemon, notifier, Wishes(stop, reload, news), again)
     if daemon.replaced and not stop.is_set():
         begin_anew()

@@ -136,7 +136,7 @@ def store_url(value: object, folder: Path) -> str:
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
-    advice = "write for example sqlite:////var/lib/metabroker/metabroker.db"
+    advice = "write for example sqlite:////var/lib/metabroker/metabroker.db, or postgresql://..."
     if not isinstance(value, str):
         raise Refusal(f"must be a URL, not {shown(value)}", advice)
     try:

@@ -73,10 +73,10 @@ class Daemon:
         self._anew = anew
         self._users = users_of(config)
         self._homes = build.homes(config)
-        self.clock = Clock()
         self.name = f"{socket.gethostname()} {config.socket}"
         self._sole = SoleOwner(config.store)
         self.store = Store(config.store)
+        self.clock = Clock(self.store.leadership.now() if self.store.shared else None)
         self._changing = threading.Lock()
         self.leading: Leading | None = None
         self._lease: Lease | None = None

@@ -30,8 +30,9 @@ PATIENCE = 180.0  # seconds
 # Says that it started, when, and as which component of which attempt (the folder's name).
 RECORD = 'echo "$METABROKER_PEERS_FILE $(date +%s.%N)" >> runs\n'
 # Waits until all components of its attempt have said so: they run at the same time.
-MEET = """gate=${METABROKER_PEERS_FILE%/*}; gate=${gate##*/}; naps=0
-until [ "$(grep -c "/${gate%-*-*}-" runs)" -ge "$METABROKER_COMPONENTS" ]; do
+MEET = """gate=${METABROKER_PEERS_FILE%/*}; naps=0
+attempt=$(echo "${gate##*/}" | cut -d - -f 1-4)
+until [ "$(grep -c "/$attempt-" runs)" -ge "$METABROKER_COMPONENTS" ]; do
     naps=$((naps + 1)); [ $naps -lt 2000 ] || exit 98; sleep 0.05
 done
 echo "$METABROKER_PEERS_FILE $(date +%s.%N)" >> met
@@ -355,6 +356,6 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
 
 
 def _run(gate: str, moment: str) -> Run:
-    """`.../mb-INSTANCE-JOB-ATTEMPT-COMPONENT-SECRET/peers.json TIME`."""
-    _, _, job, attempt, component, _ = Path(gate).parent.name.split("-")
+    """`.../mb-INSTANCE-JOB-ATTEMPT-COMPONENT[-TERM]-SECRET/peers.json TIME`."""
+    _, _, job, attempt, component, *_ = Path(gate).parent.name.split("-")
     return Run(int(job), int(attempt), int(component), float(moment))

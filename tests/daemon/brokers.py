@@ -1,0 +1,146 @@
+"""Several brokers over the same clusters and the same database, each with a folder of its own."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from metabroker.api.client import Client, ClientError
+from tests.daemon.harness import PATIENCE, Json, Site, eventually
+from tests.daemon.kinds import Kind
+from tests.testbed.processes import start_time
+from tests.testbed.testbed import SYSTEM_PATH
+
+LEASE = 2.0  # seconds
+_COMMANDS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue")
+# Which process has a command run, and when: what the clusters saw of each broker.
+_WRAPPER = """#!/bin/sh
+echo "$(date +%s.%N) $PPID ${{0##*/}} $*" >> '{journal}'
+exec '{real}' "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command that a broker has begun."""
+
+    time: float
+    words: str
+
+
+class Broker(Site):
+    """One of them. `journal` has the commands that it has begun in the clusters."""
+
+    def __init__(self, folder: Path, kind: Kind, store: str, work: Path) -> None:
+        self.store = store
+        self.journal = folder / "journal"
+        super().__init__(folder, kind)
+        self.work = work
+
+    def configure(self, changes: Any) -> None:
+        """The configuration, with commands that are written down."""
+        clusters = self.kind.configuration(self.folder)
+        for name, cluster in clusters.items():
+            real = Path(cluster["env"]["PATH"].partition(":")[0])
+            wrappers = self.folder / f"bin-{name}"
+            wrappers.mkdir(exist_ok=True)
+            for command in _COMMANDS:
+                text = _WRAPPER.format(journal=self.journal, real=real / command)
+                (wrappers / command).write_text(text)
+                (wrappers / command).chmod(0o755)
+            cluster["env"]["PATH"] = f"{wrappers}:{real}:{SYSTEM_PATH}"
+        base = {
+            "store": self.store,
+            "lease": f"{LEASE}s",
+            "audit": str(self.folder / "audit.log"),
+            "clusters": clusters,
+        }
+        super().configure({**base, **changes})
+
+    def status(self) -> Json:
+        """What it says of itself; nothing where it does not answer."""
+        try:
+            return Client(self.socket, timeout=5.0, patience=0.0).get("status")
+        except ClientError:
+            return {"role": None, "term": None, "leader": None}
+
+    def wait_role(self, role: str, seconds: float = PATIENCE) -> Json:
+        """Wait until it leads, or stands by."""
+        found: Json = {}
+
+        def has_it() -> bool:
+            nonlocal found
+            found = self.status()
+            return bool(found["role"] == role)
+
+        try:
+            eventually(has_it, seconds, f"a {role}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.story()}") from None
+        return found
+
+    def ran(self) -> list[Ran]:
+        """The commands that it has begun, in order."""
+        if not self.journal.exists():
+            return []
+        lines = [line.split(" ", 2) for line in self.journal.read_text().splitlines()]
+        return [Ran(float(moment), words) for moment, _pid, words in lines]
+
+    def lives_on(self) -> bool:
+        """Whether it is the very process that was started."""
+        assert self.process is not None
+        return self.process.poll() is None and start_time(self.process.pid) is not None
+
+
+class Brokers:
+    """They are made one by one, in one folder, and started by the test."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+        self._root = Path(tempfile.mkdtemp(prefix="mb-"))
+        self._root.chmod(0o755)
+        self._work = self._root / "work"
+        self._work.mkdir()
+        self.all: list[Broker] = []
+
+    def make(self, store: str) -> Broker:
+        """One more, that reaches the common database by this URL."""
+        folder = self._root / "abc"[len(self.all)]
+        folder.mkdir()
+        self.all.append(Broker(folder, self._kind, store, self._work))
+        return self.all[-1]
+
+    def start(self, *stores: str, options: Sequence[str] = ()) -> list[Broker]:
+        """So many; the first one leads, and is started with the options."""
+        made = [self.make(store) for store in stores]
+        made[0].start(*options)
+        made[0].look_at_clusters()
+        for broker in made[1:]:
+            broker.start(wait=False)
+        for broker in made[1:]:
+            broker.wait_role("standby")
+            broker.serves()
+        return made
+
+    def leader(self, *among: Broker) -> Broker:
+        """Who of these leads, as soon as one does."""
+
+        def leads() -> Broker | None:
+            return next((b for b in among if b.status()["role"] == "leader"), None)
+
+        found = eventually(leads, PATIENCE, "one of them leads")
+        assert found is not None
+        return found
+
+    def close(self) -> None:
+        """Leave nothing."""
+        for broker in self.all:
+            if broker.process is not None and broker.process.poll() is None:
+                broker.process.send_signal(signal.SIGCONT)
+            broker.close()
+        shutil.rmtree(self._root, ignore_errors=True)

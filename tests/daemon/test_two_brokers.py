@@ -1,0 +1,186 @@
+"""Two brokers, and three, over real clusters and a real PostgreSQL: whatever becomes of the one
+that leads, another takes over within seconds; jobs and clusters notice nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.daemon.brokers import Broker, Brokers
+from tests.daemon.fixtures import LONGEST
+from tests.daemon.harness import PATIENCE, Site, eventually, recording, until
+from tests.daemon.kinds import Slurm
+from tests.testbed.postgres import Postgres
+from tests.testbed.proxy import Proxy
+
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(LONGEST)]
+
+
+@pytest.fixture
+def group(clusters: Any) -> Iterator[Brokers]:
+    made = Brokers(Slurm(clusters))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def proxy(postgres: Postgres) -> Iterator[Proxy]:
+    """A way to the database that can be cut."""
+    made = Proxy(postgres.port)
+    yield made
+    made.close()
+
+
+def jobs_of_all_kinds(site: Site) -> list[int]:
+    """One that runs until there is a file, a co-allocated one, and one that waits for the first."""
+    runs = site.submit("--on lab:30", recording(until("go-on")))
+    waits = site.submit("--on lab:20,leiden:4", recording())
+    together = site.submit("--on delft:4,leiden:4")
+    return [runs, waits, together]
+
+
+def all_end_well(site: Site, jobs: list[int]) -> None:
+    """All have completed in one attempt, started once, and left nothing."""
+    for job in jobs:
+        found = site.wait_end(job, "COMPLETED")
+        assert (found["attempts"], found["exit_code"]) == (1, 0), found
+    runs = site.runs()
+    assert len({(run.job, run.component) for run in runs}) == len(runs), f"twice: {runs}"
+    assert {run.job for run in runs} == set(jobs)
+    site.wait_clean()
+
+
+def acts_no_more(old: Broker, new: Broker, since: int) -> None:
+    """The one that led has begun nothing since the other has begun something; `since`: commands
+    of the new one that are of an earlier lead."""
+    first = new.ran()[since].time
+    late = [ran for ran in old.ran() if ran.time >= first]
+    assert not late, f"{late}\n{old.story()}"
+
+
+def test_another_takes_over_from_a_leader_that_is_killed(group: Brokers, database: str) -> None:
+    pause = ("--pause", "before:open:delft", "--flags", "/nowhere")
+    first, second, third = group.start(database, database, database, options=())
+    del pause
+    jobs = [second.submit("--on lab:30", recording(until("go-on")))]
+    jobs.append(third.submit("--on lab:20,leiden:4"))
+    second.wait_state(jobs[0], "RUNNING")
+    with ThreadPoolExecutor(4) as users:
+        asked: list[Future[int]] = []
+        for number in range(4):
+            asked.append(users.submit((second, third)[number % 2].submit, "--components 4,4"))
+            if number == 1:
+                first.kill()
+        jobs += [future.result() for future in asked]
+    assert len(set(jobs)) == len(jobs) == 6
+    leader = group.leader(second, third)
+    (other,) = {second, third} - {leader}
+    status = other.wait_role("standby")
+    assert status["leader"].endswith(str(leader.socket)) and status["term"] == 2
+    jobs.append(other.submit("-n 2"))
+    (other.work / "go-on").touch()
+    all_end_well(other, jobs)
+    assert len(other.client.get("history")["jobs"]) == len(jobs), "each submission is one job"
+
+
+def test_a_leader_that_was_stopped_acts_no_more(group: Brokers, database: str) -> None:
+    first, second = group.start(database, database)
+    jobs = jobs_of_all_kinds(second)
+    assert first.process is not None
+    os.kill(first.process.pid, signal.SIGSTOP)
+    second.wait_role("leader")
+    jobs.append(second.submit("-n 2"))
+    second.wait_end(jobs[-1], "COMPLETED")
+    os.kill(first.process.pid, signal.SIGCONT)
+    first.wait_role("standby")
+    assert first.process.poll() is None, "it is the same process"
+    (first.work / "go-on").touch()
+    jobs.append(first.submit("-n 2"))
+    all_end_well(first, jobs)
+    acts_no_more(first, second, 0)
+    assert second.stop() == 0
+    first.wait_role("leader", 20)
+
+
+def test_a_leader_without_its_database_stops_before_another_begins(
+    group: Brokers, postgres: Postgres, proxy: Proxy
+) -> None:
+    name = postgres.database()
+    first, second = group.start(postgres.url(name, proxy.port), postgres.url(name))
+    jobs = jobs_of_all_kinds(first)
+    proxy.silence()
+    second.wait_role("leader")
+    jobs.append(second.submit("-n 2"))
+    second.wait_end(jobs[-1], "COMPLETED")
+    proxy.heal()
+    proxy.cut()
+    first.wait_role("standby")
+    acts_no_more(first, second, 0)
+    (first.work / "go-on").touch()
+    all_end_well(first, jobs)
+
+
+def test_a_database_that_starts_again_harms_no_job(
+    group: Brokers, postgres: Postgres, database: str
+) -> None:
+    first, second = group.start(database, database)
+    jobs = jobs_of_all_kinds(second)
+    postgres.stop()
+    postgres.start()
+    jobs.append(second.submit("--components 4,4"))
+    postgres.kill()
+    with ThreadPoolExecutor(1) as user:
+        asked = user.submit(second.submit_in_the_end, "--components 4,4")
+        time.sleep(3.0)  # longer than the lease
+        postgres.start()
+        jobs.append(asked.result())
+    leader = group.leader(first, second)
+    (leader.work / "go-on").touch()
+    all_end_well(leader, jobs)
+
+
+def test_a_leader_that_ends_hands_over_at_once(group: Brokers, database: str) -> None:
+    first, second = group.start(database, database)
+    jobs = jobs_of_all_kinds(first)
+    assert first.stop() == 0
+    began = time.monotonic()
+    term = second.wait_role("leader")["term"]
+    assert term == 2
+    assert "leads from now on, in term 2" in second.log.read_text(), began
+    (second.work / "go-on").touch()
+    all_end_well(second, jobs)
+
+
+def test_what_a_broker_that_stands_by_answers(group: Brokers, database: str) -> None:
+    first, second = group.start(database, database)
+    runs = second.submit("--on lab:30", recording(until("go-on")))
+    second.wait_state(runs, "RUNNING")
+    waits = second.submit("--on lab:20")
+    told = second.job(waits)
+    assert told["position"] == 0 and "asks for lab:20" in told["reason"]
+    assert second.clusters().keys() == first.clusters().keys()
+    assert second.clusters()["lab"]["claimed"] == 30
+    status = second.status()
+    assert (status["role"], status["answered"]) == ("standby", True)
+    assert status["jobs"] == first.status()["jobs"] == {"RUNNING": 1, "QUEUED": 1}
+    dry = second.cli("submit", "--dry-run", "--on", "lab:20", str(second.folder / "script"))
+    assert dry.returncode == 0 and "lab" in dry.stdout, dry.stderr
+    wrong = second.cli("submit", "--on", "lab:999", str(second.folder / "script"))
+    assert wrong.returncode == 1 and "can never run" in wrong.stderr
+    for word, state in (("hold", "HELD"), ("release", "QUEUED"), ("cancel", "CANCELLED")):
+        assert second.cli(word, str(waits)).returncode == 0
+        assert second.job(waits)["state"] == state
+    again = second.cli("cancel", str(waits))
+    assert again.returncode == 1 and "has ended" in again.stderr
+    first.kill()
+    assert second.process is not None
+    (second.work / "go-on").touch()
+    assert second.cli("wait", str(runs)).returncode == 0, "over the take-over, by the same broker"
+    eventually(lambda: second.status()["role"] == "leader", PATIENCE, "it leads")
+    all_end_well(second, [runs])

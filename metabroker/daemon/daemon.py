@@ -78,6 +78,7 @@ class Daemon:
         self.store = Store(config.store)
         self.clock = Clock(self.store.leadership.now() if self.store.shared else None)
         self._changing = threading.Lock()
+        self._taken_up: Leading | None = None  # perhaps not started yet
         self.leading: Leading | None = None
         self._lease: Lease | None = None
         self._relay = Relay(self.store.requests, self.store.bell(ANSWERED), self.name)
@@ -131,8 +132,9 @@ class Daemon:
                 self.store.term = tenure.term
                 self._lease = Lease(self.store.leadership, tenure, self._lost)
                 self._lease.start()
-            self.leading = leading = Leading(self._given(tenure))
+            self._taken_up = leading = Leading(self._given(tenure))
             leading.start()
+            self.leading = leading
             self._present.service = leading.service
             self._registry.unregister(self._exporter)
             self._registry.register(Exporter(leading.service.status, leading.service.clusters))
@@ -257,16 +259,16 @@ class Daemon:
 
     def _lay_down(self) -> None:
         """Finish what is under way, and let another broker lead."""
-        lease = self._lease
+        lease, leading = self._lease, self._taken_up
         # Steps that wait to be allowed, since the database is away, must not wait for ever.
-        if self.leading is not None and lease is not None:
+        if leading is not None and lease is not None:
             enough = threading.Timer(self._config.lease, lease.close, kwargs={"release": False})
             enough.daemon = True
             enough.start()
-            self.leading.stop()
+            leading.stop()
             enough.cancel()
-        elif self.leading is not None:
-            self.leading.stop()
+        elif leading is not None:
+            leading.stop()
         if lease is not None:
             lease.close(release=True)
 

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from .postgres import patience
 from .tables import leadership
 
 Clock = Callable[[Connection], float]
 """The database's time, in Unix seconds."""
 
 _ONLY = 1
+_LEAST = 0.5  # seconds for an answer about a lease, however short that is
 
 
 class LeadershipLost(Exception):
@@ -57,7 +59,7 @@ class Leadership:
     def take(self, holder: str, seconds: float) -> int | None:
         """Lead for so long: the new term, greater than all before. None: somebody else leads."""
         c = leadership.c
-        with self._guard(), self._engine.begin() as connection:
+        with _quickly(seconds), self._guard(), self._engine.begin() as connection:
             self._make(connection)
             row = connection.execute(select(leadership).with_for_update()).one()
             now = self._clock(connection)
@@ -75,7 +77,7 @@ class Leadership:
         was done but by its holder.
         """
         c = leadership.c
-        with self._guard(), self._engine.begin() as connection:
+        with _quickly(seconds), self._guard(), self._engine.begin() as connection:
             expires = self._clock(connection) + seconds
             change = update(leadership).where(c.term == term).values(expires=expires)
             return connection.execute(change).rowcount == 1
@@ -116,6 +118,11 @@ class Leadership:
         first = {"only": _ONLY, "term": 0, "holder": "", "expires": 0.0}
         statement = dialect.insert(leadership).values(**first)
         connection.execute(statement.on_conflict_do_nothing(index_elements=["only"]))
+
+
+def _quickly(seconds: float) -> AbstractContextManager[None]:
+    """A connection that says nothing is given up while there is time to try another one."""
+    return patience(max(_LEAST, seconds / 4))
 
 
 def fence(connection: Connection, term: int) -> None:

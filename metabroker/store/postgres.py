@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -26,6 +27,7 @@ _CONNECT: dict[str, Any] = {
     # What a broker that hangs has open must not keep its successor waiting.
     "options": "-c idle_in_transaction_session_timeout=60s -c statement_timeout=60s",
 }
+_patience: ContextVar[float | None] = ContextVar("patience", default=None)
 _LARGEST = 2**63 - 1
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -56,15 +58,21 @@ def prepare_writer(connection: Connection) -> None:
 
 
 @contextmanager
-def unhurried(connection: Connection) -> Iterator[None]:
-    """What is done in this transaction may take as long as it needs: a migration, that is."""
-    connection.execute(text("SET LOCAL statement_timeout = 0"))
-    raw: Any = connection.connection.dbapi_connection
-    raw.patience = math.inf
+def patience(seconds: float) -> Iterator[None]:
+    """How long the server is waited for in this thread, if not the usual time."""
+    before = _patience.set(seconds)
     try:
         yield
     finally:
-        raw.patience = None
+        _patience.reset(before)
+
+
+@contextmanager
+def unhurried(connection: Connection) -> Iterator[None]:
+    """What is done in this transaction may take as long as it needs: a migration, that is."""
+    connection.execute(text("SET LOCAL statement_timeout = 0"))
+    with patience(math.inf):
+        yield
 
 
 def _connect(_dialect: Any, _record: Any, args: list[Any], named: dict[str, Any]) -> Any:
@@ -93,8 +101,6 @@ def _kind() -> Any:
     class Bounded(psycopg.Connection[Any]):
         """A connection that is given up when its server says nothing for too long."""
 
-        patience: float | None = None  # seconds, if it is not the usual
-
         @classmethod
         def connect(cls, *args: Any, **named: Any) -> Any:
             made = super().connect(*args, **named)
@@ -120,9 +126,9 @@ def _watched(steps: Generator[Any, Any, Any], connection: Any) -> Generator[Any,
             now = time.monotonic()
             if ready:
                 heard = now
-            elif now - heard > (patience := connection.patience or SILENCE):
+            elif now - heard > (most := _patience.get() or SILENCE):
                 connection.close()  # or its end would be waited for just as long
-                raise psycopg.OperationalError(f"the server has not answered for {patience:g} s")
+                raise psycopg.OperationalError(f"the server has not answered for {most:g} s")
             wanted = steps.send(ready)
     except StopIteration as end:
         return end.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -33,7 +34,7 @@ class Failing(Store):
     """The real store, whose disk can be taken away: `down` for writing, `blind` for reading."""
 
     def __init__(self, url: str = "sqlite://") -> None:
-        super().__init__(url, migrate=False)
+        super().__init__(url, migrate=False, clock=lambda _connection: time.time())
         self.down = ""
         self.blind = ""
         self.goes_blind = False  # after its next transaction

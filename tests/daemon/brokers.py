@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,9 +114,11 @@ class Brokers:
         self.all.append(Broker(folder, self._kind, store, self._work))
         return self.all[-1]
 
-    def start(self, *stores: str, options: Sequence[str] = ()) -> list[Broker]:
-        """So many; the first one leads, and is started with the options."""
+    def start(self, *stores: str, pausing: bool = False) -> list[Broker]:
+        """So many; the first one leads. `pausing`: it stops short of letting the components of a
+        co-allocated job go, in delft, until `go_on`."""
         made = [self.make(store) for store in stores]
+        options = ("--pause", "before:open:delft", "--flags", str(self._root)) if pausing else ()
         made[0].start(*options)
         made[0].look_at_clusters()
         for broker in made[1:]:
@@ -126,6 +127,14 @@ class Brokers:
             broker.wait_role("standby")
             broker.serves()
         return made
+
+    def wait_pause(self) -> None:
+        """Wait until the first one stops short of that."""
+        eventually((self._root / "paused").exists, PATIENCE, "a job is at the barrier")
+
+    def go_on(self) -> None:
+        """It pauses no longer."""
+        (self._root / "go-on").touch()
 
     def leader(self, *among: Broker) -> Broker:
         """Who of these leads, as soon as one does."""

@@ -40,9 +40,9 @@ def proxy(postgres: Postgres) -> Iterator[Proxy]:
 def jobs_of_all_kinds(site: Site) -> list[int]:
     """One that runs until there is a file, a co-allocated one, and one that waits for the first."""
     runs = site.submit("--on lab:30", recording(until("go-on")))
-    waits = site.submit("--on lab:20,leiden:4", recording())
     together = site.submit("--on delft:4,leiden:4")
-    return [runs, waits, together]
+    waits = site.submit("--on lab:20,leiden:4")
+    return [runs, together, waits]
 
 
 def all_end_well(site: Site, jobs: list[int]) -> None:
@@ -65,20 +65,18 @@ def acts_no_more(old: Broker, new: Broker, since: int) -> None:
 
 
 def test_another_takes_over_from_a_leader_that_is_killed(group: Brokers, database: str) -> None:
-    pause = ("--pause", "before:open:delft", "--flags", "/nowhere")
-    first, second, third = group.start(database, database, database, options=())
-    del pause
-    jobs = [second.submit("--on lab:30", recording(until("go-on")))]
-    jobs.append(third.submit("--on lab:20,leiden:4"))
+    first, second, third = group.start(database, database, database, pausing=True)
+    jobs = jobs_of_all_kinds(second)
     second.wait_state(jobs[0], "RUNNING")
+    group.wait_pause()
     with ThreadPoolExecutor(4) as users:
         asked: list[Future[int]] = []
         for number in range(4):
-            asked.append(users.submit((second, third)[number % 2].submit, "--components 4,4"))
+            asked.append(users.submit((second, third)[number % 2].submit, "--on delft:2,leiden:2"))
             if number == 1:
                 first.kill()
         jobs += [future.result() for future in asked]
-    assert len(set(jobs)) == len(jobs) == 6
+    assert len(set(jobs)) == len(jobs) == 7
     leader = group.leader(second, third)
     (other,) = {second, third} - {leader}
     status = other.wait_role("standby")
@@ -90,10 +88,12 @@ def test_another_takes_over_from_a_leader_that_is_killed(group: Brokers, databas
 
 
 def test_a_leader_that_was_stopped_acts_no_more(group: Brokers, database: str) -> None:
-    first, second = group.start(database, database)
+    first, second = group.start(database, database, pausing=True)
     jobs = jobs_of_all_kinds(second)
+    group.wait_pause()
     assert first.process is not None
     os.kill(first.process.pid, signal.SIGSTOP)
+    group.go_on()  # when it wakes up, opening the gate is the next that it does
     second.wait_role("leader")
     jobs.append(second.submit("-n 2"))
     second.wait_end(jobs[-1], "COMPLETED")
@@ -112,10 +112,12 @@ def test_a_leader_without_its_database_stops_before_another_begins(
     group: Brokers, postgres: Postgres, proxy: Proxy
 ) -> None:
     name = postgres.database()
-    first, second = group.start(postgres.url(name, proxy.port), postgres.url(name))
+    first, second = group.start(postgres.url(name, proxy.port), postgres.url(name), pausing=True)
     jobs = jobs_of_all_kinds(first)
+    group.wait_pause()
     proxy.silence()
     second.wait_role("leader")
+    group.go_on()
     jobs.append(second.submit("-n 2"))
     second.wait_end(jobs[-1], "COMPLETED")
     proxy.heal()
@@ -149,10 +151,7 @@ def test_a_leader_that_ends_hands_over_at_once(group: Brokers, database: str) ->
     first, second = group.start(database, database)
     jobs = jobs_of_all_kinds(first)
     assert first.stop() == 0
-    began = time.monotonic()
-    term = second.wait_role("leader")["term"]
-    assert term == 2
-    assert "leads from now on, in term 2" in second.log.read_text(), began
+    assert second.wait_role("leader")["term"] == 2
     (second.work / "go-on").touch()
     all_end_well(second, jobs)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
+import threading
+from pathlib import Path
 from typing import NoReturn
 
 log = logging.getLogger(__name__)
@@ -23,3 +26,21 @@ def begin_anew() -> NoReturn:
     except OSError as error:
         log.critical("cannot begin anew, so the daemon ends: %s", error)
     os._exit(1)
+
+
+def bury_former() -> None:
+    """Wait for the commands that were under way when this process began anew, so that they do not
+    stay as zombies. To be called before any is started."""
+    try:
+        listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    except OSError:
+        return  # a kernel that does not tell
+    if listed:
+        former = [int(pid) for pid in listed]
+        threading.Thread(target=_bury, args=(former,), name="former", daemon=True).start()
+
+
+def _bury(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)

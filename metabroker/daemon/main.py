@@ -20,7 +20,7 @@ from metabroker.config.model import Config
 from metabroker.store import LeadershipLost, StoreUnavailable
 
 from . import logs, privileges
-from .anew import begin_anew
+from .anew import begin_anew, bury_former
 from .daemon import Daemon
 from .desk import Hook, no_hook
 from .notify import Notifier
@@ -52,6 +52,7 @@ def serve(
 ) -> int:
     """Serve until SIGTERM or SIGINT; the exit code of the process. `again` is for SIGHUP."""
     logs.start(log_format)
+    bury_former()
     stop, reload, news = threading.Event(), threading.Event(), threading.Event()
 
     def heard(number: int, _frame: object) -> None:

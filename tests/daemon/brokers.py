@@ -90,10 +90,13 @@ class Broker(Site):
         lines = [line.split(" ", 2) for line in self.journal.read_text().splitlines()]
         return [Ran(float(moment), words) for moment, _pid, words in lines]
 
-    def lives_on(self) -> bool:
-        """Whether it is the very process that was started."""
+    def zombies(self) -> list[int]:
+        """Its children that have ended, and that it does not care for."""
         assert self.process is not None
-        return self.process.poll() is None and start_time(self.process.pid) is not None
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        pids = [int(pid) for task in tasks for pid in task.read_text().split()]
+        # A zombie has no start time that anybody asks for.
+        return [pid for pid in pids if Path(f"/proc/{pid}").exists() and start_time(pid) is None]
 
 
 class Brokers:

@@ -1,0 +1,161 @@
+"""Several daemons over one database: who leads, what each tells, who is replaced."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metabroker.access.secret import Scope
+from metabroker.api.service import Failure, ServiceError, TokenWish
+from metabroker.config import load
+from metabroker.daemon.clock import Clock
+from metabroker.daemon.daemon import Daemon
+from metabroker.daemon.tokens import TokenOffice
+from metabroker.store import Store, StoreUnavailable
+from metabroker.submission.model import Caller
+
+
+class Brokers:
+    """Daemons over the same simulated cluster; `anew` is set when one is replaced."""
+
+    def __init__(self, folder: Path, store: str) -> None:
+        self._folder = folder
+        self._store = store
+        self.anew: list[threading.Event] = []
+        self.all: list[Daemon] = []
+
+    def start(self) -> Daemon:
+        """One more."""
+        name = "abc"[len(self.all)]
+        config = {
+            "store": self._store,
+            "lease": "2s",
+            "socket": str(self._folder / f"{name}.sock"),
+            "audit": str(self._folder / f"{name}.log"),
+            "metrics": None,
+            "clusters": {
+                "delft": {
+                    "system": "simulated",
+                    "processors": 4,
+                    "state": str(self._folder / f"{name}.state"),
+                }
+            },
+        }
+        (self._folder / f"{name}.yaml").write_text(yaml.safe_dump(config))
+        self.anew.append(threading.Event())
+        made = Daemon(load(self._folder / f"{name}.yaml"), anew=self.anew[-1].set)
+        self.all.append(made)
+        made.start()
+        return made
+
+
+@pytest.fixture
+def brokers(database: str) -> Iterator[Brokers]:
+    folder = Path(tempfile.mkdtemp(prefix="mb-"))
+    made = Brokers(folder, database)
+    yield made
+    for daemon in reversed(made.all):
+        daemon.stop()
+    shutil.rmtree(folder)
+
+
+def until(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def cut_off(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot ask for more of its lease."""
+
+    def renew(_term: int, _seconds: float) -> bool:
+        raise StoreUnavailable("cut off")
+
+    monkeypatch.setattr(daemon.store.leadership, "renew", renew)
+
+
+def told(daemon: Daemon) -> dict[str, float]:
+    """Its metrics without labels."""
+    found = {}
+    for family in daemon._registry.collect():
+        for sample in family.samples:
+            found[sample.name] = sample.value
+    return found
+
+
+def test_one_leads_and_the_others_tell_nothing_of_its_jobs(brokers: Brokers) -> None:
+    first, second = brokers.start(), brokers.start()
+    assert first.leading is not None and second.leading is None
+    leads, waits = told(first), told(second)
+    assert (leads["metabroker_leader"], leads["metabroker_term"]) == (1, 1)
+    assert (waits["metabroker_leader"], waits["metabroker_term"]) == (0, 0)
+    assert waits["metabroker_store_writable"] == 1
+    assert "metabroker_queue_length" in leads and "metabroker_cluster_up" in leads
+    assert not [name for name in waits if "job" in name or "cluster" in name or "queue" in name]
+    assert second.alive and second.answers() and "stands by" in second.summary
+
+
+def test_one_that_is_replaced_begins_anew(
+    brokers: Brokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = brokers.start(), brokers.start()
+    with monkeypatch.context() as patch:
+        cut_off(first, patch)
+        until(lambda: second.leading is not None)
+        assert not brokers.anew[0].is_set(), "it cannot know yet"
+    assert told(second)["metabroker_leader"] == 1 and told(second)["metabroker_term"] == 2
+    assert brokers.anew[0].wait(60)
+    assert not brokers.anew[1].is_set()
+    assert second.alive and second.summary == "policy LP-GF over delft"
+
+
+def test_one_that_stands_by_is_alive_while_it_takes_up_the_lead(
+    brokers: Brokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = brokers.start(), brokers.start()
+    entered, go_on = threading.Event(), threading.Event()
+    recover = Store.recover
+
+    def slow(self: Store, names: object) -> object:
+        entered.set()
+        assert go_on.wait(60)
+        return recover(self, names)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Store, "recover", slow)
+    cut_off(first, monkeypatch)
+    assert entered.wait(60)
+    assert second.alive and second.answers()
+    go_on.set()
+    until(lambda: second.leading is not None)
+    assert second.alive
+
+
+def test_tokens_of_one_broker_are_those_of_all(database: str) -> None:
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    if os.geteuid() == 0:
+        user = "nobody"
+    caller = Caller(pwd.getpwnam(user).pw_uid, user)
+    stores = [Store(database), Store(database)]
+    here, there = (
+        TokenOffice(store.access_tokens, Clock(), lambda _caller: False, shared=True)
+        for store in stores
+    )
+    made = here.create(caller, TokenWish(Scope.READ, 3600))
+    assert there.check(made["token"]).caller.user == user
+    assert [row["id"] for row in there.listed(caller, user=None, all_users=False)] == [made["id"]]
+    there.revoke(caller, made["id"])
+    with pytest.raises(ServiceError) as caught:
+        here.check(made["token"])
+    assert caught.value.failure is Failure.UNAUTHENTICATED and "revoked" in caught.value.message
+    for store in stores:
+        store.close()

@@ -181,3 +181,29 @@ def test_what_a_broker_that_stands_by_answers(group: Brokers, database: str) -> 
     assert second.cli("wait", str(runs)).returncode == 0, "over the take-over, by the same broker"
     eventually(lambda: second.status()["role"] == "leader", PATIENCE, "it leads")
     all_end_well(second, [runs])
+
+
+def points() -> list[str]:
+    """Where leaders die, in the order of a job's life: two of them, or as many as are asked for."""
+    steps = ("reserve", "submit", "arm", "open", "clean", "discard")
+    every = [f"{when}:{step}" for step in steps for when in ("owed", "before", "after")]
+    few = ["after:submit", "owed:open"]
+    return every if os.environ.get("METABROKER_TEST_ALL_POINTS") == "1" else few
+
+
+def test_a_job_survives_leaders_that_die_one_after_the_other(group: Brokers, database: str) -> None:
+    first, *later = points()
+    leads, waits = group.make(database), group.make(database)
+    leads.start("--kill", first)
+    leads.look_at_clusters()
+    waits.start("--kill", later[0], wait=False)
+    waits.wait_role("standby")
+    waits.serves()
+    with ThreadPoolExecutor(1) as user:
+        submitted = user.submit(leads.submit_in_the_end, "--components 4,4,4")
+        for point in [*later[1:], None, None]:
+            assert leads.died() == -signal.SIGKILL, leads.story()
+            leads.start(*(("--kill", point) if point else ()), wait=False)
+            leads, waits = waits, leads
+        job = submitted.result()
+    all_end_well(group.leader(leads, waits), [job])

@@ -23,6 +23,7 @@ from metabroker.submission.model import Caller
 log = logging.getLogger(__name__)
 
 _LOOK = 0.5  # seconds between two looks at the rows, where no bell is heard
+_SOON = 0.02
 _LONGER = 30.0  # seconds more for an answer to what was begun
 
 
@@ -45,6 +46,7 @@ class Relay:
         self._broker = broker
         self._lock = threading.Lock()
         self._asked: dict[int, _Asked] = {}
+        self._asking = 0  # requests whose numbers are not known yet
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="relay", daemon=True)
 
@@ -75,19 +77,28 @@ class Relay:
             ServiceError: it cannot be passed on now; nothing was done.
         """
         future: Future[Json] = Future()
+        with self._lock:
+            self._asking += 1
+        number = None
         try:
             number = self._requests.ask(self._broker, kind, _told(caller), body, seconds)
         except StoreUnavailable as error:
             raise ServiceError(
                 Failure.UNAVAILABLE, str(error), "try again later; nothing was changed"
             ) from error
-        with self._lock:
-            self._asked[number] = _Asked(future, time.monotonic() + seconds)
+        finally:
+            with self._lock:
+                self._asking -= 1
+                if number is not None:
+                    self._asked[number] = _Asked(future, time.monotonic() + seconds)
         return future
 
     def _run(self) -> None:
+        unsettled = False
         while not self._stopping.is_set():
-            self._bell.wait(_LOOK)
+            self._bell.wait(_SOON if unsettled else _LOOK)
+            # An answer may come before its request is known here.
+            unsettled = self._asking > 0
             try:
                 self._look()
             except StoreUnavailable as error:

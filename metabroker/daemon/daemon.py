@@ -41,6 +41,7 @@ from .users import Users, users_of
 
 log = logging.getLogger(__name__)
 
+_HANGS = 60.0  # seconds without a sign of life from the core
 
 LIVE = frozenset({"admins", "submitters", "homes", "default_time", "max_time", "limits", "rates"})
 """The keys of the configuration that are taken over while the daemon runs."""
@@ -173,8 +174,12 @@ class Daemon:
 
     @property
     def replaced(self) -> bool:
-        """Whether the core has been told that another broker leads."""
-        return self.leading is not None and isinstance(self.leading.loop.died, LeadershipLost)
+        """Whether another broker leads, or had better: the core has been told so, or hangs."""
+        leading = self.leading
+        if leading is None or self._lease is None:
+            return False
+        hangs = leading.loop.alive and leading.loop.silent > _HANGS
+        return hangs or isinstance(leading.loop.died, LeadershipLost)
 
     @property
     def _where(self) -> str:

@@ -61,9 +61,9 @@ class Inbox:
     def stop(self) -> None:
         """Take no more; write the answers there are."""
         self._stopping.set()
-        self._readers.shutdown(wait=False, cancel_futures=True)
         if self._threads[0].is_alive():
             self._threads[0].join()
+        self._readers.shutdown(wait=False, cancel_futures=True)
         self._answers.put(None)
         if self._threads[1].is_alive():
             self._threads[1].join(_LAST)
@@ -72,17 +72,22 @@ class Inbox:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            try:
-                taken = self._requests.take(self._term)
-                self._tidy()
-            except StoreUnavailable as error:
-                log.debug("requests cannot be read now: %s", error)
-                taken = []
+            taken = self._take()
             for passed in taken:
                 self._begin(passed)
             if not taken:
                 self._bell.wait(_LOOK)
         self._bell.close()
+
+    def _take(self) -> list[Passed]:
+        try:
+            self._tidy()
+            return self._requests.take(self._term)
+        except StoreUnavailable as error:
+            log.debug("requests cannot be read now: %s", error)
+        except Exception:
+            log.exception("requests that were passed on cannot be read")
+        return []
 
     def _tidy(self) -> None:
         if time.monotonic() - self._tidied > _TIDY:
@@ -166,6 +171,9 @@ class Inbox:
                 if self._stopping.is_set():
                     return  # a later leader takes these requests again
                 time.sleep(_LOOK)
+            except Exception:
+                log.exception("answers cannot be written; whoever asked is told that they are open")
+                return
             else:
                 return
 

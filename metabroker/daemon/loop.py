@@ -53,6 +53,7 @@ class Loop:
         self._stopping = threading.Event()
         self.trouble: str | None = None  # why the store cannot be written now
         self.died: BaseException | None = None
+        self._beat = time.monotonic()
 
     # --- from any thread ----------------------------------------------------------------------
 
@@ -69,6 +70,7 @@ class Loop:
     def start(self) -> None:
         """Recover from the store, then go on in the loop's own thread."""
         self._dispatch(self.engine.recover(self._clock()))
+        self._beat = time.monotonic()
         self._thread.start()
 
     def stop(self) -> None:
@@ -83,11 +85,17 @@ class Loop:
         """Whether the loop runs."""
         return self._thread.is_alive()
 
+    @property
+    def silent(self) -> float:
+        """For how many seconds it has shown no sign of life: it hangs, or is very busy."""
+        return time.monotonic() - self._beat
+
     # --- the loop's thread --------------------------------------------------------------------
 
     def _run(self) -> None:
         try:
             while not self._stopping.is_set():
+                self._beat = time.monotonic()
                 items = self._collect()
                 if items:
                     self._process(items)
@@ -136,6 +144,7 @@ class Loop:
         """Write the batch again until it is durable; only the end of the daemon ends that."""
         log.error("%s; nothing is done until it can be written", error)
         while not self._stopping.is_set():
+            self._beat = time.monotonic()
             self.trouble = str(error)
             self._refuse_waiting()
             time.sleep(_STORE_RETRY)

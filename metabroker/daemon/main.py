@@ -81,7 +81,8 @@ def serve(
     except LeadershipLost:
         begin_anew()
     _keep_serving(daemon, notifier, Wishes(stop, reload, news), again)
-    if daemon.replaced and not stop.is_set():
+    if not stop.is_set() and daemon.replaced:
+        log.warning("another broker leads, or may: the core has been told so, or hangs")
         begin_anew()
     failed = not daemon.alive
     log.info("ending")
@@ -94,7 +95,7 @@ def _keep_serving(daemon: Daemon, notifier: Notifier, wishes: Wishes, again: Rea
     """Until it shall end, or cannot go on."""
     told = daemon.summary
     notifier.ready(told)
-    while not wishes.stop.is_set() and daemon.alive:
+    while not wishes.stop.is_set() and daemon.alive and not daemon.replaced:
         wishes.news.wait(1.0)
         wishes.news.clear()
         if wishes.reload.is_set() and again is not None:

@@ -22,6 +22,7 @@ from metabroker.daemon.daemon import Daemon
 from metabroker.daemon.tokens import TokenOffice
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
+from tests.testbed.postgres import Postgres
 
 
 class Brokers:
@@ -138,6 +139,32 @@ def test_one_that_stands_by_is_alive_while_it_takes_up_the_lead(
     go_on.set()
     until(lambda: second.leading is not None)
     assert second.alive
+
+
+def test_one_whose_core_hangs_lets_another_lead(
+    brokers: Brokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leads = brokers.start()
+    assert leads.leading is not None and not leads.replaced
+    core = leads.leading.loop
+    monkeypatch.setattr("metabroker.daemon.daemon._HANGS", 1.5)  # an idle core beats each second
+    time.sleep(2.0)
+    assert not leads.replaced
+    go_on = threading.Event()
+    hanging = threading.Thread(target=lambda: core.ask(go_on.wait, 60))
+    hanging.start()
+    until(lambda: leads.replaced)
+    go_on.set()
+    hanging.join()
+    until(lambda: not leads.replaced)
+
+
+def test_one_ends_while_its_database_is_away(brokers: Brokers, postgres: Postgres) -> None:
+    first, second = brokers.start(), brokers.start()
+    postgres.stop()
+    for daemon in (second, first):
+        daemon.stop()
+    brokers.all.clear()
 
 
 def test_tokens_of_one_broker_are_those_of_all(database: str) -> None:

@@ -138,10 +138,14 @@ class Service(Protocol):
         """
 
     def clusters(self) -> list[Json]:
-        """Each cluster with its processors, health and the age of what is known of it."""
+        """Each cluster with its processors, health and the age of what is known of it; where the
+        broker stands by and none leads, `"reachable"` is null."""
 
     def status(self) -> Json:
-        """The daemon itself: version, instance, policy, uptime, owed effects, queue lengths."""
+        """The daemon itself: version, instance, policy, uptime, owed effects, queue lengths, and
+        its part among the brokers of its store: `"role"` ("leader" or "standby"), `"leader"` (the
+        name of the one that leads; null: none, or no other is possible) and `"term"`. One that
+        stands by adds `"answered"`: whether the numbers are the leader's, else they are empty."""
 
     def overview(self) -> Json:
         """All at one moment, as a page shows it: `{"time", "status": {...}, "clusters": [...],

@@ -19,6 +19,9 @@ from .tables import metadata
 _LOCK = 0x6D62_7363_6865_6D61  # of PostgreSQL's advisory locks: "mbschema"
 
 
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+
 class NewerSchema(SQLAlchemyError):
     """The database was written by a newer metabroker."""
 
@@ -36,7 +39,7 @@ def bring_up_to_date(engine: Engine, *, migrate: bool = True) -> None:
         metadata.create_all(engine)
         return
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config.set_main_option("script_location", str(MIGRATIONS))
     scripts = ScriptDirectory.from_config(config)
     if _present(engine) == scripts.get_current_head():
         return
@@ -64,8 +67,8 @@ def _upgrade(connection: Connection, config: Config, scripts: ScriptDirectory) -
     present = MigrationContext.configure(connection).get_current_revision()
     if present is not None and present not in {s.revision for s in scripts.walk_revisions()}:
         raise NewerSchema(
-            f"its schema ({present}) is newer than this metabroker: install the metabroker that "
-            "wrote it, or a newer one"
+            f"its schema ({present}) is newer than this metabroker, which knows up to "
+            f"{scripts.get_current_head()}: install the metabroker that wrote it, or a newer one"
         )
     config.attributes["connection"] = connection
     command.upgrade(config, "head")

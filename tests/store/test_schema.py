@@ -16,9 +16,14 @@ from metabroker.store.tables import metadata
 
 
 def made(path: Path, *, migrate: bool) -> dict[str, object]:
-    """What SQLite says of every table and index."""
+    """A new store, described."""
     store = Store(f"sqlite:///{path}", migrate=migrate)
     store.close()
+    return described(path)
+
+
+def described(path: Path) -> dict[str, object]:
+    """What SQLite says of every table and index that is there."""
     with sqlite3.connect(path) as other:
         names = [
             row[0]
@@ -72,5 +77,6 @@ def test_older_code_refuses_a_newer_schema(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable) as caught:
         Store(f"sqlite:///{path}")
     assert "its schema (9999) is newer than this metabroker" in str(caught.value)
+    assert "knows up to 0" in str(caught.value)
     assert "install the metabroker that wrote it" in str(caught.value)
     assert path.read_bytes() == before

@@ -1,0 +1,93 @@
+"""Every released schema is brought up to date, and nothing in it is lost on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from metabroker.broker.job import Goal
+from metabroker.broker.states import JobState, Phase, Step
+from metabroker.store import Store
+from metabroker.store.rows import Names
+from metabroker.store.schema import MIGRATIONS
+from metabroker.store.tables import metadata
+from tests.store.schemas import KEPT, lay
+from tests.store.test_schema import described
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def everything(path: Path) -> Rows:
+    """All rows of all tables, past metabroker."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        listed = "select name from sqlite_master where type = 'table' order by name"
+        names = [row["name"] for row in connection.execute(listed)]
+        return {
+            name: [dict(row) for row in connection.execute(f"select * from {name}")]
+            for name in names
+            if name not in ("alembic_version", "sqlite_sequence")
+        }
+
+
+def test_there_is_a_store_of_every_schema_that_has_a_successor() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    scripts = ScriptDirectory.from_config(config)
+    older = {script.revision for script in scripts.walk_revisions()} - {scripts.get_current_head()}
+    missing = older - set(KEPT)
+    assert not missing, f"make them as tests/store/schemas/making.py says: {sorted(missing)}"
+
+
+@pytest.mark.parametrize("revision", KEPT)
+def test_a_store_of_each_schema_becomes_one_of_the_newest(revision: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    lay(revision, path, tmp_path)
+    before = everything(path)
+    Store(f"sqlite:///{path}").close()
+    after = everything(path)
+    for table, rows in before.items():
+        assert len(after[table]) == len(rows), table
+        for old, new in zip(rows, after[table], strict=True):
+            assert old.items() <= new.items(), "what was there is as it was"
+    Store(f"sqlite:///{tmp_path}/new.db").close()
+    assert described(path) == described(tmp_path / "new.db")
+    with create_engine(f"sqlite:///{path}").connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+@pytest.mark.parametrize("revision", KEPT)
+def test_what_has_not_ended_in_it_is_found_again(revision: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    lay(revision, path, tmp_path)
+    store = Store(f"sqlite:///{path}")
+    found = store.recover(Names(["delft", "leiden"]))
+    named = {job.name for job in found.jobs}
+    assert named == {"job.sh"}
+    by_state = {state: {j.id for j in found.jobs if j.state is state} for state in JobState}
+    assert [len(by_state[s]) for s in (JobState.RUNNING, JobState.QUEUED, JobState.HELD)] == [
+        4,
+        3,
+        1,
+    ]
+    parts = {part.ref.job: part for part in found.components if part.phase is not Phase.GONE}
+    assert parts.keys() == by_state[JobState.RUNNING]
+    assert all(part.ref.term == 0 for part in found.components)
+    (cancelled,) = (job for job in found.jobs if job.goal is not None)
+    assert cancelled.goal is Goal.CANCEL and parts[cancelled.id].step is Step.CLEAN
+    assert found.next_job == max(job.id for job in found.jobs) + 1
+    for job in found.jobs:
+        script, spec, secret = store.script(job.id)
+        assert script.startswith(b"#!/bin/sh") and secret
+        assert spec["chdir"] == str(tmp_path)
+        assert store.history(job.id)[0]["what"] == "submitted"
+    store.close()

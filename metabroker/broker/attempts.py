@@ -15,6 +15,7 @@ from .events import (
 )
 from .job import Component, Job
 from .ledger import Ledger
+from .leftovers import Leftovers
 from .outbox import Outbox, Timers
 from .settings import Settings
 from .states import Cause, JobState, Phase, Step
@@ -57,6 +58,7 @@ class Attempts:
         self._jobs = jobs
         self.live: list[dict[Ref, Component]] = [{} for _ in settings.clusters]
         self._where: dict[Ref, Component] = {}
+        self.leftovers = Leftovers(settings)
 
     def adopt(self, component: Component) -> None:
         """Count the component's claim (a new one, or one that the store remembers)."""
@@ -81,12 +83,19 @@ class Attempts:
 
     def _irreversible(self, job: Job) -> bool:
         """Whether the user's script may have started somewhere."""
+        if self._earlier(job):
+            return True
         if job.single:
             return any(
                 c.step not in (Step.NONE, Step.STAGE) or c.phase is not Phase.PLACED
                 for c in job.components
             )
         return job.state is JobState.RUNNING
+
+    def _earlier(self, job: Job) -> bool:
+        """Whether its attempt was begun before the store came back from a backup: nobody knows
+        how far it has come since."""
+        return any(self._settings.history.earlier(c.ref) for c in job.components)
 
     def _owe(self, component: Component, step: Step, now: float) -> None:
         component.step = step

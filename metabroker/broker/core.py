@@ -60,7 +60,7 @@ class Broker:
         self.timers = Timers()
         self.outbox = Outbox()
         self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs)
-        self.next_job = 1
+        self.next_job = settings.history.next_job
         self._next_seq = 1
         self.shares = Shares()
         self._standing: Counter[Key] | None = None  # how many wait, where it had to be counted
@@ -400,6 +400,9 @@ class Broker:
         # Jobs that the cluster is too small for now step aside, or come back.
         self._dirty = self._dirty or usable != snapshot.usable
         self.saga.observe(cluster, snapshot, now)
+        for left in self.saga.leftovers:
+            # Whoever submitted it was told that number.
+            self.next_job = max(self.next_job, left.ref.job + 1)
 
     def _grown(self, cluster: int) -> None:
         """More is idle than before: as good as a departure from that cluster."""

@@ -112,6 +112,14 @@ class CleanStray:
 
 
 @dataclass(frozen=True, slots=True)
+class Unclaimed:
+    """A cluster shows something of ours that no backup tells of: it is named, and left alone."""
+
+    cluster: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """Look at the component's own records from now on."""
 
@@ -128,4 +136,4 @@ class Unwatch:
 
 
 Owed = Stage | Reserve | Submit | Arm | Open | Clean | Fetch | Discard
-Effect = Owed | CleanStray | Watch | Unwatch
+Effect = Owed | CleanStray | Unclaimed | Watch | Unwatch

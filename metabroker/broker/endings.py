@@ -65,7 +65,11 @@ class Endings(Attempts):
     def _settle(self, job: Job, now: float) -> None:
         """Has the attempt ended? One failed component ends the others."""
         parts = job.components
-        if job.goal is None and any(c.over and not c.succeeded for c in parts):
+        if job.state is not JobState.RUNNING and self._earlier(job):
+            began = next((c for c in parts if c.started or c.succeeded), None)
+            if began is not None:
+                self._committed_before(job, began.start_time or now, now)
+        if job.goal is None and self._ends_others(job):
             self.finish(job, Goal.FAIL, now)
         elif parts and all(c.over for c in parts):
             if not self._results_pending(job):
@@ -75,6 +79,40 @@ class Endings(Attempts):
                 job.reason = "its results are being brought back"
                 self._out.changed(job)
 
+    def _ends_others(self, job: Job) -> bool:
+        """Whether a component has failed for certain. Of an attempt that was begun before the store
+        came back from a backup, and of which nothing is known to have started, nothing is ended."""
+        if job.state is not JobState.RUNNING and self._earlier(job):
+            return False
+        return any(map(self._has_failed, job.components))
+
+    def _has_failed(self, component: Component) -> bool:
+        """Whether that is certain: what was begun before the store came back from a backup, and is
+        in its cluster no more, may have ended well in the lost time."""
+        failed = component.over and not component.succeeded
+        return failed and not self._lost_sight(component)
+
+    def _lost_sight(self, component: Component) -> bool:
+        missing = component.over and component.cause in (Cause.LOST, Cause.GAVE_UP)
+        return missing and self._settings.history.earlier(component.ref)
+
+    def _untold(self, job: Job) -> bool:
+        """Whether nobody can tell what has become of the attempt: as far as is known its script
+        never started, or none of its components has failed."""
+        started = any(c.started for c in job.components)
+        return self._earlier(job) and not (started and any(map(self._has_failed, job.components)))
+
+    def _committed_before(self, job: Job, start: float, now: float) -> None:
+        """A script has started that no backup tells of: its attempt was committed, so all of it
+        runs, or has run (P3). Its time limit is its clusters' to keep."""
+        job.move(JobState.RUNNING)
+        job.start_time = start
+        job.reason = ""
+        self._out.note(now, job, "found started")
+        for component in job.components:
+            if not component.started and not component.over and component.step is Step.NONE:
+                self._owe(component, Step.OPEN, now)
+
     def _move_on(self, job: Job, now: float) -> None:
         """Decide what an attempt that is over makes of its job (DCS 3.5)."""
         parts = job.components
@@ -83,6 +121,8 @@ class Endings(Attempts):
             self._leave(job, JobState.COMPLETED, "", now, exit_code=0)
         elif job.goal is Goal.CANCEL:
             self._leave(job, JobState.CANCELLED, f"cancelled by {job.by}", now)
+        elif job.goal is not Goal.TIMEOUT and self._untold(job):
+            self._leave(job, JobState.HELD, self._blame(failed, _ending(failed)), now)
         elif job.goal is Goal.TIMEOUT or any(c.cause is Cause.OVERTIME for c in parts):
             self._leave(job, JobState.TIMEOUT, "over its time limit", now)
         elif not any(c.started for c in parts):
@@ -123,6 +163,15 @@ class Endings(Attempts):
         self, job: Job, state: JobState, reason: str, now: float, *, exit_code: int | None = None
     ) -> None:
         """The job leaves its attempt; what is not clean yet stays behind as debts."""
+        restored = self._settings.history.latest
+        again = state in (JobState.QUEUED, JobState.HELD)
+        if restored is not None and again and self._earlier(job):
+            state = JobState.HELD
+            job.start_time = None
+            reason += (
+                f"; restored from the backup of {restored.when}, so it may have run to its end "
+                "since, or been tried again: release or cancel it"
+            )
         job.components = []
         job.goal = None
         job.deadline = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import tokens
 from .effects import CleanStray
-from .endings import Endings
+from .finding import Finding
 from .job import Component
 from .observation import NativeJob, NativeState, Snapshot
 from .states import Cause, Phase, Step
@@ -12,7 +12,7 @@ from .states import Cause, Phase, Step
 _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
 
 
-class Looks(Endings):
+class Looks(Finding):
     """Holds what a cluster shows against what the broker believes."""
 
     def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:
@@ -22,13 +22,20 @@ class Looks(Endings):
                 self._judge(component, snapshot, now)
         known = self.live[cluster]
         shown = [t for t, j in snapshot.jobs.items() if j.state is not NativeState.ENDED]
+        lost: list[str] = []
         for token in dict.fromkeys([*shown, *snapshot.reservations]):
             ref = tokens.parse(self._settings.instance, token)
             if ref is None or ref in known:
                 continue
-            if not self._ledger.cleaned_lately(cluster, token, snapshot.taken_at):
+            if self._ledger.cleaned_lately(cluster, token, snapshot.taken_at):
+                continue
+            if ref not in self._where and self._settings.history.unknown(ref):
+                lost.append(token)
+            else:
                 spare = ref in self._where  # what is owed to it comes first
                 self._out.effects.append(CleanStray(cluster, token, spare))
+        if lost or len(self.leftovers):
+            self._look_for_lost(cluster, snapshot, lost, now)
 
     def _judge(self, component: Component, snapshot: Snapshot, now: float) -> None:
         if snapshot.taken_at < component.asked_at + self._settings.visible_after:

@@ -110,6 +110,8 @@ class Saga(Staging):
     def _proceed(self, job: Job, now: float) -> None:
         """Take the attempt's next step if all of its components are ready for it."""
         parts = job.components
+        if self._earlier(job):
+            return
         if job.state is JobState.RESERVING:
             if all(c.reservation for c in parts if c.reserves):
                 self._submit_all(job, now)
@@ -299,7 +301,9 @@ class Saga(Staging):
         if job is None:
             return
         self._note(now, job, component, "started", hosts=component.hosts)
-        if job.single and job.state is JobState.SUBMITTING:
+        if job.state is not JobState.RUNNING and self._earlier(job):
+            self._committed_before(job, event.time, now)
+        elif job.single and job.state is JobState.SUBMITTING:
             job.move(JobState.RUNNING)
             job.start_time = event.time
             job.deadline = None

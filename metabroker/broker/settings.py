@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .restored import NEVER, History
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
     """What the core must know of one cluster. `unit`: it gives processors only by so many at a
-    time, those of a whole node."""
+    time, those of a whole node. `acting`: jobs run there under the accounts of their users."""
 
     name: str
     reserves: bool = True  # components of co-allocated jobs are held by reservations
     processors: int = 0  # as last known; 0: not known yet
     system: str = ""
     unit: int = 1
+    acting: bool = False
 
     def held(self, processors: int) -> int:
         """How many processors a component holds that asks for so many."""
@@ -23,11 +26,13 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now."""
+    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now; `history`:
+    what was before, where that is not known whole."""
 
     instance: str
     clusters: tuple[ClusterSettings, ...]
     term: int = 0
+    history: History = NEVER
     submission_retries: int = 3  # failed submissions after which a job is given up (DCS 3.2)
     completion_retries: int = 0  # failed runs after which it is still tried again (DCS 3.5)
     stage_timeout: float = 3600.0  # for a job's files to be sent, and for its results to be back

@@ -54,13 +54,15 @@ TRANSITIONS: Mapping[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset(
         {JobState.HELD, JobState.RESERVING, JobState.SUBMITTING, JobState.CANCELLED},
     ),
-    JobState.HELD: frozenset({JobState.QUEUED, JobState.CANCELLED}),
+    # Submitting: held since the store came back from a backup, and found again in a cluster.
+    JobState.HELD: frozenset({JobState.QUEUED, JobState.SUBMITTING, JobState.CANCELLED}),
     JobState.RESERVING: frozenset({JobState.SUBMITTING} | _BACK | _GIVEN_UP),
     # SUBMITTING reaches RUNNING directly where there is no barrier to wait at, and a final state
     # where a single component ended before it was ever seen to run.
     JobState.SUBMITTING: frozenset({JobState.WAITING, JobState.RUNNING} | _BACK | ENDED),
     JobState.WAITING: frozenset({JobState.RUNNING} | _BACK | _GIVEN_UP),
-    JobState.RUNNING: frozenset({JobState.QUEUED} | ENDED),
+    # Held: restored from a backup, and nobody can tell how it ended.
+    JobState.RUNNING: frozenset(_BACK | ENDED),
     JobState.COMPLETED: frozenset(),
     JobState.FAILED: frozenset(),
     JobState.CANCELLED: frozenset(),

@@ -32,6 +32,7 @@ from .bell import Bell
 from .database import StoreUnavailable, guard, open_engine, place
 from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
 from .requests import Requests
+from .restorations import Restorations
 from .rows import Names, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 
@@ -122,6 +123,7 @@ class Store:
         self.access_tokens = AccessTokens(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
+        self.restorations = Restorations(self._engine, self._guard)
         self.term: int | None = None  # in whose name is written, where there are several brokers
         self._writer: Connection | None = None
 

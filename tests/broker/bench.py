@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from metabroker.broker import tokens
@@ -17,6 +17,7 @@ from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Tick
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Entry, Ready
+from metabroker.broker.restored import History, Restored, remembered, settle
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.shares import ShareLimits
 from metabroker.broker.states import Phase, Step
@@ -70,6 +71,7 @@ class Bench:
         self.broker = self._new()
         self.states: dict[int, str] = {}
         self.changes: set[tuple[str, str]] = set()
+        self._restored: list[Restored] = []
 
     def close(self) -> None:
         """Let go of the store."""
@@ -131,6 +133,30 @@ class Bench:
         """Go on with a broker made from the store."""
         self.broker = self.restored()
         return self.settle()
+
+    def back_up(self) -> bytes:
+        """The store of now."""
+        connection: Any = self.store._engine.raw_connection().driver_connection
+        return bytes(connection.serialize())
+
+    def come_back(self, backup: bytes, *, release: bool = False) -> Ready:
+        """The store is lost; go on with a backup of it."""
+        self.store.close()
+        self.store = Store("sqlite://", migrate=False)
+        connection: Any = self.store._engine.raw_connection().driver_connection
+        connection.deserialize(backup)
+        found = self.store.recover(self.names)
+        term = self.settings.term + 1
+        numbers = {"last_job": found.next_job - 1, "next_job": found.next_job + 100}
+        attempts = remembered(found.jobs)
+        restored = Restored(self.now, self.now, "then", term, **numbers, attempts=attempts)
+        ready = Ready(*settle(found.jobs, found.components, restored, release=release), [])
+        self.store.commit(Batch(ready), self.names)
+        history = History((*self._restored, restored))
+        self._restored.append(restored)
+        self.settings = replace(self.settings, term=term, history=history)
+        self.states = {job.id: job.state.value for job in found.jobs}
+        return self.restart()
 
     # --- invariants, after every step ---------------------------------------------------------
 

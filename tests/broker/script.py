@@ -5,7 +5,8 @@
     # 1.0 submitted: user=anna hold=False
     ...
 
-Components are named job.attempt.component; `1.1.*` is all of them that are live.
+Components are named job.attempt.component; `1.1.*` is all of them that are live. Where the store
+came back from a backup, what was begun later has a term too: 1.1.0.1.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Script:
 
     def __init__(self) -> None:
         self.bench: Bench | None = None
+        self._backup = b""
 
     def close(self) -> None:
         """Let go of the bench."""
@@ -87,6 +89,9 @@ class Script:
             "idle": self._idle,
             "queues": self._queues,
             "look": self._look,
+            "backup": self._back_up,
+            "come-back": self._come_back,
+            "leftovers": self._leftovers,
         }
         if command in others:
             return others[command](args, options)
@@ -130,6 +135,22 @@ class Script:
         """The daemon was killed, and starts from the store."""
         return self._on.describe(self._on.restart())
 
+    def _back_up(self, _args: list[str], _options: dict[str, str]) -> list[str]:
+        """The store is copied."""
+        self._backup = self._on.back_up()
+        return []
+
+    def _come_back(self, args: list[str], _options: dict[str, str]) -> list[str]:
+        """The daemon starts from that copy."""
+        return self._on.describe(self._on.come_back(self._backup, release="release" in args))
+
+    def _leftovers(self, args: list[str], _options: dict[str, str]) -> list[str]:
+        """What is there of the lost time; those named are wanted no more."""
+        bench = self._on
+        for left in bench.broker.saga.leftovers:
+            left.unwanted = left.unwanted or left.token in args
+        return [f"{bench.name(left.cluster)} {left.token}" for left in bench.broker.saga.leftovers]
+
     def _idle(self, _args: list[str], _options: dict[str, str]) -> list[str]:
         """What the broker could get now."""
         bench = self._on
@@ -149,7 +170,7 @@ class Script:
         ]
 
     def _look(self, args: list[str], options: dict[str, str]) -> list[str]:
-        """A look at clusters: `look delft busy=10 1.1.0=RUNNING reserved=1.1.0:16`."""
+        """A look at clusters: `look delft others=10 1.1.0=RUNNING:16 2.1.0=RUNNING+reserved:8`."""
         return self._events([_look(self._on, self._on.names.names.index(c), options) for c in args])
 
 
@@ -170,9 +191,10 @@ def _look(bench: Bench, cluster: int, options: dict[str, str]) -> Observed:
             continue
         token = bench.token(_ref(key))
         word, _, held = value.partition(":")
-        if word == "reserved":
+        word, _, reserved = word.rpartition("+") if "+" in word else (word, "", word)
+        if reserved == "reserved":
             reservations[token] = NativeReservation(int(held))
-        else:
+        if word != "reserved":
             state = _NATIVE.get(word, NativeState.UNKNOWN)
             cause = _CAUSES.get(word)
             code = 0 if word == "COMPLETED" else None
@@ -195,8 +217,7 @@ def _look(bench: Bench, cluster: int, options: dict[str, str]) -> Observed:
 
 
 def _ref(text: str) -> Ref:
-    job, attempt, component = map(int, text.split("."))
-    return Ref(job, attempt, component)
+    return Ref(*map(int, text.split(".")))
 
 
 class _Events:

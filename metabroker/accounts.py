@@ -52,3 +52,11 @@ def identity(name: str) -> Identity | None:
         found.pw_dir,
         found.pw_shell or "/bin/sh",
     )
+
+
+def name_of(uid: int) -> str:
+    """An account's name; the number, if it has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

@@ -119,6 +119,10 @@ class Client:
         """Revoke a token; to do it twice does no harm."""
         return self._repeated("POST", f"/v1/tokens/{quote(id, safe='')}/revoke", {})
 
+    def remove_leftovers(self, names: list[str] | None) -> Json:
+        """Have these removed, or all (None); to do it twice does no harm."""
+        return self._repeated("POST", "/v1/leftovers/remove", {"names": names})
+
     def get(self, path: str, **query: object) -> Json:
         """What `/v1/PATH` says; parts of the query that are None are left out."""
         given = {key: str(value) for key, value in query.items() if value is not None}

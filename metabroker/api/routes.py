@@ -10,6 +10,8 @@
 | `GET /v1/history?user=&since=&until=&limit=` | `{"jobs": [...]}`: ended ones |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
 | `GET /v1/status` | the daemon itself |
+| `GET /v1/leftovers` | after a restore, what nobody remembers: `{"leftovers": [...]}` |
+| `POST /v1/leftovers/remove` | those of the names in `{"names": [...]}` (null: all), to go |
 | `GET /v1/overview` | all that a page shows, of one moment |
 | `GET /v1/whoami` | whom the daemon takes the caller for |
 | `POST /v1/tokens` | a new token; on the Unix socket only, as all about tokens |
@@ -76,6 +78,8 @@ class Routes:
         add("GET", "/v1/history", self._history)
         add("GET", "/v1/clusters", self._clusters)
         add("GET", "/v1/status", self._status)
+        add("GET", "/v1/leftovers", self._leftovers)
+        add("POST", "/v1/leftovers/remove", self._remove_leftovers)
         add("GET", "/v1/overview", self._overview)
         add("GET", "/v1/whoami", self._whoami)
         add("POST", "/v1/tokens", self._token_create)
@@ -143,6 +147,15 @@ class Routes:
 
     async def _status(self, request: web.Request) -> web.Response:
         return await self._read(self._service.status)
+
+    async def _leftovers(self, request: web.Request) -> web.Response:
+        return await self._read(self._service.leftovers)
+
+    async def _remove_leftovers(self, request: web.Request) -> web.Response:
+        caller, names = request[CALLER], _names(_parsed(await self._body(request)))
+        removed = await self._call(lambda: self._service.remove_leftovers(caller, names))
+        request[ABOUT] = {"names": [left["name"] for left in removed["leftovers"]]}
+        return answer(encode(removed))
 
     async def _overview(self, request: web.Request) -> web.Response:
         return await self._read(self._service.overview)
@@ -238,6 +251,17 @@ def _parsed(body: bytes) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise ServiceError(Failure.INVALID, "the request is not JSON", "send JSON") from error
+
+
+def _names(body: Any) -> list[str] | None:
+    """Of what is to be removed; None: all of it."""
+    names = body.get("names", ()) if isinstance(body, dict) else ()
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
+        advice = "write them as `metabroker leftovers` shows them, or null for all"
+        raise ServiceError(Failure.INVALID, "`names` must be a list of names", advice)
+    return names
 
 
 def _limit(request: web.Request) -> int | None:

@@ -147,6 +147,14 @@ class Service(Protocol):
         name of the one that leads; null: none, or no other is possible) and `"term"`. One that
         stands by adds `"answered"`: whether the numbers are the leader's, else they are empty."""
 
+    def leftovers(self) -> Json:
+        """After a restore, what clusters show that nobody remembers: `{"restored": {...} | null,
+        "leftovers": [{"name", "cluster", "job", "attempt", "component", "known", "state",
+        "processors", "native_id", "hosts", "start_time", "since", "removing"}]}`."""
+
+    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
+        """Have those of these names removed, or all (None); answers them. For administrators."""
+
     def overview(self) -> Json:
         """All at one moment, as a page shows it: `{"time", "status": {...}, "clusters": [...],
         "reservations": [...], "jobs": [...]}`, with the jobs under way and the first ones of each

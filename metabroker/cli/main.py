@@ -29,6 +29,12 @@ COMMANDS = {
     "history": ("history:history", "ended jobs; --swf writes the Standard Workload Format"),
     "token": ("token:token", "make, list and revoke tokens for use from other hosts"),
     "simulate": ("simulate:simulate", "play a policy on a workload or a log, in virtual time"),
+    "backup": ("backup:backup", "copy the store while the daemon runs"),
+    "restore": ("backup:restore", "put a backup in the place of the store"),
+    "leftovers": (
+        "leftovers:leftovers",
+        "after a restore: what runs in clusters, and nobody remembers",
+    ),
     "serve": ("serve:serve", "run the daemon"),
     "check": ("check:check", "validate a configuration without touching a cluster"),
     "doctor": ("doctor:doctor", "contact the clusters: what works, what is missing, the fix"),

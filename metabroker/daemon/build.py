@@ -62,6 +62,7 @@ def settings(config: Config, store: Store) -> Settings:
             processors=known.get(name) or cluster.processors or 0,
             system=cluster.system,
             unit=1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1,
+            acting=cluster.run_as != "self",
         )
         for name, cluster in config.clusters.items()
     ]
@@ -78,6 +79,7 @@ def settings(config: Config, store: Store) -> Settings:
     return Settings(
         instance=store.instance,
         clusters=(*named, *absent),
+        history=store.restorations.history(),
         term=store.leadership.term() if store.term is None else store.term,
         submission_retries=config.retries.submission,
         completion_retries=config.retries.completion,

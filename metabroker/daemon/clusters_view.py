@@ -49,8 +49,14 @@ def cluster_views(broker: Broker, now: float) -> list[Json]:
 
 
 def _strays(broker: Broker, snapshot: Snapshot) -> int:
-    """Jobs and reservations of ours that the last look showed and no live component explains."""
+    """Jobs and reservations of ours that the last look showed and no live component explains, nor
+    a time of which nothing is known any more."""
     instance = broker.settings.instance
     shown = {t for t, job in snapshot.jobs.items() if job.state is not NativeState.ENDED}
     refs = [tokens.parse(instance, token) for token in shown | snapshot.reservations.keys()]
-    return sum(1 for ref in refs if ref is not None and broker.saga.component(ref) is None)
+    unknown = broker.settings.history.unknown
+    return sum(
+        1
+        for ref in refs
+        if ref is not None and broker.saga.component(ref) is None and not unknown(ref)
+    )

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from metabroker.about import about
 from metabroker.broker import tokens
-from metabroker.broker.effects import CleanStray, Fetch, Owed, Reserve, Stage, Submit
+from metabroker.broker.effects import CleanStray, Fetch, Owed, Reserve, Stage, Submit, Unclaimed
 from metabroker.broker.events import Event, Observed, Refused, Unreachable, Unsure
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
@@ -192,6 +192,17 @@ class Desk:
         finally:
             with self._lock:
                 self._strays.discard(effect.token)
+
+    def tell_unclaimed(self, effect: Unclaimed) -> None:
+        """In the log; `metabroker leftovers` tells more."""
+        ref = tokens.parse(self._orders.settings.instance, effect.token)
+        log.warning(
+            "%s: %s was begun after the backup that was restored; it is left alone (see "
+            "`metabroker leftovers`)",
+            self.name,
+            effect.token,
+            extra=about(ref, self.name),
+        )
 
     # --- looks --------------------------------------------------------------------------------
 

@@ -142,6 +142,8 @@ class Inbox:
             "places": lambda _caller, body: it.places(body["jobs"]),
             "clusters": lambda _caller, _body: it.clusters(),
             "status": lambda _caller, _body: it.status(),
+            "leftovers": lambda _caller, _body: it.leftovers(),
+            "remove leftovers": lambda who, body: it.remove_leftovers(who, body["names"]),
             "totals": lambda _caller, _body: it.totals(),
             "overview": lambda _caller, _body: it.overview(),
         }

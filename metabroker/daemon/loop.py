@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from metabroker.broker.effects import Effect, Unwatch, Watch
+from metabroker.broker.effects import Effect, Unclaimed, Unwatch, Watch
 from metabroker.broker.events import Tick
 from metabroker.store import LeadershipLost, StoreUnavailable
 
@@ -182,6 +182,8 @@ class Loop:
                 desk.watcher.watch(effect.ref)
             elif isinstance(effect, Unwatch):
                 desk.watcher.unwatch(effect.ref)
+            elif isinstance(effect, Unclaimed):
+                desk.tell_unclaimed(effect)
             else:
                 desk.ask(effect)
 

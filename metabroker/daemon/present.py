@@ -12,6 +12,14 @@ from metabroker.submission.model import Caller, Submission
 class WholeService(Service, Protocol):
     """What the API and the page ask."""
 
+    def leftovers(self) -> Json:
+        """What nobody remembers."""
+        return self.service.leftovers()
+
+    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
+        """Have it removed."""
+        return self.service.remove_leftovers(caller, names)
+
     def totals(self) -> Json:
         """`overview` without its jobs."""
 

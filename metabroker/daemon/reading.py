@@ -9,7 +9,7 @@ from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 
-from . import reasons
+from . import leftovers_view, reasons
 from .views import job_view
 
 T = TypeVar("T")
@@ -84,6 +84,9 @@ class Reading:
         """A job's row. Raises `ServiceError`."""
         rows = self.reading(lambda: self._store.job_rows(ids=[number]))
         if not rows:
+            lost = self.reading(self._store.restorations.history).lost(number)
+            if lost is not None:
+                raise leftovers_view.lost_job(lost, number)
             raise ServiceError(
                 Failure.NOT_FOUND, f"there is no job {number}", "list them with: metabroker queue"
             )

@@ -19,7 +19,7 @@ from metabroker.store import Store
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
 
-from . import overview, reasons
+from . import leftovers_view, overview, reasons
 from .clusters_view import cluster_views
 from .desk import Desk
 from .engine import Ask, AskToSubmit, Undecided
@@ -234,6 +234,21 @@ class DaemonService(Reading):
         """The daemon itself."""
         return self._loop.ask(self._status)
 
+    def leftovers(self) -> Json:
+        """What is there of a time that nobody remembers."""
+        return self._loop.ask(lambda: leftovers_view.view(self._loop.engine.broker))
+
+    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
+        """Have it removed."""
+        self._available()
+        if not self.rules.administers(caller):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not remove leftovers: they may be anybody's",
+                "ask an administrator (`admins` in the configuration)",
+            )
+        return self._loop.ask(lambda: leftovers_view.remove(self._loop.engine.broker, names))
+
     def totals(self) -> Json:
         """`overview` without its jobs: the store is not asked."""
         now = self._clock()
@@ -288,6 +303,8 @@ class DaemonService(Reading):
                 for queue, count in broker.scheduler.waiting().items()
             },
             "owed_effects": broker.saga.debts,
+            "restored": leftovers_view.restored_view(broker.settings.history.latest),
+            "leftovers": len(broker.saga.leftovers),
         }
 
     # --- helpers ------------------------------------------------------------------------------

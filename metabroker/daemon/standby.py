@@ -132,6 +132,15 @@ class StandbyService(Reading):
             "store": trouble,
         }
 
+    def leftovers(self) -> Json:
+        """What is there of a time that nobody remembers, as the broker that leads sees it."""
+        return self._of_leader("leftovers")
+
+    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
+        """Have it removed, by the broker that leads."""
+        asked = self._relay.ask("remove leftovers", caller, {"names": names}, self._lease + _GRACE)
+        return asked.result()
+
     def totals(self) -> Json:
         """`overview` without its jobs."""
         return self._of_leader("totals")

@@ -17,8 +17,6 @@ from .postgres import unhurried
 from .tables import metadata
 
 _LOCK = 0x6D62_7363_6865_6D61  # of PostgreSQL's advisory locks: "mbschema"
-
-
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
@@ -38,13 +36,35 @@ def bring_up_to_date(engine: Engine, *, migrate: bool = True) -> None:
     if not migrate:
         metadata.create_all(engine)
         return
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    scripts = ScriptDirectory.from_config(config)
+    scripts, config = _scripts()
     if _present(engine) == scripts.get_current_head():
         return
     with engine.begin() as connection, _alone(connection):
-        _upgrade(connection, config, scripts)
+        present = MigrationContext.configure(connection).get_current_revision()
+        refused = None if present is None else newer(present)
+        if refused is not None:
+            raise NewerSchema(": ".join(refused))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def newer(revision: str) -> tuple[str, str] | None:
+    """What to say of a schema that this metabroker does not know, and what to do about it; None:
+    it knows it."""
+    scripts, _config = _scripts()
+    if revision in {script.revision for script in scripts.walk_revisions()}:
+        return None
+    return (
+        f"its schema ({revision}) is newer than this metabroker, which knows up to "
+        f"{scripts.get_current_head()}",
+        "install the metabroker that wrote it, or a newer one",
+    )
+
+
+def _scripts() -> tuple[ScriptDirectory, Config]:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    return ScriptDirectory.from_config(config), config
 
 
 def _present(engine: Engine) -> str | None:
@@ -61,14 +81,3 @@ def _alone(connection: Connection) -> Iterator[None]:
     with unhurried(connection):
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
         yield
-
-
-def _upgrade(connection: Connection, config: Config, scripts: ScriptDirectory) -> None:
-    present = MigrationContext.configure(connection).get_current_revision()
-    if present is not None and present not in {s.revision for s in scripts.walk_revisions()}:
-        raise NewerSchema(
-            f"its schema ({present}) is newer than this metabroker, which knows up to "
-            f"{scripts.get_current_head()}: install the metabroker that wrote it, or a newer one"
-        )
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")

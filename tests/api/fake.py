@@ -21,6 +21,8 @@ class FakeService:
 
     def __init__(self, largest: int = 144) -> None:
         self.largest = largest
+        self.admins: set[str] = set()
+        self.lost: list[Json] = []  # leftovers
         self.callers: list[Caller] = []
         self.submissions: dict[int, Submission] = {}
         self._jobs: dict[int, Json] = {}
@@ -116,6 +118,17 @@ class FakeService:
 
     def status(self) -> Json:
         return {"version": "0.1.0", "instance": "abc123", "policy": "LP-GF", "uptime": 10.0}
+
+    def leftovers(self) -> Json:
+        return {"restored": None, "leftovers": list(self.lost)}
+
+    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
+        if caller.user not in self.admins:
+            raise ServiceError(Failure.FORBIDDEN, f"{caller.user} may not remove leftovers")
+        chosen = [left for left in self.lost if names is None or left["name"] in names]
+        for left in chosen:
+            left["removing"] = True
+        return {"leftovers": chosen}
 
     def overview(self) -> Json:
         return {

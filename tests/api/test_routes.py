@@ -50,6 +50,13 @@ def test_the_other_reading_routes(client: Client) -> None:
     assert client.get("status")["version"] == "0.1.0"
 
 
+@pytest.mark.parametrize("names", [[], [1], "all", {}, 7])
+def test_leftovers_are_removed_by_their_names(socket_path: Path, names: object) -> None:
+    body = json.dumps({"names": names}).encode()
+    status, answer = request(socket_path, "POST", "/v1/leftovers/remove", body)
+    assert status == 400 and "list of names" in answer["error"]
+
+
 def test_a_dry_run_queues_nothing(client: Client) -> None:
     assert client.dry_run(WIRE)["dry_run"] is True
     assert client.get("jobs") == {"jobs": []}
@@ -154,6 +161,8 @@ def test_the_client_hears_that_its_body_is_too_large(client: Client) -> None:
         ("POST", "/v1/jobs/1/destroy", 404),
         ("DELETE", "/v1/jobs/1", 405),
         ("POST", "/v1/clusters", 405),
+        ("POST", "/v1/leftovers/remove", 400),
+        ("GET", "/v1/leftovers/remove", 405),
         ("GET", "/v1/jobs?limit=0", 400),
         ("GET", "/v1/jobs?limit=x", 400),
         ("GET", "/v1/jobs?limit=1.5", 400),

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from metabroker.broker.effects import CleanStray, Effect, Owed, Unwatch, Watch
+from metabroker.broker.effects import CleanStray, Effect, Owed, Unclaimed, Unwatch, Watch
 from metabroker.config import load
 from metabroker.daemon.carrying import STEPS
 from metabroker.daemon.main import serve
@@ -107,7 +107,7 @@ def _telling(commit: Callable[..., None], hook: Callable[[str, Owed], None]) -> 
         commit(store, batch, names)
         effects: list[Effect] = batch.ready.effects
         for effect in effects:
-            if not isinstance(effect, Watch | Unwatch | CleanStray):
+            if not isinstance(effect, Watch | Unwatch | CleanStray | Unclaimed):
                 hook("owed", effect)
 
     return committed

@@ -1,0 +1,173 @@
+"""`metabroker backup` and `restore`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metabroker.cli import common
+from metabroker.cli.errors import USAGE, CliError, tell
+
+if TYPE_CHECKING:
+    from metabroker.config.model import Config
+    from metabroker.daemon.restoring import Outcome
+    from metabroker.store.backups import Content
+
+
+@click.command()
+@click.option("--config", "file", required=True, metavar="FILE", help="the daemon's configuration")
+@click.option("--to", "target", required=True, metavar="PATH", help="the file to be made")
+@click.option("--force", is_flag=True, help="though there is such a file already")
+@common.json_option
+def backup(file: str, target: str, force: bool, as_json: bool) -> int:
+    """Copy the store, as it is at one moment; the daemon and its jobs go on meanwhile.
+
+    To be run by the daemon's own account. Users' scripts are in the copy: nobody else may read it.
+    """
+    from metabroker import __version__
+    from metabroker.store.backups import BackupError, file_of, make
+
+    config = _config(file)
+    try:
+        store = file_of(config.store)
+        made = make(store, Path(target), force=force, now=time.time(), version=__version__)
+    except BackupError as error:
+        raise CliError(error.message, error.advice) from error
+    if as_json:
+        common.print_json(_as_json(made))
+    else:
+        print(f"{made.path}: {_jobs(made)}")
+    return 0
+
+
+@click.command()
+@click.argument("source", metavar="[BACKUP]", required=False)
+@click.option("--config", "file", required=True, metavar="FILE", help="the daemon's configuration")
+@click.option(
+    "--in-place",
+    is_flag=True,
+    help="the database has come back by its own means (pg_restore): only tell metabroker so",
+)
+@click.option("--force", is_flag=True, help="though the present store knows more; it is put aside")
+@click.option(
+    "--release-waiting",
+    is_flag=True,
+    help="waiting jobs are not held, though they may have run since the backup",
+)
+@click.option(
+    "--keep-tokens",
+    is_flag=True,
+    help="access tokens stay good, also those that were revoked since the backup",
+)
+@click.option(
+    "--gap",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    help="job numbers to leave out: at least as many as were submitted since the backup",
+)
+@common.json_option
+def restore(
+    source: str | None,
+    file: str,
+    in_place: bool,
+    force: bool,
+    release_waiting: bool,
+    keep_tokens: bool,
+    gap: int,
+    as_json: bool,
+) -> int:
+    """Put BACKUP in the place of the store; the daemon must not run.
+
+    The present store is put aside under another name. What has happened since the backup is found
+    again from the clusters when the daemon starts, or named: see `metabroker leftovers`.
+    """
+    from metabroker.daemon.restoring import Wanted, restore_in_place
+    from metabroker.daemon.restoring import restore as run
+    from metabroker.store import StoreUnavailable
+    from metabroker.store.backups import BackupError
+
+    if (source is None) != in_place:
+        raise CliError("name either a BACKUP or --in-place", "see: restore --help", USAGE)
+    config = _config(file)
+    wanted = Wanted(force, release_waiting, keep_tokens, gap)
+    try:
+        now = time.time()
+        if source is None:
+            done = restore_in_place(config, wanted, now)
+        else:
+            done = run(config, Path(source), wanted, now)
+    except BackupError as error:
+        raise CliError(error.message, error.advice) from error
+    except StoreUnavailable as error:
+        what, _, advice = str(error).partition("; ")
+        raise CliError(what, advice or "check `store` in the configuration") from error
+    if as_json:
+        common.print_json(_told(done))
+    else:
+        _print(done)
+    return 0
+
+
+def _config(file: str) -> Config:
+    from metabroker.config import ConfigErrors, load
+
+    try:
+        return load(file)
+    except ConfigErrors as found:
+        *others, last = found.errors
+        for error in others:
+            tell(str(error))
+        what, _, advice = str(last).partition("; ")
+        raise CliError(what, advice or "correct it", USAGE) from found
+
+
+def _jobs(content: Content) -> str:
+    from metabroker.cli.table import clock
+
+    counts = ", ".join(f"{number} {state}" for state, number in content.jobs.items())
+    total = sum(content.jobs.values())
+    return f"{total} jobs ({counts or 'none'}) at {clock(content.time)}"
+
+
+def _as_json(content: Content) -> dict[str, Any]:
+    return {
+        "file": str(content.path),
+        "time": content.time,
+        "instance": content.instance,
+        "schema": content.schema,
+        "version": content.version,
+        "jobs": dict(content.jobs),
+        "last_job": content.last_job,
+    }
+
+
+def _told(done: Outcome) -> dict[str, Any]:
+    return {
+        "backup": None if done.content is None else _as_json(done.content),
+        "time": done.restored.backup_time,
+        "aside": None if done.aside is None else str(done.aside),
+        "held": done.held,
+        "under_way": done.under_way,
+        "next_job": done.restored.next_job,
+        "term": done.restored.term,
+        "tokens_revoked": done.tokens_revoked,
+    }
+
+
+def _print(done: Outcome) -> None:
+    if done.content is None:
+        print(f"the store is as it was at {done.restored.when}")
+    else:
+        print(f"restored from {done.content.path}: {_jobs(done.content)}")
+    if done.aside is not None:
+        print(f"the store that was there is {done.aside}")
+    print(f"{done.held} jobs that wait, or waited, are held: they may have run since")
+    print(f"{done.under_way} jobs under way are looked for when the daemon starts")
+    print(f"new jobs are numbered from {done.restored.next_job} on")
+    if done.tokens_revoked:
+        print(f"{done.tokens_revoked} access tokens are revoked: make new ones where needed")
+    print("start the daemon; `metabroker leftovers` then names what nobody remembers")

@@ -12,14 +12,6 @@ from metabroker.submission.model import Caller, Submission
 class WholeService(Service, Protocol):
     """What the API and the page ask."""
 
-    def leftovers(self) -> Json:
-        """What nobody remembers."""
-        return self.service.leftovers()
-
-    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
-        """Have it removed."""
-        return self.service.remove_leftovers(caller, names)
-
     def totals(self) -> Json:
         """`overview` without its jobs."""
 
@@ -80,6 +72,14 @@ class Present:
     def status(self) -> Json:
         """The daemon itself."""
         return self.service.status()
+
+    def leftovers(self) -> Json:
+        """What nobody remembers."""
+        return self.service.leftovers()
+
+    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
+        """Have it removed."""
+        return self.service.remove_leftovers(caller, names)
 
     def totals(self) -> Json:
         """What a page shows, without jobs."""

@@ -166,7 +166,8 @@ def clusters(
             owners = None
             if entry.name in users:
                 table, own = users[entry.name].table, _account(configured)
-                owners = OwnersOfStore(store, made.instance, entry.name, own, table)
+                before = () if made.history.latest is None else store.all_accounts(entry.name)
+                owners = OwnersOfStore(store, made.instance, entry.name, own, table, before=before)
             found.append(real(config, configured, entry.name, made.instance, owners, permit))
     return found
 

@@ -4,7 +4,7 @@ what was in force when they were submitted."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from metabroker import accounts
@@ -95,12 +95,22 @@ class OwnersOfStore:
     """`clusters.owners.Owners` of one cluster: what the store knows of jobs that were submitted,
     and whom the configuration names."""
 
-    def __init__(self, store: Store, instance: str, cluster: str, own: str, table: Table) -> None:
+    def __init__(
+        self,
+        store: Store,
+        instance: str,
+        cluster: str,
+        own: str,
+        table: Table,
+        *,
+        before: Iterable[str] = (),
+    ) -> None:
+        """`before`: accounts that may have jobs there of a time that nobody remembers."""
         self._store = store
         self._instance = instance
         self._cluster = cluster
         self._own = own
-        named = [] if table == "same" else list(dict.fromkeys(table.values()))
+        named = list(dict.fromkeys([*([] if table == "same" else table.values()), *sorted(before)]))
         self._named = named[:_MOST_TOLD]
         self._known: dict[int, str] = {}
 

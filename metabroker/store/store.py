@@ -312,6 +312,12 @@ class Store:
         with self._guard(), self._engine.connect() as connection:
             return {account for account in connection.execute(query).scalars() if account}
 
+    def all_accounts(self, cluster: str) -> set[str]:
+        """The accounts, other than the broker's own, of all jobs that ever could be put there."""
+        given = select(tables.scripts.c.spec["accounts"][cluster].as_string()).distinct()
+        with self._guard(), self._engine.connect() as connection:
+            return {account for account in connection.execute(given).scalars() if account}
+
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
         """The components' rows of one attempt, in order; `asked`: the processors of its request,
         where it may hold more."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pwd
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,8 +153,9 @@ class Spec:
 
 
 def test_owners_are_those_of_the_submission() -> None:
-    def owners(cluster: str, table: Table) -> OwnersOfStore:
-        return OwnersOfStore(Spec(), "abcdef01", cluster, "mbsvc", table)  # type: ignore[arg-type]
+    def owners(cluster: str, table: Table, before: Sequence[str] = ()) -> OwnersOfStore:
+        store: Any = Spec()
+        return OwnersOfStore(store, "abcdef01", cluster, "mbsvc", table, before=before)
 
     ours, other = make("abcdef01", Ref(1, 1, 0)), make("abcdef01", Ref(2, 1, 0))
     assert owners("delft", "same").of(ours) == "asmith"
@@ -163,3 +166,4 @@ def test_owners_are_those_of_the_submission() -> None:
     assert owners("delft", {"bob": "b", "anna": "asmith"}).accounts() == [
         "mbsvc", "asmith", "zoe", "b",
     ]  # fmt: skip
+    assert owners("delft", "same", ["zoe", "carl"]).accounts() == ["mbsvc", "asmith", "zoe", "carl"]

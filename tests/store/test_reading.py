@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -227,3 +228,12 @@ def test_a_jobs_history_is_in_the_order_of_writing(store: Store) -> None:
     assert [event["what"] for event in history] == ["b", "a", "c"]
     assert history[2]["detail"] == {"why": "it's", "n": [1, None]}
     assert store.history(3) == []
+
+
+def test_accounts_that_jobs_ever_had_in_a_cluster(store: Store) -> None:
+    given = {1: {"delft": "asmith"}, 2: {"delft": "bob", "lab": "b"}, 3: {}}
+    asked = [replace(accepted(n), spec={"accounts": names}) for n, names in given.items()]
+    store.commit(batch(job(1, JobState.COMPLETED), job(2), job(3), accepted=asked), NAMES)
+    assert store.all_accounts("delft") == {"asmith", "bob"}
+    assert store.all_accounts("lab") == {"b"}
+    assert store.all_accounts("leiden") == set()

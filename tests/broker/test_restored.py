@@ -111,7 +111,7 @@ class Watched(Bench):
             assert component.over or said, component
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_nothing_of_before_is_begun_again(seed: int) -> None:
     walk, backup = lived(seed)
     bench = walk.bench
@@ -226,7 +226,7 @@ class Fates:
         return None
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(16))
 def test_whatever_is_found_of_earlier_attempts_no_job_is_lost(seed: int) -> None:
     walk, backup = lived(seed)
     bench = walk.bench

@@ -7,10 +7,12 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from metabroker import accounts
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import PATIENCE, Json, Site, eventually, recording, until
-from tests.daemon.kinds import Kind, Simulated
+from tests.daemon.kinds import Simulated
 
 
 def lose(site: Site) -> None:
@@ -57,8 +59,10 @@ class Jobs:
     later: list[int] = field(default_factory=list)
 
 
-def test_jobs_are_found_again_or_named_and_none_runs_twice(kind: Kind, make_site: MakeSite) -> None:
-    site = make_site(kind, {"admins": [accounts.own().name]})
+@pytest.mark.slurm
+def test_jobs_are_found_again_or_named_and_none_runs_twice(slurm_site: Site) -> None:
+    site = slurm_site
+    site.configure({"admins": [accounts.own().name]})
     jobs = begin(site)
     backup = back_up(site)
     assert backup.stat().st_mode & 0o777 == 0o600

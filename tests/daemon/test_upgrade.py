@@ -51,10 +51,18 @@ def test_an_older_daemon_refuses_a_newer_schema_and_changes_nothing(make_site: M
     with contextlib.closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("update alembic_version set version_num = '9999'")
     before = store.read_bytes()
-    done = site.cli("serve", "--config", str(site.config))
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert str(store) in done.stderr
-    assert "its schema (9999) is newer than this metabroker" in done.stderr
-    assert "knows up to" in done.stderr
-    assert store.read_bytes() == before
+    config, copy = ("--config", str(site.config)), site.folder / "copy.db"
+    copy.write_bytes(before)
+    for words in (
+        ("serve", *config),
+        ("backup", *config, "--to", str(site.folder / "new.db")),
+        ("restore", *config, str(copy), "--force"),
+    ):
+        done = site.cli(*words)
+        assert done.returncode == 1
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert str(site.folder) in done.stderr
+        assert "its schema (9999) is newer than this metabroker" in done.stderr
+        assert "knows up to" in done.stderr
+        assert store.read_bytes() == before
+    assert not (site.folder / "new.db").exists()

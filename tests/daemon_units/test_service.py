@@ -192,3 +192,13 @@ def test_a_store_that_cannot_be_read_does_not_end_the_core(house: House) -> None
     house.store.goes_blind, house.store.blind = False, ""
     assert house.loop.alive and house.loop.died is None
     assert house.service.job(1)["state"] == "CANCELLED"
+
+
+def test_leftovers_are_for_administrators_to_remove(house: House) -> None:
+    assert house.service.leftovers() == {"restored": None, "leftovers": []}
+    error = refused(lambda: house.service.remove_leftovers(BOB, None))
+    assert error.failure is Failure.FORBIDDEN and "anybody's" in error.message
+    root = Caller(0, "root")
+    assert house.service.remove_leftovers(root, None) == {"leftovers": []}
+    error = refused(lambda: house.service.remove_leftovers(root, ["mb-abcdef01-1-1-0"]))
+    assert error.failure is Failure.NOT_FOUND

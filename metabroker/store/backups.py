@@ -76,7 +76,7 @@ def make(store: Path, target: Path, *, force: bool, now: float, version: str) ->
         if force:
             part.replace(target)
         else:
-            os.link(part, target)  # whoever came first keeps the name
+            _give_name(part, target)
         _sync(target.parent)
     return replace(content, path=target)
 
@@ -142,14 +142,24 @@ def put_in_place(made: Path, store: Path, stamp: str) -> Path | None:
             aside = _free(store.with_name(f"{store.name}.before-restore-{stamp}"))
             with suppress(sqlite3.Error), closing(_open(store)) as present:
                 present.execute("pragma wal_checkpoint(truncate)")
+            os.link(store, aside)
             for suffix in (_LOG, _INDEX):
                 with suppress(FileNotFoundError):
                     Path(f"{store}{suffix}").rename(f"{aside}{suffix}")
-            os.link(store, aside)
         _sync(made)
         made.replace(store)
         _sync(store.parent)
         return aside
+
+
+def _give_name(part: Path, target: Path) -> None:
+    """Whoever came first keeps the name."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: that there was none is seen before
+        part.rename(target)
 
 
 def _free(path: Path) -> Path:

@@ -170,3 +170,21 @@ def test_what_goes_wrong_leaves_the_store_as_it_was(tmp_path: Path) -> None:
         raise RuntimeError
     assert (tmp_path / "a.db").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"a.db", "b.db"}
+
+
+def test_where_files_cannot_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path / "a.db").close()
+
+    def refuse(*_paths: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refuse)
+    assert back_up(tmp_path / "a.db", tmp_path / "b.db").last_job == 3
+    assert {path.name for path in tmp_path.iterdir()} == {"a.db", "b.db"}
+    before = (tmp_path / "a.db").read_bytes()
+    with (
+        pytest.raises(BackupError, match="not permitted"),
+        prepared(tmp_path / "b.db", tmp_path / "a.db") as part,
+    ):
+        put_in_place(part, tmp_path / "a.db", "now")
+    assert (tmp_path / "a.db").read_bytes() == before

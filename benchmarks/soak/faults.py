@@ -1,0 +1,224 @@
+"""What goes wrong: the daemon, controllers, node daemons and jobs' processes are killed or stopped,
+each cluster and the daemon by a thread of its own and a stream of its own out of the seed. After
+each fault that which it hit is started again, as its operator would.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.daemon.harness import Site
+from tests.testbed import SlurmCluster, TestbedError
+from tests.testbed.processes import job_processes, step_processes
+
+_OUT_OF_SERVICE = ("down", "drain", "fail")
+_TEND = 2.0  # seconds between two looks of a cluster's operator
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that went wrong, from when to when (Unix times)."""
+
+    what: str
+    where: str
+    began: float
+    ended: float
+
+
+@dataclass
+class Faults:
+    """All that has gone wrong, and whether it shall go on."""
+
+    seed: int
+    pace: float  # seconds between two faults of one cluster, on average
+    longest: float  # seconds that one lasts at most
+    happened: list[Fault] = field(default_factory=list)
+    accidents: list[str] = field(default_factory=list)
+    _stopped: threading.Event = field(default_factory=threading.Event)
+    _threads: list[threading.Thread] = field(default_factory=list)
+
+    def run(self, work: Callable[[random.Random], None], name: str) -> None:
+        """A thread that makes faults until `stop`."""
+
+        def guarded() -> None:
+            try:
+                work(random.Random(f"faults {self.seed} {name}"))
+            except Exception as error:
+                self.accidents.append(f"the faults of {name} have ended: {error!r}")
+
+        self._threads.append(threading.Thread(target=guarded, daemon=True))
+        self._threads[-1].start()
+
+    def stop(self) -> None:
+        """No more; each has healed what it hit when this returns."""
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()
+
+    def pause(self, seconds: float) -> bool:
+        """Sleep; False if there shall be no more faults."""
+        return not self._stopped.wait(seconds)
+
+    @contextmanager
+    def told(self, what: str, where: str) -> Iterator[None]:
+        """A fault, from its beginning until it is healed."""
+        began = time.time()
+        yield
+        self.happened.append(Fault(what, where, began, time.time()))
+
+
+def of_cluster(faults: Faults, cluster: SlurmCluster, draw: random.Random) -> None:
+    """Faults of one real cluster, until they are stopped; then it is whole."""
+    kinds = {
+        "slurmctld killed": 3,
+        "slurmctld stopped": 3,
+        "slurmd killed": 2,
+        "slurmd stopped": 2,
+        "a process of a job killed": 3,
+        "a slurmstepd killed": 1,
+    }
+    until = time.monotonic() + draw.expovariate(1 / faults.pace)
+    while faults.pause(min(_TEND, max(0.0, until - time.monotonic()))):
+        if time.monotonic() >= until:
+            (what,) = draw.choices(tuple(kinds), tuple(kinds.values()))
+            with faults.told(what, cluster.name):
+                _hit(faults, cluster, what, draw)
+            until = time.monotonic() + draw.expovariate(1 / faults.pace)
+        _tend(cluster)
+    _tend(cluster)
+
+
+def _hit(faults: Faults, cluster: SlurmCluster, what: str, draw: random.Random) -> None:
+    seconds = draw.uniform(0.0, faults.longest)
+    node = draw.choice(sorted(cluster.nodes))
+    if what == "slurmctld killed":
+        cluster.kill_controller()
+        faults.pause(seconds)
+        cluster.start_controller(wait=False)
+    elif what == "slurmctld stopped":
+        cluster.freeze_controller()
+        faults.pause(seconds)
+        cluster.thaw_controller()
+    elif what == "slurmd killed":
+        cluster.kill_node(node)
+        faults.pause(seconds)
+        cluster.start_node(node)
+    elif what == "slurmd stopped":
+        cluster.freeze_node(node)
+        faults.pause(seconds)
+        cluster.thaw_node(node)
+    else:
+        scripts = set(job_processes(cluster.folder))
+        steps = set(step_processes(cluster.folder)) - scripts
+        found = sorted(steps if what == "a slurmstepd killed" else scripts)
+        if found:
+            with suppress(ProcessLookupError):
+                os.kill(draw.choice(found), signal.SIGKILL)
+
+
+def of_simulated(faults: Faults, site: Site, cluster: str, draw: random.Random) -> None:
+    """A simulated cluster lives and dies with the daemon: here only its jobs' processes die."""
+    mark = f"\0METABROKER_CLUSTER={cluster}\0".encode()
+    while faults.pause(draw.expovariate(1 / faults.pace)):
+        pids = [int(line.split()[1].rstrip(":")) for line in site.component_processes()]
+        found = [pid for pid in sorted(pids) if mark in _environment(pid)]
+        if found:
+            with faults.told("a process of a job killed", cluster), suppress(ProcessLookupError):
+                os.kill(draw.choice(found), signal.SIGKILL)
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return b"\0" + Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
+def _tend(cluster: SlurmCluster) -> None:
+    """What an operator does: start what does not run, take nodes into service again."""
+    if not cluster.controller.running():
+        cluster.start_controller(wait=False)
+    for name in cluster.nodes:
+        cluster.start_node(name)
+    with suppress(TestbedError, OSError):
+        states = cluster.node_states()
+        out = [name for name, state in states.items() if state.startswith(_OUT_OF_SERVICE)]
+        if out:
+            cluster.run("scontrol", "update", f"nodename={','.join(out)}", "state=resume")
+
+
+@dataclass
+class Lives:
+    """The daemon: it is killed, ended and stopped, and started again each time. Short lives and
+    long ones take turns, the long ones so that memory can be told from the cost of a start."""
+
+    site: Site
+    long: float  # seconds of a long life
+    longs: int  # how many of them
+    short: float  # seconds of a short one, on average
+    total: float  # seconds of them all
+    life: int = 0
+    born: float = 0.0
+
+    def start(self) -> None:
+        self.site.start(wait=self.life == 0)
+        self.life, self.born = self.life + 1, time.monotonic()
+
+    def living(self) -> tuple[int, int, float] | None:
+        """The life, its pid, and when it began; None between two lives."""
+        process = self.site.process
+        if process is None or process.poll() is not None:
+            return None
+        return self.life, process.pid, self.born
+
+    def faults(self, faults: Faults, draw: random.Random) -> None:
+        """Until they are stopped; then a daemon runs."""
+        began = time.monotonic()
+        had = 0
+        while True:
+            # Long lives begin at even distances over the whole time.
+            due = self.total * (had + 0.5) / max(1, self.longs) - self.long / 2
+            long = had < self.longs and time.monotonic() - began >= due
+            had += long
+            seconds = self.long if long else draw.expovariate(1 / self.short)
+            if not self._live(faults, seconds, draw):
+                return
+            self._die(faults, draw)
+
+    def _live(self, faults: Faults, seconds: float, draw: random.Random) -> bool:
+        """One life, stopped for a while now and then; False if there shall be no more faults."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            rest = min(draw.expovariate(1 / (2 * faults.pace)), end - time.monotonic())
+            if not faults.pause(rest):
+                return False
+            if self.living() is None:
+                raise AssertionError(f"the daemon has ended by itself\n{self.site.story()}")
+            if time.monotonic() < end:
+                with faults.told("daemon stopped", "daemon"):
+                    self._stop(faults, draw.uniform(0.1, faults.longest))
+        return True
+
+    def _stop(self, faults: Faults, seconds: float) -> None:
+        assert self.site.process is not None
+        self.site.process.send_signal(signal.SIGSTOP)
+        faults.pause(seconds)
+        self.site.process.send_signal(signal.SIGCONT)
+
+    def _die(self, faults: Faults, draw: random.Random) -> None:
+        killed = draw.random() < 0.7
+        with faults.told("daemon killed" if killed else "daemon ended by SIGTERM", "daemon"):
+            if killed:
+                self.site.kill()
+            elif (code := self.site.stop()) != 0:
+                raise AssertionError(f"SIGTERM: exit {code}\n{self.site.story()}")
+            faults.pause(draw.uniform(0.0, faults.longest / 2))
+            self.start()

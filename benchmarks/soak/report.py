@@ -1,0 +1,90 @@
+"""What a soak has found, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """The report for `docs/`."""
+    violations = report["violations"]
+    lines = [
+        f"Seed {report['seed']}, {report['seconds'] / 60:.0f} minutes: "
+        f"**{report['jobs']} jobs, {sum(report['faults'].values())} faults, "
+        f"{len(violations)} violations**.",
+        "",
+        *_table("jobs by kind", report["by_kind"]),
+        *_table("what their scripts were to do", report["by_fate"]),
+        *_table("how they ended", report["by_state"]),
+        *_table("faults", report["faults"]),
+        *_table("faults by place", report["faults_by_place"]),
+        f"{report['attempts']} attempts ({report['more_than_one_attempt']} jobs had more than "
+        f"one); {report['scripts_started']} scripts started; {report['submitted_twice']} jobs "
+        f"submitted twice with one request id; {report['by_deed'].get('cancel', 0)} cancelled by "
+        f"their users, {report['by_deed'].get('hold', 0)} held and released "
+        f"({report['changes_refused']} such changes came too late and were refused). "
+        f"{report['partly_started']} co-allocated jobs lost a component after their barrier had "
+        f"opened (P3's documented limit); {report['end_unknown']} are FAILED as a fault hid how "
+        "their component ended.",
+        "",
+        _left(report["left_after_seconds"]),
+        "",
+        *_daemon(report["daemon"]),
+    ]
+    if violations:
+        lines += ["", "Violations:", ""]
+        lines += [f"- job {found['job']}: {found['what']}" for found in violations]
+    return "\n".join(lines) + "\n"
+
+
+def _left(seconds: float | None) -> str:
+    if seconds is None:
+        return "Something was left in a cluster after all was healed."
+    return f"Nothing was left in any cluster {seconds:.1f} s after the last job's end."
+
+
+def _table(title: str, counts: Mapping[str, int]) -> list[str]:
+    return [
+        f"| {title} | |",
+        "|---|---|",
+        *(f"| {name} | {count} |" for name, count in counts.items()),
+        "",
+    ]
+
+
+def _daemon(daemon: Json) -> list[str]:
+    lines = [
+        f"The daemon had {daemon['lives']} lives that were sampled ({daemon['samples']} samples).",
+        "",
+        "| | age | memory, MB: first and last third, rise (95 %) | open files | flat |",
+        "|---|---|---|---|---|",
+    ]
+    rows = [(f"life {life['life']}", life) for life in daemon["longest"]]
+    for name, life in [*rows, ("all lives at the same age", daemon["same_age"])]:
+        memory, files = life["memory"], life["files"]
+        lines.append(
+            f"| {name} | {life['from']:.0f} to {life['to']:.0f} s | {_trend(memory)} | "
+            f"{_trend(files)} | {_flat(memory)} and {_flat(files)} |"
+        )
+    return lines
+
+
+def _trend(trend: Json) -> str:
+    if trend["rise"] is None:
+        return "too few samples"
+    low, high = trend["interval"]
+    first, last = trend["first"], trend["last"]
+    return f"{first:.1f} and {last:.1f}, {trend['rise']:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def _flat(trend: Json) -> str:
+    return {True: "flat", False: "RISING", None: "unknown"}[trend["flat"]]
+
+
+def flat(daemon: Json) -> bool:
+    """Whether nothing that was long enough to tell is rising."""
+    lines = [*daemon["longest"], daemon["same_age"]]
+    return all(line[what]["flat"] is not False for line in lines for what in ("memory", "files"))

@@ -1,0 +1,211 @@
+"""One soak, from the first job to the verdict."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.daemon.harness import Site, eventually
+
+from . import faults as faulty
+from . import verdict as judging
+from .faults import Faults, Lives
+from .gauge import Gauge, figures
+from .kind import Everywhere, everywhere
+from .people import People
+from .verdict import Truth, Verdict
+from .work import CODES, INPUT, plans
+
+Json = dict[str, Any]
+BOUND = 60.0  # seconds until nothing is left, once all is healed and the last job has ended (P4)
+_DRAIN = 420.0  # seconds in which the last jobs must end, once all is healed
+_OWED = 60.0
+SETTINGS: Json = {
+    "policy": "EQ-LF",
+    "poll_interval": "1s",
+    "retries": {"submission": 6, "completion": 0},
+    "timeouts": {"command": "6s", "reserve": "20s", "submit": "30s", "barrier": "30s"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long, how hard."""
+
+    seconds: float
+    seed: int
+    users: int = 24
+    pace: float = 20.0  # seconds between two faults of a cluster, on average
+    longest: float = 10.0  # seconds of a fault, at most
+    short: float = 25.0  # seconds of a short life of the daemon, on average
+    long: float = 0.2  # of the whole: a long life
+    longs: int = 3
+    every: float = 10.0  # seconds between two samples
+    overtime: bool = True  # some jobs run into their time limit
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    plan: Plan
+    folder: Path
+    seconds: float = 0.0
+    jobs: dict[int, Json] = field(default_factory=dict)
+    verdict: Verdict = field(default_factory=Verdict)
+    report: Json = field(default_factory=dict)
+    stories: list[str] = field(default_factory=list)
+
+
+def soak(plan: Plan, folder: Path, say: Callable[[str], None]) -> Outcome:
+    """Run it over clusters of its own."""
+    with everywhere({"sim": 64}) as kind:
+        site = Site(folder, kind, SETTINGS)
+        (site.work / INPUT).write_text("input of a soak\n")
+        try:
+            return _run(plan, site, kind, say)
+        finally:
+            site.close()
+
+
+def _run(plan: Plan, site: Site, kind: Everywhere, say: Callable[[str], None]) -> Outcome:
+    outcome = Outcome(plan, site.folder)
+    lives = Lives(site, plan.long * plan.seconds, plan.longs, plan.short, plan.seconds)
+    lives.start()
+    site.look_at_clusters()
+    jobs = plans(plan.seed, kind.sizes, overtime=plan.overtime)
+    people = People(site, jobs, plan.users, f"soak-{plan.seed}")
+    faults = Faults(plan.seed, plan.pace, plan.longest)
+    gauge = Gauge(lives.living, plan.every)
+    sampling = threading.Thread(target=gauge.run, daemon=True)
+    began = time.monotonic()
+    sampling.start()
+    people.start()
+    _let_loose(faults, lives, site, kind)
+    try:
+        _watch(plan.seconds, people, faults, lives, say)
+    finally:
+        people.stop()
+        faults.stop()
+        gauge.stop()
+    late = people.wait(_DRAIN)
+    sampling.join()
+    say("healed; all jobs have ended" if not late else f"{len(late)} jobs have not ended")
+    outcome.seconds = time.monotonic() - began
+    for told in late:
+        outcome.verdict.broken(told.job, f"liveness: not ended {_DRAIN:g} s after all was healed")
+    left = _leftovers(site, outcome.verdict)
+    for accident in [*faults.accidents, *people.accidents]:
+        outcome.verdict.broken(None, accident)
+    _judge(outcome, site, people, faults)
+    outcome.report |= {"left_after_seconds": left, "daemon": figures(gauge.samples)}
+    _finish(outcome, site)
+    outcome.report["violations"] = [
+        {"job": job, "what": what} for job, what in outcome.verdict.violations
+    ]
+    return outcome
+
+
+def _let_loose(faults: Faults, lives: Lives, site: Site, kind: Everywhere) -> None:
+    for name, cluster in kind.clusters.items():
+        faults.run(
+            lambda draw, cluster=cluster: faulty.of_cluster(faults, cluster, draw),  # type: ignore[misc]
+            name,
+        )
+    for name in kind.simulated:
+        faults.run(
+            lambda draw, name=name: faulty.of_simulated(faults, site, name, draw),  # type: ignore[misc]
+            name,
+        )
+    faults.run(lambda draw: lives.faults(faults, draw), "daemon")
+
+
+def _watch(
+    seconds: float, people: People, faults: Faults, lives: Lives, say: Callable[[str], None]
+) -> None:
+    """Until the time is over, telling how it goes."""
+    began = time.monotonic()
+    accidents = 0
+    while (passed := time.monotonic() - began) < seconds:
+        time.sleep(min(10.0, seconds - passed))
+        ended = sum(told.state is not None for told in people.told)
+        for accident in [*people.accidents, *faults.accidents][accidents:]:
+            say(accident)
+            accidents += 1
+        say(
+            f"{time.monotonic() - began:.0f} s: {len(people.told)} jobs, {ended} ended, "
+            f"{len(faults.happened)} faults, life {lives.life}"
+        )
+
+
+def _leftovers(site: Site, verdict: Verdict) -> float | None:
+    """Seconds until nothing is left in any cluster (P4); None: more than are allowed."""
+    began = time.monotonic()
+    try:
+        site.wait_clean(BOUND)
+        eventually(lambda: site.client.get("status")["owed_effects"] == 0, _OWED, "nothing is owed")
+    except AssertionError as error:
+        verdict.broken(None, f"P4: {str(error).splitlines()[0]}")
+        return None
+    return time.monotonic() - began
+
+
+def _judge(outcome: Outcome, site: Site, people: People, faults: Faults) -> None:
+    found = [*site.client.get("history", limit=10**6)["jobs"], *site.client.get("jobs")["jobs"]]
+    outcome.jobs = {job["job"]: job for job in found}
+    truth = Truth(site.runs(), {code: site.recorded(f"ends.{code}") for code in CODES})
+    partly = judging.in_part(outcome.jobs, truth)
+    events = {number: site.job(number)["events"] for number in partly}
+    verdict = judging.judge(people.told, outcome.jobs, events, truth, faults.happened)
+    verdict.violations = outcome.verdict.violations + verdict.violations
+    outcome.verdict = verdict
+    _results(outcome, site, people)
+    outcome.report = {
+        "seed": outcome.plan.seed,
+        "seconds": outcome.seconds,
+        "jobs": len(outcome.jobs),
+        "by_kind": dict(Counter(told.plan.kind for told in people.told)),
+        "by_fate": dict(Counter(told.plan.fate for told in people.told)),
+        "by_deed": dict(Counter(str(told.plan.deed) for told in people.told)),
+        "submitted_twice": sum(told.plan.twice or told.plan.by_command for told in people.told),
+        "by_state": judging.by_state(outcome.jobs.values()),
+        "attempts": sum(job["attempts"] for job in outcome.jobs.values()),
+        "more_than_one_attempt": sum(job["attempts"] > 1 for job in outcome.jobs.values()),
+        "scripts_started": len(truth.starts),
+        "partly_started": verdict.partly_started,
+        "end_unknown": verdict.end_unknown,
+        "changes_refused": people.refused,
+        "faults": dict(sorted(Counter(fault.what for fault in faults.happened).items())),
+        "faults_by_place": dict(Counter(fault.where for fault in faults.happened)),
+    }
+
+
+def _results(outcome: Outcome, site: Site, people: People) -> None:
+    """COMPLETED with files: each component's results are home, whole."""
+    expected = (site.work / INPUT).read_text()
+    for told in people.told:
+        job = outcome.jobs.get(told.job)
+        if told.plan.fate != "staged" or job is None or job["state"] != "COMPLETED":
+            continue
+        for part in job["components"]:
+            home = site.work / f"metabroker-{told.job}.{part['index']}"
+            result = home / f"result.{part['index']}"
+            if not result.exists() or result.read_text() != expected:
+                outcome.verdict.broken(told.job, f"the results of component {part['index']}")
+
+
+def _finish(outcome: Outcome, site: Site) -> None:
+    """Tell the story of each violation, and end the daemon."""
+    for number, what in outcome.verdict.violations[:20]:
+        shown = "" if number is None else json.dumps(site.show(number), indent=1)
+        outcome.stories.append(f"{what}\n{shown}")
+    if (code := site.stop()) != 0:
+        outcome.verdict.broken(None, f"the daemon ended with {code}")
+    if "Traceback" in site.log.read_text("utf-8", "replace"):
+        outcome.verdict.broken(None, f"a traceback in {site.log}")

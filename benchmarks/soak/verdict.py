@@ -1,0 +1,167 @@
+"""Were the promises kept? What users were told, what scripts wrote down, and what the daemon says.
+
+| | a violation is |
+|---|---|
+| P1 | a job that was acknowledged and is not there, ends in no state or in two; a request id with two jobs |
+| P2 | a component's script that started twice in one attempt, or in two attempts |
+| P3 | a co-allocated job of which only a part started, though its barrier was not opened, or though it is COMPLETED |
+| P6 | COMPLETED without each script's own word that it ended well; FAILED though all did and no fault hid that; CANCELLED unasked; TIMEOUT before the time limit |
+
+P3 has its documented limit: once all components have answered at the barrier, one that is killed
+before its own gate is opened, or is ended as another has failed, is a failed component. Such jobs
+are counted (`partly started`). So are jobs that are FAILED as the cluster could not say how they
+ended, since a fault hit it meanwhile (`end unknown`).
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from metabroker.api.client import ENDED
+from tests.daemon.harness import Run
+
+from .faults import Fault
+from .people import Told
+
+Json = dict[str, Any]
+_HIDDEN = 15.0  # seconds after a fault in which a cluster may not know of an end yet
+
+
+@dataclass
+class Truth:
+    """What scripts wrote down: who started, and who ended with which code."""
+
+    starts: list[Run]
+    ends: Mapping[int, list[Run]]
+
+    def started(self, job: int) -> dict[int, set[int]]:
+        """Components that started, by attempt."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for run in self._starts.get(job, ()):
+            found[run.attempt].add(run.component)
+        return found
+
+    def codes(self, job: int) -> dict[int, int]:
+        """Exit codes of components that came to their own end."""
+        return self._codes.get(job, {})
+
+    def __post_init__(self) -> None:
+        self._starts: dict[int, list[Run]] = defaultdict(list)
+        self._codes: dict[int, dict[int, int]] = defaultdict(dict)
+        for run in self.starts:
+            self._starts[run.job].append(run)
+        for code, runs in self.ends.items():
+            for run in runs:
+                self._codes[run.job][run.component] = code
+
+    def twice(self) -> list[Run]:
+        """Starts of components that had started before, in this attempt or another."""
+        seen: set[tuple[int, int]] = set()
+        again = []
+        for run in self.starts:
+            if (run.job, run.component) in seen:
+                again.append(run)
+            seen.add((run.job, run.component))
+        return again
+
+
+@dataclass
+class Verdict:
+    """Violations, each with its job, and what is counted besides."""
+
+    violations: list[tuple[int | None, str]] = field(default_factory=list)
+    partly_started: int = 0
+    end_unknown: int = 0
+
+    def broken(self, job: int | None, what: str) -> None:
+        """A promise was broken."""
+        self.violations.append((job, what))
+
+
+def judge(
+    told: Iterable[Told],
+    jobs: Mapping[int, Json],
+    events: Mapping[int, list[Json]],
+    truth: Truth,
+    faults: list[Fault],
+) -> Verdict:
+    """`jobs`: all that the daemon knows in the end; `events`: of those that started in part."""
+    verdict = Verdict()
+    known = {one.job: one for one in told}
+    for number in sorted(jobs.keys() - known.keys()):
+        verdict.broken(number, "P1: a job that nobody was told of")
+    for run in truth.twice():
+        verdict.broken(run.job, f"P2: component {run.component} was started twice")
+    for number, one in known.items():
+        if len(one.numbers) > 1:
+            verdict.broken(number, f"P1: one request id, several jobs: {sorted(one.numbers)}")
+        if (job := jobs.get(number)) is None:
+            verdict.broken(number, "P1: it was acknowledged, and is not known")
+        elif job["state"] not in ENDED or one.state not in (None, job["state"]):
+            verdict.broken(number, f"P1: it ended as {one.state}, and is {job['state']}")
+        else:
+            _together(verdict, job, events.get(number, []), truth)
+            _honest(verdict, one, job, truth, faults)
+    return verdict
+
+
+def in_part(jobs: Mapping[int, Json], truth: Truth) -> list[int]:
+    """Co-allocated jobs of which some components started and others did not."""
+    return [
+        number
+        for number, job in jobs.items()
+        if any(len(some) != len(job["components"]) for some in truth.started(number).values())
+    ]
+
+
+def _together(verdict: Verdict, job: Json, events: list[Json], truth: Truth) -> None:
+    wanted = len(job["components"])
+    for attempt, started in truth.started(job["job"]).items():
+        if len(started) == wanted:
+            continue
+        opened = any(e["event"] == "opened" and e["attempt"] == attempt for e in events)
+        if job["state"] == "COMPLETED" or not opened:
+            what = f"attempt {attempt}: only {sorted(started)} of {wanted} components started"
+            verdict.broken(job["job"], f"P3: {what}, and it is {job['state']}")
+        else:
+            verdict.partly_started += 1
+
+
+def _honest(verdict: Verdict, one: Told, job: Json, truth: Truth, faults: list[Fault]) -> None:
+    number, state = job["job"], job["state"]
+    codes = truth.codes(number)
+    indices = [part["index"] for part in job["components"]]
+    well = all(codes.get(index) == 0 for index in indices)
+    if state == "COMPLETED" and not (well and job["exit_code"] == 0):
+        verdict.broken(number, f"P6: COMPLETED, but its scripts ended with {codes}")
+    if state == "CANCELLED" and not one.cancelled:
+        verdict.broken(number, "P6: CANCELLED, and nobody asked for that")
+    if state == "TIMEOUT" and job["end_time"] - job["submit_time"] < one.plan.limit:
+        verdict.broken(number, "P6: TIMEOUT before its time limit")
+    if state != "FAILED":
+        return
+    if well and not _hidden(job, faults):
+        verdict.broken(number, f"P6: FAILED ({job['reason']}), but all its scripts ended well")
+    elif well:
+        verdict.end_unknown += 1
+    elif job["exit_code"] == 0:
+        verdict.broken(number, "P6: FAILED with exit code 0")
+
+
+def _hidden(job: Json, faults: list[Fault]) -> bool:
+    """Whether a fault hit one of the job's clusters while it was there, or just before."""
+    clusters = {part["cluster"] for part in job["components"]}
+    return any(
+        fault.where in clusters
+        and fault.began <= job["end_time"]
+        and fault.ended >= job["submit_time"] - _HIDDEN
+        for fault in faults
+    )
+
+
+def by_state(jobs: Iterable[Json]) -> dict[str, int]:
+    """Jobs by the state in which they ended."""
+    return dict(sorted(Counter(job["state"] for job in jobs).items()))

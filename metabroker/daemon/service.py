@@ -214,10 +214,10 @@ class DaemonService(Reading):
         except ServiceError:
             self._forget(job, future)
             raise
-        if row["state"] in ENDED_WORDS:
-            self._forget(job, future)
-            if future.set_running_or_notify_cancel():
-                future.set_result(job_view(row, self._store.instance))
+        # Who takes it off the list answers it: the job may be ending at this moment.
+        ours = row["state"] in ENDED_WORDS and self._forget(job, future)
+        if ours and future.set_running_or_notify_cancel():
+            future.set_result(job_view(row, self._store.instance))
         return future
 
     def places(self, jobs: Sequence[int] | None) -> Json:
@@ -330,13 +330,16 @@ class DaemonService(Reading):
         if self._loop.trouble is not None:
             raise unavailable(self._loop.trouble)
 
-    def _forget(self, job: int, future: Future[Json]) -> None:
+    def _forget(self, job: int, future: Future[Json]) -> bool:
+        """Take a waiter off the list; False: it was not on it any more."""
         with self._lock:
             waiters = self._waiters.get(job, [])
-            if future in waiters:
+            found = future in waiters
+            if found:
                 waiters.remove(future)
             if not waiters:
                 self._waiters.pop(job, None)
+            return found
 
 
 def _complete(future: Future[Json], view: Callable[[], Json]) -> None:

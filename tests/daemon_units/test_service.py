@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from metabroker.api.service import Failure, Service, ServiceError
+from metabroker.broker.outbox import Ready
+from metabroker.broker.states import JobState
 from metabroker.submission.model import Caller, Processors
 
 from .making import ANNA, House, submission
@@ -159,6 +162,28 @@ def test_somebody_who_does_not_wait_any_more_is_no_trouble(house: House) -> None
     assert gone.cancel()
     (house.folder / "go").write_text("")
     assert house.answer(here)["state"] == "COMPLETED"
+    assert not house.service._waiters
+
+
+@pytest.mark.parametrize("first", ["core", "caller"])
+def test_a_job_that_ends_while_somebody_asks_for_its_end(
+    first: str, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Either the core answers or the caller's thread does, and never both."""
+    house.submit(hold=True)
+    house.answer(house.service.cancel(ANNA, 1))
+    read = house.service._row
+
+    def row(number: int) -> dict[str, object]:
+        found = read(number)
+        monkeypatch.setattr(house.service, "_row", read)
+        if first == "core":
+            ended: Any = SimpleNamespace(id=1, state=JobState.CANCELLED)
+            house.service.written(Ready([ended], [], [], []))
+        return found
+
+    monkeypatch.setattr(house.service, "_row", row)
+    assert house.answer(house.service.ended_future(1))["state"] == "CANCELLED"
     assert not house.service._waiters
 
 

@@ -10,7 +10,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,17 @@ from tests.daemon.harness import Site
 from tests.testbed import SlurmCluster, TestbedError
 from tests.testbed.processes import job_processes, step_processes
 
+ALL = {
+    "slurmctld killed": 3,
+    "slurmctld stopped": 3,
+    "slurmd killed": 2,
+    "slurmd stopped": 2,
+    "a process of a job killed": 3,
+    "a slurmstepd killed": 1,
+}
+"""What happens to a real cluster, and how often."""
+MILD = {"slurmctld stopped": 2, "a process of a job killed": 1}
+"""What leaves nothing behind that Slurm needs half a minute or more to notice."""
 _OUT_OF_SERVICE = ("down", "drain", "fail")
 _STARTING = 5.0  # seconds in which a daemon may not yet know what to do at SIGTERM
 _TEND = 2.0  # seconds between two looks of a cluster's operator
@@ -41,6 +52,7 @@ class Faults:
     seed: int
     pace: float  # seconds between two faults of one cluster, on average
     longest: float  # seconds that one lasts at most
+    kinds: Mapping[str, int]  # of real clusters
     happened: list[Fault] = field(default_factory=list)
     accidents: list[str] = field(default_factory=list)
     _stopped: threading.Event = field(default_factory=threading.Event)
@@ -78,14 +90,7 @@ class Faults:
 
 def of_cluster(faults: Faults, cluster: SlurmCluster, draw: random.Random) -> None:
     """Faults of one real cluster, until they are stopped; then it is whole."""
-    kinds = {
-        "slurmctld killed": 3,
-        "slurmctld stopped": 3,
-        "slurmd killed": 2,
-        "slurmd stopped": 2,
-        "a process of a job killed": 3,
-        "a slurmstepd killed": 1,
-    }
+    kinds = faults.kinds
     until = time.monotonic() + draw.expovariate(1 / faults.pace)
     while faults.pause(min(_TEND, max(0.0, until - time.monotonic()))):
         if time.monotonic() >= until:

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class Plan:
     longs: int = 3
     every: float = 10.0  # seconds between two samples
     overtime: bool = True  # some jobs run into their time limit
+    kinds: Mapping[str, int] = field(default_factory=lambda: faulty.ALL)
 
 
 @dataclass
@@ -81,7 +82,7 @@ def _run(plan: Plan, site: Site, kind: Everywhere, say: Callable[[str], None]) -
     site.look_at_clusters()
     jobs = plans(plan.seed, kind.sizes, overtime=plan.overtime)
     people = People(site, jobs, plan.users, f"soak-{plan.seed}")
-    faults = Faults(plan.seed, plan.pace, plan.longest)
+    faults = Faults(plan.seed, plan.pace, plan.longest, plan.kinds)
     gauge = Gauge(lives.living, plan.every)
     sampling = threading.Thread(target=gauge.run, daemon=True)
     began = time.monotonic()

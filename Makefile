@@ -8,8 +8,10 @@ SEEDS ?= 1000
 FIRST ?= 0
 LIMIT ?= 1000
 WORKERS ?= 2
+MINUTES ?= 30
+SEED ?= 1
 
-.PHONY: help setup demo test test-releases check storm storm-brokers storm-mutations clusters-up clusters-down clean
+.PHONY: help setup demo test test-releases check storm storm-brokers storm-mutations soak federation load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -49,6 +51,15 @@ storm-brokers: setup ## the same with two brokers and three that share a store
 
 storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
 	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)
+
+soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED)
+
+federation: setup ## a thousand real Slurm nodes in this machine, against plain sbatch
+	$(BIN)/python -m benchmarks.thousand_nodes
+
+load: setup ## 10,000 submissions at once, 100,000 waiting jobs, slow clusters, 1,000 users
+	$(BIN)/python -m benchmarks.load
 
 clusters-up: setup ## start three real Slurm clusters (144, 64 and 32 processors) for use by hand
 	$(BIN)/python -m tests.testbed up

@@ -45,10 +45,9 @@ def main() -> int:
     for name in options.parts.split(","):
         print(f"{name} ...", file=sys.stderr, flush=True)
         found[name] = known[name]()
-    told = markdown(found)
-    if options.report:
-        options.report.write_text(told)
-    print(json.dumps(found, indent=1) if options.json else told)
+        if options.report:  # what is known by then
+            options.report.write_text(markdown(found))
+    print(json.dumps(found, indent=1) if options.json else markdown(found))
     wrong = sound(found)
     for line in wrong:
         print(line, file=sys.stderr)

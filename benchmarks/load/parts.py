@@ -118,6 +118,8 @@ def _waiting(jobs: int) -> Json:
 def _asked(where: Loaded, pid: int, started: float) -> Json:
     client = where.federation.client
     found = client.get("status")["jobs"].get("QUEUED", 0)
+    memory = resident(pid)
+    stays = occupied(where)  # so that what is submitted now waits too
     before = Metrics(where.metrics)
     tally = work(Task(Door(where.socket), [where.wire(f"more-{n}") for n in range(_ALONE)]))
     numbers = list(tally.jobs.values())
@@ -137,8 +139,9 @@ def _asked(where: Loaded, pid: int, started: float) -> Json:
     return {
         **figures,
         "pass_mean": passes.mean,
-        "memory": resident(pid),
-        "lost": found + len(tally.jobs) - _known(where),
+        "memory": memory,
+        "memory_after": resident(pid),
+        "lost": found + len(stays) + len(tally.jobs) - _known(where),
     }
 
 

@@ -55,6 +55,7 @@ def _waiting(found: Json) -> list[str]:
         ),
         _row("a pass of the scheduler, mean, ms", 1e3 * few["pass_mean"], 1e3 * many["pass_mean"]),
         _row("memory, MB", few["memory"], many["memory"]),
+        _row("the same, once all jobs were listed, MB", few["memory_after"], many["memory_after"]),
         _row("from start to serving, s", few["started_in"], many["started_in"]),
         "",
         f"Lost: {few['lost'] + many['lost']}.",

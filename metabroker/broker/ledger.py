@@ -104,13 +104,18 @@ class Ledger:
     # --- refusals -----------------------------------------------------------------------------
 
     def refused(self, cluster: int, processors: int, now: float) -> float:
-        """The cluster had fewer than it seemed to; answers when to ask for as many again."""
+        """The cluster had fewer than it seemed to; answers when to ask for as many again.
+
+        The pause doubles with each refusal that comes after the last pause. What comes within one
+        was mostly asked before it: all components of a moment may be refused for one reason.
+        """
         account = self.accounts[cluster]
-        account.refusals += 1
         cap = processors - 1
-        account.cap = (
-            cap if account.cap is None or account.cap_until <= now else min(cap, account.cap)
-        )
+        if account.cap is None or account.cap_until <= now:
+            account.refusals += 1
+            account.cap = cap
+        else:
+            account.cap = min(cap, account.cap)
         account.cap_until = now + self._settings.refusal_delay(account.refusals)
         return account.cap_until
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -24,9 +24,12 @@ class Waiting:
     reason: str
 
 
-def waiting(broker: Broker, now: float, most: int | None = None) -> dict[int, Waiting]:
-    """All waiting jobs, or the first `most` of each queue. To be asked in the core's thread; costs
-    little for each."""
+def waiting(
+    broker: Broker, now: float, most: int | None = None, only: Container[int] | None = None
+) -> dict[int, Waiting]:
+    """All waiting jobs, or the first `most` of each queue, or `only` these. To be asked in the
+    core's thread: it costs little for each that is told of, and next to nothing for the others.
+    """
     explain = _Explainer(broker, now)
     found: dict[int, Waiting] = {}
     for queue in broker.scheduler.queues:
@@ -36,19 +39,24 @@ def waiting(broker: Broker, now: float, most: int | None = None) -> dict[int, Wa
         for position, key in enumerate(islice(broker.scheduler.keys(queue), most)):
             if position == 0:
                 head, head_text = key, explain.why(key)
-                found[key] = Waiting(0, explain.with_past(key, head_text))
+            if only is not None and key not in only:
                 continue
-            text = f"behind {position} in queue {name}; job {head} is first: {head_text}"
-            if position < _MOST_EXPLAINED and explain.separately:
+            if position == 0:
+                text = head_text
+            elif position < _MOST_EXPLAINED and explain.separately:
                 text = explain.why(key)
+            else:
+                text = f"behind {position} in queue {name}; job {head} is first: {head_text}"
             found[key] = Waiting(position, explain.with_past(key, text))
     usage = broker.usage() if broker.shares.jobs else Usage()
     for key, job in islice(broker.shares.jobs.items(), most):
-        text = held_back(broker, job, job.queue, usage)
-        found[key] = Waiting(None, explain.with_past(key, text))
+        if only is None or key in only:
+            text = held_back(broker, job, job.queue, usage)
+            found[key] = Waiting(None, explain.with_past(key, text))
     for key in islice(broker.scheduler.aside(), most):
-        text = explain.out_of_reach(broker.jobs[key])
-        found[key] = Waiting(None, explain.with_past(key, text))
+        if only is None or key in only:
+            text = explain.out_of_reach(broker.jobs[key])
+            found[key] = Waiting(None, explain.with_past(key, text))
     return found
 
 
@@ -145,8 +153,12 @@ class _Explainer:
             if not self._broker.ledger.known(index, self._now) or account.snapshot is None:
                 parts.append(f"{cluster.name} unknown")
             else:
-                age = max(0.0, self._now - account.snapshot.taken_at)
-                parts.append(f"{cluster.name} {self._idle[index]} ({age:.0f} s ago)")
+                age = f"{max(0.0, self._now - account.snapshot.taken_at):.0f} s ago"
+                if account.cap is not None and account.cap_until > self._now:
+                    # More may be idle by its own word, and it has just refused as many.
+                    later = account.cap_until - self._now
+                    age += f"; it has refused more, and is asked again in {later:.0f} s"
+                parts.append(f"{cluster.name} {self._idle[index]} ({age})")
         return ", ".join(parts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from .desk import Desk
 from .engine import Ask, AskToSubmit, Undecided
 from .loop import Loop
 from .orders import spec_of
-from .reading import ENDED_WORDS, Places, Reading, unavailable
+from .reading import ENDED_WORDS, Places, Reading, Row, unavailable
 from .rules import Rules
 from .views import job_view
 
@@ -222,9 +222,8 @@ class DaemonService(Reading):
 
     def places(self, jobs: Sequence[int] | None) -> Json:
         """For another broker: where these jobs wait and why; None: all that wait."""
-        found = self._waiting()
-        wanted = found if jobs is None else [job for job in jobs if job in found]
-        return {str(job): [found[job].position, found[job].reason] for job in wanted}
+        found = self._places_of(None if jobs is None else frozenset(jobs))
+        return {str(job): [place.position, place.reason] for job, place in found.items()}
 
     def clusters(self) -> list[Json]:
         """Each cluster as the core sees it."""
@@ -322,9 +321,14 @@ class DaemonService(Reading):
     def _ended_view(self, number: int) -> Json:
         return job_view(self.row(number), self._store.instance)
 
-    def _waiting(self, _rows: object = None) -> Places:
+    def _waiting(self, rows: Sequence[Row]) -> Places:
+        """Why those of these jobs wait that are in a queue; the core is held up for no others."""
+        wanted = {row["id"] for row in rows if row["state"] == "QUEUED"}
+        return self._places_of(wanted) if wanted else {}
+
+    def _places_of(self, wanted: Container[int] | None) -> Places:
         broker = self._loop.engine.broker
-        return self._loop.ask(lambda: reasons.waiting(broker, self._clock()))
+        return self._loop.ask(lambda: reasons.waiting(broker, self._clock(), only=wanted))
 
     def _available(self) -> None:
         if self._loop.trouble is not None:

@@ -41,6 +41,25 @@ def test_behind_others() -> None:
     assert found[4].reason.startswith("behind 2 in queue global; job 2 is first: asks for 40")
 
 
+def test_what_a_cluster_has_refused_is_not_called_taken() -> None:
+    from metabroker.broker.events import Refused
+    from metabroker.broker.states import Cause, Step
+    from metabroker.broker.tokens import Ref
+
+    it, _found = waiting(*BOTH, want(40, "delft"))
+    it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
+    reason = reasons.waiting(it.broker, NOW + 2)[1].reason
+    assert "delft 24 (2 s ago; it has refused more, and is asked again in 1 s)" in reason
+
+
+def test_only_those_that_are_asked_for() -> None:
+    it, found = waiting(*BOTH, want(60), want(40), want(40), want(40))
+    assert set(found) == {2, 3, 4}
+    for some in ({2}, {4}, {5}, {3, 4}, set[int]()):
+        expected = {key: told for key, told in found.items() if key in some}
+        assert reasons.waiting(it.broker, NOW, only=some) == expected
+
+
 def test_nothing_is_known_of_a_cluster() -> None:
     _it, found = waiting(looked(1, NOW, 32), Unreachable(0, "connect failure"), want(8, "delft"))
     assert "needs a cluster that does not answer: delft (connect failure)" in found[1].reason

@@ -16,7 +16,7 @@ from tests.testbed.fixtures import installed
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(900)]
 SHORT = Plan(
-    seconds=8.0,
+    seconds=6.0,
     seed=1,
     users=8,
     pace=3.0,
@@ -45,7 +45,7 @@ def test_no_promise_is_broken_while_everything_is_killed_at_random(folder: Path)
     outcome = soak(SHORT, folder, told.append)
     assert not outcome.verdict.violations, "\n".join([*told, *outcome.stories])
     report = outcome.report
-    assert report["by_state"].get("COMPLETED", 0) >= SHORT.users
+    assert report["by_state"].get("COMPLETED", 0) >= SHORT.users // 2
     assert report["scripts_started"] >= report["by_state"]["COMPLETED"]
     assert any(what.startswith("daemon") for what in report["faults"])
     assert any(what.startswith("slurmctld") for what in report["faults"])

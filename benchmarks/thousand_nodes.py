@@ -310,6 +310,7 @@ def markdown(found: Json) -> str:
     """The report for `docs/`."""
     bare, through = (_mean(found["turns"], way) for way in ("sbatch", "broker"))
     quiet, parts = found["looks"], found["together"]
+    slowest = max(turn["broker"]["pass_99_below"] for turn in found["turns"])
     lines = [
         f"{found['nodes']} real nodes (slurmd) in {found['clusters']} clusters of Slurm "
         f"{', '.join(found['versions'])}, {found['processors']} processors, and "
@@ -348,7 +349,7 @@ def markdown(found: Json) -> str:
         "",
         f"A pass of the scheduler: {1e6 * through['pass_mean']:.0f} us on average over "
         f"{through['passes']:.0f} passes a turn, 99 of 100 below "
-        f"{1e3 * through['pass_99_below']:g} ms; a transaction of the store "
+        f"{1e3 * slowest:g} ms; a transaction of the store "
         f"{1e3 * through['commit_mean']:.1f} ms. A job costs "
         f"{1e3 * through['daemon_cpu_a_job']:.1f} ms of the daemon's processor time and "
         f"{1e3 * through['commands_cpu_a_job']:.1f} ms of Slurm's commands. Of the co-allocated "

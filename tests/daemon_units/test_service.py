@@ -172,17 +172,17 @@ def test_a_job_that_ends_while_somebody_asks_for_its_end(
     """Either the core answers or the caller's thread does, and never both."""
     house.submit(hold=True)
     house.answer(house.service.cancel(ANNA, 1))
-    read = house.service._row
+    read = house.service.row
 
-    def row(number: int) -> dict[str, object]:
+    def row(number: int) -> dict[str, Any]:
         found = read(number)
-        monkeypatch.setattr(house.service, "_row", read)
+        monkeypatch.setattr(house.service, "row", read)
         if first == "core":
             ended: Any = SimpleNamespace(id=1, state=JobState.CANCELLED)
             house.service.written(Ready([ended], [], [], []))
         return found
 
-    monkeypatch.setattr(house.service, "_row", row)
+    monkeypatch.setattr(house.service, "row", row)
     assert house.answer(house.service.ended_future(1))["state"] == "CANCELLED"
     assert not house.service._waiters
 

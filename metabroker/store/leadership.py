@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from .postgres import patience
@@ -22,6 +22,19 @@ Clock = Callable[[Connection], float]
 
 _ONLY = 1
 _LEAST = 0.5  # seconds for an answer about a lease, however short that is
+# Asked by every broker several times in each lease: built once.
+_EXPIRES = select(leadership.c.expires)
+_LOCKED = select(leadership).with_for_update()
+_RENEWED = (
+    update(leadership)
+    .where(leadership.c.term == bindparam("of"))
+    .values(expires=bindparam("until"))
+)
+_MINE = (
+    select(leadership.c.term)
+    .where(leadership.c.term == bindparam("of"))
+    .with_for_update(read=True, key_share=True)
+)
 
 
 class LeadershipLost(Exception):
@@ -60,8 +73,11 @@ class Leadership:
         """Lead for so long: the new term, greater than all before. None: somebody else leads."""
         c = leadership.c
         with _quickly(seconds), self._guard(), self._engine.begin() as connection:
+            expires = connection.execute(_EXPIRES).scalar()
+            if expires is not None and self._clock(connection) < expires:
+                return None  # and the row was locked for nobody
             self._make(connection)
-            row = connection.execute(select(leadership).with_for_update()).one()
+            row = connection.execute(_LOCKED).one()
             now = self._clock(connection)
             if now < row.expires:
                 return None
@@ -76,17 +92,14 @@ class Leadership:
         A lease that has run out can be renewed as long as nobody has taken it: until then nothing
         was done but by its holder.
         """
-        c = leadership.c
         with _quickly(seconds), self._guard(), self._engine.begin() as connection:
-            expires = self._clock(connection) + seconds
-            change = update(leadership).where(c.term == term).values(expires=expires)
-            return connection.execute(change).rowcount == 1
+            until = self._clock(connection) + seconds
+            return connection.execute(_RENEWED, {"of": term, "until": until}).rowcount == 1
 
     def release(self, term: int) -> None:
         """Lead no more: another may at once."""
-        c = leadership.c
         with self._guard(), self._engine.begin() as connection:
-            connection.execute(update(leadership).where(c.term == term).values(expires=0.0))
+            connection.execute(_RENEWED, {"of": term, "until": 0.0})
 
     def leader(self) -> Leader | None:
         """Who leads, or did last; None if nobody ever has."""
@@ -131,6 +144,5 @@ def fence(connection: Connection, term: int) -> None:
     Raises:
         LeadershipLost: it is not.
     """
-    mine = select(leadership.c.term).where(leadership.c.term == term)
-    if connection.execute(mine.with_for_update(read=True, key_share=True)).first() is None:
+    if connection.execute(_MINE, {"of": term}).first() is None:
         raise LeadershipLost(f"term {term} is over: another broker leads")

@@ -126,8 +126,25 @@ def _hit(faults: Faults, cluster: SlurmCluster, what: str, draw: random.Random) 
         steps = set(step_processes(cluster.folder)) - scripts
         found = sorted(steps if what == "a slurmstepd killed" else scripts)
         if found:
-            with suppress(ProcessLookupError):
-                os.kill(draw.choice(found), signal.SIGKILL)
+            _kill_tree(draw.choice(found))
+
+
+def _kill_tree(pid: int) -> None:
+    """Kill it and all that it has started, as where Slurm tracks processes by cgroups: by their
+    ancestry alone, as here, it loses those whose ancestor is killed, and nobody ends them."""
+    doomed = [pid]
+    parents = dict(_parents())
+    for one in doomed:
+        doomed += [child for child, parent in parents.items() if parent == one]
+    for one in doomed:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            yield int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
 
 
 def of_simulated(faults: Faults, site: Site, cluster: str, draw: random.Random) -> None:
@@ -137,8 +154,8 @@ def of_simulated(faults: Faults, site: Site, cluster: str, draw: random.Random) 
         pids = [int(line.split()[1].rstrip(":")) for line in site.component_processes()]
         found = [pid for pid in sorted(pids) if mark in _environment(pid)]
         if found:
-            with faults.told("a process of a job killed", cluster), suppress(ProcessLookupError):
-                os.kill(draw.choice(found), signal.SIGKILL)
+            with faults.told("a process of a job killed", cluster):
+                _kill_tree(draw.choice(found))
 
 
 def _environment(pid: int) -> bytes:

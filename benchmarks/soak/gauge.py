@@ -49,14 +49,18 @@ class Gauge:
             life, pid, born = living
             now = time.monotonic()
             try:
-                files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
-                memory = resident(pid)
+                memory, files = reading(pid)
             except (OSError, IndexError):
                 continue  # it has just died
             self.samples.append(Sample(life, now - began, now - born, memory, files))
 
     def stop(self) -> None:
         self._stopped.set()
+
+
+def reading(pid: int) -> tuple[float, int]:
+    """A process's memory in MB, and its open file descriptors. Raises OSError, if it is gone."""
+    return resident(pid), len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
 def figures(samples: list[Sample]) -> Json:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Json = dict[str, Any]
+_SPARE = 5  # open files that a daemon at rest may have more than a fresh one
 
 
 def markdown(report: Mapping[str, Any]) -> str:
@@ -69,6 +70,13 @@ def _daemon(daemon: Json) -> list[str]:
             f"| {name} | {life['from']:.0f} to {life['to']:.0f} s | {_trend(memory)} | "
             f"{_trend(files)} | {_flat(memory)} and {_flat(files)} |"
         )
+    last, fresh = daemon["quiet"]["last"], daemon["quiet"]["fresh"]
+    lines += [
+        "",
+        f"At rest, when all was over: the last daemon {last['memory']:.1f} MB and {last['files']} "
+        f"open files, one started anew on the same store {fresh['memory']:.1f} MB and "
+        f"{fresh['files']}.",
+    ]
     return lines
 
 
@@ -85,6 +93,9 @@ def _flat(trend: Json) -> str:
 
 
 def flat(daemon: Json) -> bool:
-    """Whether nothing that was long enough to tell is rising."""
+    """Whether nothing that was long enough to tell is rising. Open files go up and down with what
+    there is to do, so those of a daemon at rest count."""
     lines = [*daemon["longest"], daemon["same_age"]]
-    return all(line[what]["flat"] is not False for line in lines for what in ("memory", "files"))
+    quiet = daemon["quiet"]
+    left_open = quiet["last"]["files"] - quiet["fresh"]["files"]
+    return left_open <= _SPARE and all(line["memory"]["flat"] is not False for line in lines)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.daemon.harness import Site, eventually
+from tests.daemon.harness import PATIENCE, Site, eventually
 
 from . import faults as faulty
 from . import verdict as judging
 from .faults import Faults, Lives
-from .gauge import Gauge, figures
+from .gauge import Gauge, figures, reading
 from .kind import Everywhere, everywhere
 from .people import People
 from .verdict import Truth, Verdict
@@ -26,6 +26,7 @@ Json = dict[str, Any]
 BOUND = 60.0  # seconds until nothing is left, once all is healed and the last job has ended (P4)
 _DRAIN = 420.0  # seconds in which the last jobs must end, once all is healed
 _OWED = 60.0
+_SETTLE = 2.0  # seconds until a daemon that has nothing to do has come to rest
 SETTINGS: Json = {
     "policy": "EQ-LF",
     "poll_interval": "1s",
@@ -106,7 +107,7 @@ def _run(plan: Plan, site: Site, kind: Everywhere, say: Callable[[str], None]) -
         outcome.verdict.broken(None, accident)
     _judge(outcome, site, people, faults)
     outcome.report |= {"left_after_seconds": left, "daemon": figures(gauge.samples)}
-    _finish(outcome, site)
+    _finish(outcome, site, lives)
     outcome.report["violations"] = [
         {"job": job, "what": what} for job, what in outcome.verdict.violations
     ]
@@ -187,6 +188,15 @@ def _judge(outcome: Outcome, site: Site, people: People, faults: Faults) -> None
     }
 
 
+def _quiet(lives: Lives) -> Json:
+    """The daemon's memory and open files while there is nothing to do."""
+    living = lives.living()
+    assert living is not None, "no daemon runs"
+    time.sleep(_SETTLE)
+    memory, files = reading(living[1])
+    return {"memory": memory, "files": files}
+
+
 def _results(outcome: Outcome, site: Site, people: People) -> None:
     """COMPLETED with files: each component's results are home, whole."""
     expected = (site.work / INPUT).read_text()
@@ -201,12 +211,18 @@ def _results(outcome: Outcome, site: Site, people: People) -> None:
                 outcome.verdict.broken(told.job, f"the results of component {part['index']}")
 
 
-def _finish(outcome: Outcome, site: Site) -> None:
-    """Tell the story of each violation, and end the daemon."""
+def _finish(outcome: Outcome, site: Site, lives: Lives) -> None:
+    """Tell the story of each violation, hold the last daemon against a fresh one, and end that."""
     for number, what in outcome.verdict.violations[:20]:
         shown = "" if number is None else json.dumps(site.show(number), indent=1)
         outcome.stories.append(f"{what}\n{shown}")
+    quiet = outcome.report["daemon"]["quiet"] = {"last": _quiet(lives)}
     if (code := site.stop()) != 0:
         outcome.verdict.broken(None, f"the daemon ended with {code}")
+    lives.start()
+    eventually(site.serves, PATIENCE, "the daemon serves")
+    site.look_at_clusters()
+    quiet["fresh"] = _quiet(lives)
+    site.stop()
     if "Traceback" in site.log.read_text("utf-8", "replace"):
         outcome.verdict.broken(None, f"a traceback in {site.log}")

@@ -159,7 +159,7 @@ class Attempts:
         if component.over:
             return
         if event.shut and not component.started and component.exit_code is not None:
-            # A controller and a node that were killed at once may say COMPLETED of such a job.
+            # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
             said = f"its cluster says {component.detail}, but its script has never started"
             component.exit_code, component.cause, component.detail = None, Cause.LOST, said
         component.end_time = event.end_time or component.end_time

@@ -17,6 +17,7 @@ from benchmarks.federation import resident
 
 Json = dict[str, Any]
 YOUNG = 60.0  # seconds of a life that belong to its start
+SETTLED = 600.0  # for so long a daemon remembers what it has cleaned away: it fills until then
 _RISE = 0.05  # of the median: what a flat line may rise from its first to its last sample
 _FEW = 6  # samples that tell no slope
 
@@ -66,7 +67,7 @@ def reading(pid: int) -> tuple[float, int]:
 def figures(samples: list[Sample]) -> Json:
     """The longest lives, each for itself; and all lives at the same age, over the whole soak."""
     lives = [list(group) for _, group in groupby(samples, lambda sample: sample.life)]
-    old = [kept for life in lives if (kept := [s for s in life if s.age >= YOUNG])]
+    old = [kept for life in lives if (kept := _settled(life))]
     longest = sorted(old, key=len, reverse=True)[:3]
     told = [_life(life) for life in sorted(longest, key=lambda life: life[0].time)]
     return {
@@ -75,6 +76,12 @@ def figures(samples: list[Sample]) -> Json:
         "longest": told,
         "same_age": _same_age([s for s in samples if YOUNG / 3 <= s.age < YOUNG]),
     }
+
+
+def _settled(life: list[Sample]) -> list[Sample]:
+    """The part of a life in which it should be flat; of a short one, what is not its start."""
+    long = life[-1].age >= 1.5 * SETTLED
+    return [sample for sample in life if sample.age >= (SETTLED if long else YOUNG)]
 
 
 def _life(samples: list[Sample]) -> Json:

@@ -45,8 +45,8 @@ class Plan:
     pace: float = 20.0  # seconds between two faults of a cluster, on average
     longest: float = 10.0  # seconds of a fault, at most
     short: float = 25.0  # seconds of a short life of the daemon, on average
-    long: float = 0.2  # of the whole: a long life
-    longs: int = 3
+    long: float = 0.6  # of the whole: a long life
+    longs: int = 1
     every: float = 10.0  # seconds between two samples
     overtime: bool = True  # some jobs run into their time limit
     kinds: Mapping[str, int] = field(default_factory=lambda: faulty.ALL)

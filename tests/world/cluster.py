@@ -249,7 +249,7 @@ class WorldCluster:
             host=f"{self.plan.name}n1",
             started_at=now + self._rng.choice((0.0, 0.3, 2.0)),
             patience=extra["patience"],
-            run_time=extra["run_time"],
+            run_time=max(0.001, extra["run_time"]),  # what a script leaves it leaves in its time
             exit_code=extra["exit_code"],
         )
         return Run(job.name, actor, extra["traps"], extra["works"])

@@ -27,6 +27,7 @@ from metabroker.store.rows import Names
 
 from .sole import SoleOwner
 
+_WHILE = 60.0  # seconds that settling may take
 GAP = 10_000
 """Job numbers that are left out after a restore, since users may have been told them."""
 
@@ -85,16 +86,23 @@ def restore_in_place(config: Config, wanted: Wanted, now: float) -> Outcome:
         StoreUnavailable: it cannot be opened, or a daemon uses it.
     """
     with closing(SoleOwner(config.store)), closing(Store(config.store)) as store:
-        leader = store.leadership.leader()
-        if leader is not None and leader.seconds > 0 and not wanted.force:
-            raise BackupError(
-                f"{leader.holder} leads, or did until {leader.seconds:.0f} s from now",
-                "stop every daemon of this store, and wait so long",
-            )
         last = store.restorations.last_event()
         if last is None:
             raise BackupError("the store is empty", "restore its database first")
+        if store.shared:
+            _keep_others_out(store, wanted)
         return _settle(store, last, wanted, now)
+
+
+def _keep_others_out(store: Store, wanted: Wanted) -> None:
+    """Lead, so that no broker that is started meanwhile does. `_settle` lets the lead go."""
+    leader = store.leadership.leader()
+    if store.leadership.take("metabroker restore", _WHILE) is None and not wanted.force:
+        who = "another broker" if leader is None else leader.holder
+        raise BackupError(
+            f"{who} leads, or did some seconds ago",
+            "stop every daemon of this store, and try again after its `lease`",
+        )
 
 
 def _refuse_stranger(path: Path) -> None:

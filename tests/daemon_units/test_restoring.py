@@ -22,6 +22,7 @@ from metabroker.store.access_tokens import TokenRow
 from metabroker.store.backups import BackupError, content_of, make
 from tests.store.making import NAMES, batch, component, entry, job
 from tests.store.schemas import KEPT, lay
+from tests.testbed.postgres import Postgres
 
 NOW = 1_800_000_000.0
 
@@ -181,6 +182,30 @@ def test_what_has_come_back_by_other_means_is_settled_in_place(
     with closing(Store(config.store)) as store:
         assert store.leadership.term() == NOW
         assert {j.state for j in store.recover(NAMES).jobs} == {JobState.HELD, JobState.WAITING}
+
+
+def test_a_database_that_came_back_by_its_own_means_is_settled_in_place(
+    tmp_path: Path, postgres: Postgres
+) -> None:
+    name = postgres.database()
+    file = tmp_path / "metabroker.yaml"
+    file.write_text(
+        f"store: {postgres.url(name)}\nclusters: {{delft: {{system: simulated, processors: 9}}}}\n"
+    )
+    config = load(file)
+    with closing(Store(config.store)) as store:
+        assert store.leadership.take("a broker", 0.0) == 1
+        store.commit(batch(job(2), journal=[entry(2, time=80.0)]), NAMES)
+        backup = postgres.dump(name)
+        store.commit(batch(job(5), journal=[entry(5, time=200.0)]), NAMES)
+    postgres.bring_back(name, backup)
+    done = restore_in_place(config, Wanted(), NOW)
+    assert (done.held, done.restored.backup_time, done.restored.term) == (1, 80.0, NOW)
+    with closing(Store(config.store)) as store:
+        assert {j.id: j.state for j in store.recover(NAMES).jobs} == {2: JobState.HELD}
+        assert store.leadership.take("a broker", 60.0) == NOW + 1, "it was let go"
+        with pytest.raises(BackupError, match="a broker leads"):
+            restore_in_place(config, Wanted(), NOW + 2)
 
 
 def test_nothing_is_settled_in_an_empty_store(config: Config) -> None:

@@ -32,7 +32,7 @@ USER = "metabroker"
 DATABASE = "postgres"
 _MOST = 500  # roles
 _SERVER = "nobody"  # postgres refuses to run as root
-_PROGRAMS = ("postgres", "initdb")
+_PROGRAMS = ("postgres", "initdb", "pg_dump", "pg_restore")
 _SETTINGS = """
 fsync = off
 full_page_writes = off
@@ -211,6 +211,30 @@ class Postgres:
         if port is None:
             return f"postgresql://{name}@/{DATABASE}?host={self.folder}&port={self.port}"
         return f"postgresql://{name}:{self.password}@127.0.0.1:{port}/{DATABASE}"
+
+    def dump(self, name: str) -> bytes:
+        """A backup of a role's schema, by PostgreSQL's own means; whoever uses it goes on."""
+        return self._by("pg_dump", "--format=custom", f"--schema={name}", f"--username={name}")
+
+    def bring_back(self, name: str, dump: bytes) -> None:
+        """The schema as it was then, and nothing of what came since."""
+        self.run(f"DROP SCHEMA {name} CASCADE")
+        # Who owns a schema that a dump brings back must be allowed to make one.
+        self._by("pg_restore", f"--username={USER}", f"--dbname={DATABASE}", given=dump)
+
+    def _by(self, program: str, *words: str, given: bytes = b"") -> bytes:
+        where = (f"--host={self.folder}", f"--port={self.port}")
+        named = (DATABASE,) if program == "pg_dump" else ()
+        done = subprocess.run(
+            [self._programs / program, *where, *words, *named],
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        if done.returncode:
+            raise TestbedError(f"{program}: {done.stderr.decode()}")
+        return done.stdout
 
     def close(self) -> None:
         """Leave nothing."""

@@ -127,6 +127,25 @@ def _tell(outcome: Outcome, folder: Path) -> None:
     print(f"\nthe scenario is in {file}", file=sys.stderr)
 
 
+def _as_json(result: Storm, missed: list[str]) -> str:
+    return json.dumps(
+        {
+            "seeds": result.seeds,
+            "seconds": result.seconds,
+            "missed": missed,
+            "failed": result.failed,
+            "reached": result.tally.counts,
+        }
+    )
+
+
+def _in_words(result: Storm, missed: list[str]) -> str:
+    return (
+        f"{result.seeds} seeds, {len(result.failed)} violations, {result.seconds:.0f} s; "
+        f"mistakes missed: {', '.join(missed) or 'none'}"
+    )
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.world.storm")
@@ -166,23 +185,7 @@ def main() -> int:
             command += f" && make storm-mutations LIMIT={given.mutations}"
         given.report.write_text(report(result, found, command))
     missed = [name for name, count, _ in found if count is None]
-    if given.json:
-        print(
-            json.dumps(
-                {
-                    "seeds": result.seeds,
-                    "seconds": result.seconds,
-                    "missed": missed,
-                    "failed": result.failed,
-                    "reached": result.tally.counts,
-                }
-            )
-        )
-    else:
-        print(
-            f"{result.seeds} seeds, {len(result.failed)} violations, {result.seconds:.0f} s; "
-            f"mistakes missed: {', '.join(missed) or 'none'}"
-        )
+    print(_as_json(result, missed) if given.json else _in_words(result, missed))
     for seed, _wrong in result.failed[:1]:
         outcome = play_seed(seed, brokers=brokers_of(seed, given.several))
         _tell(outcome, Path("storm-failures"))

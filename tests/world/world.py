@@ -84,21 +84,7 @@ class World:
             for plan in scenario.clusters
         ]
         self.by_name = {cluster.plan.name: cluster for cluster in self.clusters}
-        self.settings = Settings(
-            store.instance,
-            tuple(
-                ClusterSettings(
-                    c.plan.name, c.plan.reserves, c.plan.processors, "slurm", c.plan.unit
-                )
-                for c in self.clusters
-            ),
-            completion_retries=scenario.completion_retries,
-            stage_timeout=60.0,
-            reserve_timeout=10.0,
-            submit_timeout=20.0,
-            barrier_timeout=40.0,
-            stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
-        )
+        self.settings = self._settings()
         self.names = Names([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.acknowledged: dict[int, int] = {}  # job plan -> job
@@ -112,6 +98,24 @@ class World:
         for cluster in self.clusters:
             cluster.files.fate = partial(self.network.step_fate, cluster)
         self.last_fault = 0.0
+
+    def _settings(self) -> Settings:
+        scenario = self.scenario
+        return Settings(
+            self.store.instance,
+            tuple(
+                ClusterSettings(
+                    c.plan.name, c.plan.reserves, c.plan.processors, "slurm", c.plan.unit
+                )
+                for c in self.clusters
+            ),
+            completion_retries=scenario.completion_retries,
+            stage_timeout=60.0,
+            reserve_timeout=10.0,
+            submit_timeout=20.0,
+            barrier_timeout=40.0,
+            stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
+        )
 
     # --- time ---------------------------------------------------------------------------------
 

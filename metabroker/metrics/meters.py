@@ -6,6 +6,8 @@ number of time series depends on the configuration alone.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 SINGLE, CO_ALLOCATED = "single", "co-allocated"
@@ -19,75 +21,94 @@ _PASS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
 _STORE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 
+@dataclass(frozen=True, slots=True)
+class _Make:
+    """Makes them in one registry."""
+
+    registry: CollectorRegistry
+
+    def counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"metabroker_{name}", text, labels, registry=self.registry)
+
+    def histogram(
+        self, name: str, text: str, buckets: tuple[float, ...], *labels: str
+    ) -> Histogram:
+        whole = f"metabroker_{name}"
+        return Histogram(whole, text, labels, registry=self.registry, buckets=buckets)
+
+
 class Meters:
     """All counters and histograms. Thread-safe, as prometheus-client's are."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        def counter(name: str, text: str, *labels: str) -> Counter:
-            return Counter(f"metabroker_{name}", text, labels, registry=registry)
-
-        def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
-            whole = f"metabroker_{name}"
-            return Histogram(whole, text, labels, registry=registry, buckets=buckets)
-
-        self.submitted = counter("jobs_submitted", "Jobs that were accepted.", "kind")
-        self.ended = counter("jobs_ended", "Jobs that have ended, by their last state.",
-                             "kind", "state")  # fmt: skip
-        self.waiting = histogram(
-            "job_waiting_seconds",
-            "From submission to start, of jobs that have ended after a start.", _LONG, "kind",
-        )  # fmt: skip
-        self.response = histogram(
-            "job_response_seconds",
-            "From submission to end, of jobs that have ended after a start.", _LONG, "kind",
-        )  # fmt: skip
-        self.slowdown = histogram(
-            "job_bounded_slowdown",
-            "Response time over run time, with run times of at least 10 s, and at least 1.",
-            _SLOWDOWN, "kind",
-        )  # fmt: skip
-        self.attempts = counter(
-            "coallocation_attempts",
-            "Attempts to co-allocate, by result (committed, rolled-back) and the cause of a "
-            "rollback.", "result", "cause",
-        )  # fmt: skip
-        self.skew = histogram(
-            "coallocation_start_skew_seconds",
-            "From the first to the last component's start, as the components record them.", _SKEW,
-        )  # fmt: skip
-        self.barrier = histogram(
-            "barrier_wait_seconds",
-            "From a component's arrival at the barrier to its opening.", _BARRIER, "cluster",
-        )  # fmt: skip
-        self.reserved_idle = counter(
-            "reserved_idle_processor_seconds",
-            "Processors times seconds that were reserved for co-allocated jobs while nothing of "
-            "theirs ran: from the reservation to the start, or to the rollback.", "cluster",
-        )  # fmt: skip
-        self.submissions = counter(
-            "component_submissions",
-            "Answers of clusters to submissions: accepted; refused; unknown (no answer, asked "
-            "again); adopted (found, or taken, when asked again).", "cluster", "outcome",
-        )  # fmt: skip
-        self.command = histogram(
-            "command_seconds", "Commands of a cluster's client tools.", _COMMAND,
-            "cluster", "command",
-        )  # fmt: skip
-        self.command_errors = counter(
-            "command_errors",
-            "Commands that failed (exit code not 0), were lost (no answer, cut off) or missing "
-            "(could not be run).", "cluster", "command", "error",
-        )  # fmt: skip
-        self.scheduling = histogram(
+        make = _Make(registry)
+        self._count_jobs(make)
+        self._count_coallocation(make)
+        self._count_clusters(make)
+        self.scheduling = make.histogram(
             "scheduling_pass_seconds", "One pass of the policy over all queues.", _PASS
         )
-        self.store = histogram(
+        self.store = make.histogram(
             "store_commit_seconds", "One transaction, until it is durable.", _STORE
         )
         for kind in (SINGLE, CO_ALLOCATED):  # from 0 on, not from the first event on
             for meter in (self.submitted, self.waiting, self.response, self.slowdown):
                 meter.labels(kind)
         self.attempts.labels("committed", "")
+
+    def _count_jobs(self, make: _Make) -> None:
+        self.submitted = make.counter("jobs_submitted", "Jobs that were accepted.", "kind")
+        self.ended = make.counter("jobs_ended", "Jobs that have ended, by their last state.",
+                             "kind", "state")  # fmt: skip
+        self.waiting = make.histogram(
+            "job_waiting_seconds",
+            "From submission to start, of jobs that have ended after a start.", _LONG, "kind",
+        )  # fmt: skip
+        self.response = make.histogram(
+            "job_response_seconds",
+            "From submission to end, of jobs that have ended after a start.", _LONG, "kind",
+        )  # fmt: skip
+        self.slowdown = make.histogram(
+            "job_bounded_slowdown",
+            "Response time over run time, with run times of at least 10 s, and at least 1.",
+            _SLOWDOWN, "kind",
+        )  # fmt: skip
+
+    def _count_coallocation(self, make: _Make) -> None:
+        self.attempts = make.counter(
+            "coallocation_attempts",
+            "Attempts to co-allocate, by result (committed, rolled-back) and the cause of a "
+            "rollback.", "result", "cause",
+        )  # fmt: skip
+        self.skew = make.histogram(
+            "coallocation_start_skew_seconds",
+            "From the first to the last component's start, as the components record them.", _SKEW,
+        )  # fmt: skip
+        self.barrier = make.histogram(
+            "barrier_wait_seconds",
+            "From a component's arrival at the barrier to its opening.", _BARRIER, "cluster",
+        )  # fmt: skip
+        self.reserved_idle = make.counter(
+            "reserved_idle_processor_seconds",
+            "Processors times seconds that were reserved for co-allocated jobs while nothing of "
+            "theirs ran: from the reservation to the start, or to the rollback.", "cluster",
+        )  # fmt: skip
+
+    def _count_clusters(self, make: _Make) -> None:
+        self.submissions = make.counter(
+            "component_submissions",
+            "Answers of clusters to submissions: accepted; refused; unknown (no answer, asked "
+            "again); adopted (found, or taken, when asked again).", "cluster", "outcome",
+        )  # fmt: skip
+        self.command = make.histogram(
+            "command_seconds", "Commands of a cluster's client tools.", _COMMAND,
+            "cluster", "command",
+        )  # fmt: skip
+        self.command_errors = make.counter(
+            "command_errors",
+            "Commands that failed (exit code not 0), were lost (no answer, cut off) or missing "
+            "(could not be run).", "cluster", "command", "error",
+        )  # fmt: skip
 
     def took(self, what: str, seconds: float) -> None:
         """A "pass" of the policy, or a "commit" of the store, took so long."""

@@ -223,6 +223,7 @@ class Host:
 
     def lost(self) -> None:
         """Another broker leads: it begins anew, and stands by."""
+        assert self.up, "one that is gone cannot learn it"
         self.world.tell(f"{self.name} does not lead any more")
         self.world.tally.add("lead lost")
         self.end()
@@ -279,14 +280,17 @@ class Host:
         again: Callable[[], None] = lambda: None,
     ) -> None:
         """Ask the database; what it was asked it does, also if nobody hears the answer."""
-        world = self.world
+        world, birth = self.world, self._births
 
         def asked() -> None:
             trouble = self._trouble()
             if trouble == "before":
-                self.at(world.now + _NO_ANSWER, again)
+                if birth == self._births:
+                    self.at(world.now + _NO_ANSWER, again)
                 return
             answer = question()
+            if birth != self._births:
+                return  # who has asked is gone
             if trouble == "after":
                 self.at(world.now + _NO_ANSWER, again)
             else:

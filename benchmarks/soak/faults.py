@@ -31,7 +31,6 @@ ALL = {
 MILD = {"slurmctld stopped": 2, "a process of a job killed": 1}
 """What leaves nothing behind that Slurm needs half a minute or more to notice."""
 _OUT_OF_SERVICE = ("down", "drain", "fail")
-_STARTING = 5.0  # seconds in which a daemon may not yet know what to do at SIGTERM
 _TEND = 2.0  # seconds between two looks of a cluster's operator
 
 
@@ -238,7 +237,8 @@ class Lives:
 
     def _die(self, faults: Faults, draw: random.Random) -> None:
         killed = draw.random() < 0.7
-        young = time.monotonic() - self.born < _STARTING
+        # One that does not serve yet may not know yet what to do at SIGTERM.
+        young = not killed and not self.site.serves()
         with faults.told("daemon killed" if killed else "daemon ended by SIGTERM", "daemon"):
             if killed:
                 self.site.kill()

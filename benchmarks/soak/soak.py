@@ -96,6 +96,8 @@ def _run(plan: Plan, site: Site, kind: Everywhere, say: Callable[[str], None]) -
         people.stop()
         faults.stop()
         gauge.stop()
+    if lives.living() is None:  # its faults have ended before their time: that is told below
+        lives.start()
     late = people.wait(_DRAIN)
     sampling.join()
     say("healed; all jobs have ended" if not late else f"{len(late)} jobs have not ended")

@@ -217,8 +217,10 @@ class Routes:
 
     async def _done(self, request: web.Request, change: Callable[[], Future[Json]]) -> web.Response:
         """The outcome of a change. It goes on even if the one who asked has gone."""
-        future = await asyncio.shield(self._call(change))
-        result = asyncio.wrap_future(future)
+        asked = self._call(change)
+        asked.add_done_callback(_heard)
+        result = asyncio.wrap_future(await asyncio.shield(asked))
+        result.add_done_callback(_heard)
         await asyncio.wait({result})  # unlike `await result`, does not cancel it when cancelled
         if result.cancelled():
             raise _stopping()
@@ -233,6 +235,12 @@ class Routes:
 
     def _call(self, call: Callable[[], _T]) -> asyncio.Future[_T]:
         return asyncio.get_running_loop().run_in_executor(self.executor, call)
+
+
+def _heard(done: asyncio.Future[Any]) -> None:
+    """Nobody may be there to be told of an error: then that is no accident."""
+    if not done.cancelled():
+        done.exception()
 
 
 def _stopping() -> ServiceError:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import contextlib
+import gc
 import json
 import logging
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from aiohttp.test_utils import make_mocked_request
 
 from metabroker.api.client import Client, ClientError
+from metabroker.api.routes import Routes
 from metabroker.api.server import LARGEST_BODY, ApiServer
-from metabroker.api.service import Json
+from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.submission.model import Caller, Submission
 from tests.api.fake import FakeService
 from tests.api.raw import RawConnection, request
@@ -221,3 +228,41 @@ def test_a_bug_is_logged_and_not_told(folder: Path, caplog: pytest.LogCaptureFix
     assert status == 500
     assert "secret" not in json.dumps(answer)
     assert "secret of the inside" in caplog.text
+
+
+@pytest.mark.parametrize("refused", ["at once", "later"])
+def test_a_refusal_that_nobody_hears_any_more_is_no_accident(
+    refused: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Asked(Routes):
+        def __init__(self) -> None:
+            self.executor = ThreadPoolExecutor(1)
+
+    error = ServiceError(Failure.CONFLICT, "job 1 has ended")
+    goes_on = threading.Event()
+    later: Future[Json] = Future()
+
+    def change() -> Future[Json]:
+        goes_on.wait(10)
+        if refused == "at once":
+            raise error
+        return later
+
+    async def ask_and_leave() -> None:
+        routes, request = Asked(), make_mocked_request("POST", "/v1/jobs/1/cancel")
+        if refused == "later":
+            goes_on.set()
+        asked = asyncio.create_task(routes._done(request, change))
+        await asyncio.sleep(0.05)
+        asked.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asked
+        goes_on.set()
+        later.set_exception(error)
+        await asyncio.sleep(0.05)
+        del asked
+        gc.collect()
+
+    asyncio.run(ask_and_leave())
+    gc.collect()
+    assert not [record for record in caplog.records if record.name == "asyncio"]

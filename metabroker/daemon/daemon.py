@@ -22,20 +22,20 @@ from metabroker.store import LeadershipLost, Store
 from metabroker.store.requests import ANSWERED
 
 from . import build
-from .anew import begin_anew
-from .candidate import Candidate
 from .clock import Clock
 from .desk import Hook, no_hook
 from .leading import Given, Leading
-from .lease import Lease
 from .offline import twins
-from .present import Present
-from .relay import Relay
 from .rules import Rules
 from .service import ALONE
+from .sharing.anew import begin_anew
+from .sharing.candidate import Candidate
+from .sharing.lease import Lease
+from .sharing.present import Present
+from .sharing.relay import Relay
+from .sharing.standby import StandbyService
 from .site import Site
 from .sole import SoleOwner
-from .standby import StandbyService
 from .tokens import TokenOffice
 from .users import Users, users_of
 

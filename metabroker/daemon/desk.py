@@ -150,7 +150,7 @@ class Desk:
             return Unsure(effect.ref, step, doubt.detail)
         except OSError as error:
             # Its text would name the gate's folder, which is a secret.
-            why = f"its folder cannot be used: {error.strerror}"
+            why = f"its folder cannot be used: {error.strerror or type(error).__name__}"
             log.warning("%s: %s of %s: %s", self.name, step.value, effect.ref, why, extra=extra)
             return Unsure(effect.ref, step, why)
         except StoreUnavailable as error:

@@ -28,11 +28,11 @@ from metabroker.store.rows import Names
 from . import build
 from .desk import Desk, Hook
 from .engine import Engine
-from .inbox import Inbox
 from .loop import Loop
 from .orders import Orders
 from .rules import Rules
 from .service import DaemonService
+from .sharing.inbox import Inbox
 from .users import Users
 from .watcher import FAR, NEAR
 

@@ -20,10 +20,10 @@ from metabroker.config.model import Config
 from metabroker.store import LeadershipLost, StoreUnavailable
 
 from . import logs, privileges
-from .anew import begin_anew, bury_former
 from .daemon import Daemon
 from .desk import Hook, no_hook
 from .notify import Notifier
+from .sharing.anew import begin_anew, bury_former
 from .users import trouble_with_root
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from metabroker.web.page import Page
 from metabroker.web.scrape import scrape
 from metabroker.web.server import WebServer
 
-from .present import WholeService
+from .sharing.present import WholeService
 
 log = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from metabroker.api.service import Failure, Service, ServiceError
-from metabroker.daemon import relay as relaying
-from metabroker.daemon import standby as standing
-from metabroker.daemon.inbox import Inbox
-from metabroker.daemon.relay import Relay
-from metabroker.daemon.standby import StandbyService
+from metabroker.daemon.sharing import relay as relaying
+from metabroker.daemon.sharing import standby as standing
+from metabroker.daemon.sharing.inbox import Inbox
+from metabroker.daemon.sharing.relay import Relay
+from metabroker.daemon.sharing.standby import StandbyService
 from metabroker.store import Store
 from metabroker.store.requests import ANSWERED, ASKED
 from metabroker.submission.model import Caller, Processors

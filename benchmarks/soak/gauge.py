@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import threading
 import time
@@ -18,6 +19,8 @@ from benchmarks.federation import resident
 Json = dict[str, Any]
 YOUNG = 60.0  # seconds of a life that belong to its start
 SETTLED = 600.0  # for so long a daemon remembers what it has cleaned away: it fills until then
+STORE = "metabroker.db"  # what the names of the store's files begin with
+FILLED = 300.0  # for so long a cluster remembers what has ended, and tells it to whoever looks
 _RISE = 0.05  # of the median: what a flat line may rise from its first to its last sample
 _FEW = 6  # samples that tell no slope
 
@@ -50,7 +53,7 @@ class Gauge:
             life, pid, born = living
             now = time.monotonic()
             try:
-                memory, files = reading(pid)
+                memory, files = resident(pid), len(_open_files(pid))
             except (OSError, IndexError):
                 continue  # it has just died
             self.samples.append(Sample(life, now - began, now - born, memory, files))
@@ -59,9 +62,19 @@ class Gauge:
         self._stopped.set()
 
 
-def reading(pid: int) -> tuple[float, int]:
-    """A process's memory in MB, and its open file descriptors. Raises OSError, if it is gone."""
-    return resident(pid), len(list(Path(f"/proc/{pid}/fd").iterdir()))
+def at_rest(pid: int) -> Json:
+    """A process's memory in MB, and its open file descriptors: of the store, and all others.
+
+    Raises:
+        OSError: it is gone.
+    """
+    files = _open_files(pid)
+    of_store = sum(STORE in Path(file).name for file in files)
+    return {"memory": resident(pid), "of_store": of_store, "others": len(files) - of_store}
+
+
+def _open_files(pid: int) -> list[str]:
+    return [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
 
 
 def figures(samples: list[Sample]) -> Json:
@@ -74,13 +87,13 @@ def figures(samples: list[Sample]) -> Json:
         "samples": len(samples),
         "lives": len(lives),
         "longest": told,
-        "same_age": _same_age([s for s in samples if YOUNG / 3 <= s.age < YOUNG]),
+        "same_age": _same_age(samples),
     }
 
 
 def _settled(life: list[Sample]) -> list[Sample]:
     """The part of a life in which it should be flat; of a short one, what is not its start."""
-    long = life[-1].age >= 1.5 * SETTLED
+    long = life[-1].age >= 1.4 * SETTLED
     return [sample for sample in life if sample.age >= (SETTLED if long else YOUNG)]
 
 
@@ -96,12 +109,15 @@ def _life(samples: list[Sample]) -> Json:
 
 
 def _same_age(samples: list[Sample]) -> Json:
-    times = [sample.time for sample in samples]
+    """Of a soak that is long enough, only what comes after the clusters' memory has filled up."""
+    filled = FILLED if samples and samples[-1].time >= 3 * FILLED else 0.0
+    same = [s for s in samples if YOUNG / 3 <= s.age < YOUNG and s.time >= filled]
+    times = [sample.time for sample in same]
     return {
         "from": YOUNG / 3,
         "to": YOUNG,
-        "memory": _trend(times, [sample.memory for sample in samples]),
-        "files": _trend(times, [float(sample.files) for sample in samples]),
+        "memory": _trend(times, [sample.memory for sample in same]),
+        "files": _trend(times, [float(sample.files) for sample in same]),
     }
 
 

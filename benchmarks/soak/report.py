@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 Json = dict[str, Any]
-_SPARE = 5  # open files that a daemon at rest may have more than a fresh one
+_SPARE = 5  # open files, but for the store's, that a daemon at rest may have more than a fresh one
+# The store's: one connection that writes, and those that SQLAlchemy's pool has at most (5, and 10
+# for a moment), of which SQLite may keep each file open until nobody has a lock on it; each has the
+# database and its log, all of them together the log's index.
+_OF_STORE = 2 * (1 + 5 + 10) + 1
 
 
 def markdown(report: Mapping[str, Any]) -> str:
@@ -73,11 +77,16 @@ def _daemon(daemon: Json) -> list[str]:
     last, fresh = daemon["quiet"]["last"], daemon["quiet"]["fresh"]
     lines += [
         "",
-        f"At rest, when all was over: the last daemon {last['memory']:.1f} MB and {last['files']} "
-        f"open files, one started anew on the same store {fresh['memory']:.1f} MB and "
-        f"{fresh['files']}.",
+        f"At rest, when all was over: the last daemon {_rest(last)}; one started anew on the same "
+        f"store {_rest(fresh)}.",
     ]
     return lines
+
+
+def _rest(quiet: Json) -> str:
+    return f"{quiet['memory']:.1f} MB, {quiet['of_store']} open files of the store and " + (
+        f"{quiet['others']} others"
+    )
 
 
 def _trend(trend: Json) -> str:
@@ -93,9 +102,10 @@ def _flat(trend: Json) -> str:
 
 
 def flat(daemon: Json) -> bool:
-    """Whether nothing that was long enough to tell is rising. Open files go up and down with what
-    there is to do, so those of a daemon at rest count."""
+    """Whether nothing that was long enough to tell is rising.
+
+    Open files go up and down with what there is to do, so those of a daemon at rest count."""
     lines = [*daemon["longest"], daemon["same_age"]]
-    quiet = daemon["quiet"]
-    left_open = quiet["last"]["files"] - quiet["fresh"]["files"]
-    return left_open <= _SPARE and all(line["memory"]["flat"] is not False for line in lines)
+    last, fresh = daemon["quiet"]["last"], daemon["quiet"]["fresh"]
+    closed = last["others"] <= fresh["others"] + _SPARE and last["of_store"] <= _OF_STORE
+    return closed and all(line["memory"]["flat"] is not False for line in lines)

@@ -16,7 +16,7 @@ from tests.daemon.harness import PATIENCE, Site, eventually
 from . import faults as faulty
 from . import verdict as judging
 from .faults import Faults, Lives
-from .gauge import Gauge, figures, reading
+from .gauge import Gauge, at_rest, figures
 from .kind import Everywhere, everywhere
 from .people import People
 from .verdict import Truth, Verdict
@@ -45,7 +45,7 @@ class Plan:
     pace: float = 20.0  # seconds between two faults of a cluster, on average
     longest: float = 10.0  # seconds of a fault, at most
     short: float = 25.0  # seconds of a short life of the daemon, on average
-    long: float = 0.6  # of the whole: a long life
+    long: float = 0.5  # of the whole: a long life
     longs: int = 1
     every: float = 10.0  # seconds between two samples
     overtime: bool = True  # some jobs run into their time limit
@@ -195,8 +195,7 @@ def _quiet(lives: Lives) -> Json:
     living = lives.living()
     assert living is not None, "no daemon runs"
     time.sleep(_SETTLE)
-    memory, files = reading(living[1])
-    return {"memory": memory, "files": files}
+    return at_rest(living[1])
 
 
 def _results(outcome: Outcome, site: Site, people: People) -> None:

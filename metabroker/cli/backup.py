@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,18 +30,16 @@ def backup(file: str, target: str, force: bool, as_json: bool) -> int:
     To be run by the daemon's own account. Users' scripts are in the copy: nobody else may read it.
     """
     from metabroker import __version__
-    from metabroker.store.backups import BackupError, file_of, make
+    from metabroker.store.backups import file_of, make
 
-    config = _config(file)
-    try:
+    config = configuration(file)
+    with stored():
         store = file_of(config.store)
         made = make(store, Path(target), force=force, now=time.time(), version=__version__)
-    except BackupError as error:
-        raise CliError(error.message, error.advice) from error
     if as_json:
         common.print_json(_as_json(made))
     else:
-        print(f"{made.path}: {_jobs(made)}")
+        print(f"{made.path}: {jobs_of(made)}")
     return 0
 
 
@@ -87,24 +87,17 @@ def restore(
     """
     from metabroker.daemon.restoring import Wanted, restore_in_place
     from metabroker.daemon.restoring import restore as run
-    from metabroker.store import StoreUnavailable
-    from metabroker.store.backups import BackupError
 
     if (source is None) != in_place:
         raise CliError("name either a BACKUP or --in-place", "see: restore --help", USAGE)
-    config = _config(file)
+    config = configuration(file)
     wanted = Wanted(force, release_waiting, keep_tokens, gap)
-    try:
+    with stored():
         now = time.time()
         if source is None:
             done = restore_in_place(config, wanted, now)
         else:
             done = run(config, Path(source), wanted, now)
-    except BackupError as error:
-        raise CliError(error.message, error.advice) from error
-    except StoreUnavailable as error:
-        what, _, advice = str(error).partition("; ")
-        raise CliError(what, advice or "check `store` in the configuration") from error
     if as_json:
         common.print_json(_told(done))
     else:
@@ -112,7 +105,24 @@ def restore(
     return 0
 
 
-def _config(file: str) -> Config:
+@contextmanager
+def stored() -> Iterator[None]:
+    """What goes wrong with stores and their copies ends a command with what is wrong, and what to
+    do."""
+    from metabroker.store import StoreUnavailable
+    from metabroker.store.backups import BackupError
+
+    try:
+        yield
+    except BackupError as error:
+        raise CliError(error.message, error.advice) from error
+    except StoreUnavailable as error:
+        what, _, advice = str(error).partition("; ")
+        raise CliError(what, advice or "check `store` in the configuration") from error
+
+
+def configuration(file: str) -> Config:
+    """The daemon's, read by a command that works without it."""
     from metabroker.config import ConfigErrors, load
 
     try:
@@ -125,7 +135,8 @@ def _config(file: str) -> Config:
         raise CliError(what, advice or "correct it", USAGE) from found
 
 
-def _jobs(content: Content) -> str:
+def jobs_of(content: Content) -> str:
+    """How many are in it, by state, and of when."""
     from metabroker.cli.table import clock
 
     counts = ", ".join(f"{number} {state}" for state, number in content.jobs.items())
@@ -162,7 +173,7 @@ def _print(done: Outcome) -> None:
     if done.content is None:
         print(f"the store is as it was at {done.restored.when}")
     else:
-        print(f"restored from {done.content.path}: {_jobs(done.content)}")
+        print(f"restored from {done.content.path}: {jobs_of(done.content)}")
     if done.aside is not None:
         print(f"the store that was there is {done.aside}")
     print(f"{done.held} jobs that wait, or waited, are held: they may have run since")

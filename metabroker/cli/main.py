@@ -31,6 +31,10 @@ COMMANDS = {
     "simulate": ("simulate:simulate", "play a policy on a workload or a log, in virtual time"),
     "backup": ("backup:backup", "copy the store while the daemon runs"),
     "restore": ("backup:restore", "put a backup in the place of the store"),
+    "move-store": (
+        "move_store:move_store",
+        "from SQLite into PostgreSQL, to run several brokers",
+    ),
     "leftovers": (
         "leftovers:leftovers",
         "after a restore: what runs in clusters, and nobody remembers",

@@ -130,6 +130,7 @@ class Daemon:
         """Be the one that acts; in a tenure, where another might."""
         with self._changing:
             if tenure is not None:
+                self.store.confirm()
                 self.store.term = tenure.term
                 self._lease = Lease(self.store.leadership, tenure, self._lost)
                 self._lease.start()
@@ -162,6 +163,9 @@ class Daemon:
         """The lead could be had: take it up, or begin anew if that fails in the middle."""
         try:
             self._lead(tenure)
+        except LeadershipLost as error:
+            log.warning("the lead cannot be taken up: %s", error)
+            self._anew()
         except Exception:
             log.exception("the lead cannot be taken up")
             self._anew()

@@ -65,7 +65,7 @@ def restore(config: Config, backup: Path, wanted: Wanted, now: float) -> Outcome
         StoreUnavailable: the same; a daemon runs, say.
     """
     path = file_of(config.store)
-    _refuse_stranger(path)
+    refuse_stranger(path, "restore")
     with closing(SoleOwner(config.store)):
         content = examine(backup)
         if not wanted.force:
@@ -105,8 +105,8 @@ def _keep_others_out(store: Store, wanted: Wanted) -> None:
         )
 
 
-def _refuse_stranger(path: Path) -> None:
-    """What root makes, a daemon that is not root could not open."""
+def refuse_stranger(path: Path, command: str) -> None:
+    """What root makes, a daemon that is not root could not open. Raises BackupError."""
     if os.geteuid() != 0:
         return
     there = path if path.exists() else path.parent
@@ -115,7 +115,7 @@ def _refuse_stranger(path: Path) -> None:
         name = accounts.name_of(owner)
         raise BackupError(
             f"{there} is {name}'s, and what root makes there {name} could not open",
-            f"run it as that account: sudo -u {name} metabroker restore ...",
+            f"run it as that account: sudo -u {name} metabroker {command} ...",
         )
 
 

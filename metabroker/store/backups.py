@@ -123,7 +123,7 @@ def content_of(path: Path) -> Content:
 def prepared(backup: Path, store: Path) -> Iterator[Path]:
     """A copy of the backup beside the store, to be worked on; gone afterwards, unless it has been
     put in the store's place."""
-    part = store.with_name(f"{store.name}.restoring")
+    part = store.with_name(f"{store.name}.part")
     with suppress(FileNotFoundError):
         part.unlink()
     with _errors(store), _only_if_whole(part):
@@ -140,8 +140,7 @@ def put_in_place(made: Path, store: Path, stamp: str) -> Path | None:
         aside = None
         if store.exists() and store.stat().st_size:
             aside = _free(store.with_name(f"{store.name}.before-restore-{stamp}"))
-            with suppress(sqlite3.Error), closing(_open(store)) as present:
-                present.execute("pragma wal_checkpoint(truncate)")
+            _fold(store)
             os.link(store, aside)
             for suffix in (_LOG, _INDEX):
                 with suppress(FileNotFoundError):
@@ -150,6 +149,24 @@ def put_in_place(made: Path, store: Path, stamp: str) -> Path | None:
         made.replace(store)
         _sync(store.parent)
         return aside
+
+
+def retire(store: Path, stamp: str) -> Path:
+    """It is the store no more: where it is from now on."""
+    with _errors(store):
+        aside = _free(store.with_name(f"{store.name}.moved-{stamp}"))
+        _fold(store)
+        for suffix in (_LOG, _INDEX, ""):
+            with suppress(FileNotFoundError):
+                Path(f"{store}{suffix}").rename(f"{aside}{suffix}")
+        _sync(store.parent)
+        return aside
+
+
+def _fold(store: Path) -> None:
+    """What is in its log comes into the file itself, if it can be read at all."""
+    with suppress(sqlite3.Error), closing(_open(store)) as present:
+        present.execute("pragma wal_checkpoint(truncate)")
 
 
 def _give_name(part: Path, target: Path) -> None:

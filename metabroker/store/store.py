@@ -31,6 +31,7 @@ from .access_tokens import AccessTokens
 from .bell import Bell
 from .database import StoreUnavailable, guard, open_engine, place
 from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
+from .moving import Extent, Told, extent, move
 from .requests import Requests
 from .restorations import Restorations
 from .rows import Names, component_of, component_row, job_of, job_row
@@ -385,6 +386,35 @@ class Store:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     # --- the database itself ------------------------------------------------------------------
+
+    def confirm(self) -> None:
+        """It is the store that was opened, and not another one in its place.
+
+        Raises:
+            LeadershipLost: it is not: whoever has opened it must begin anew.
+        """
+        with self._guard(), self._engine.connect() as connection:
+            found = self._fact(connection, "instance")
+        if found != self.instance:
+            raise LeadershipLost(f"the database is broker {found}'s now, not {self.instance}'s")
+
+    def extent(self) -> Extent:
+        """How far it has come, as it is now."""
+        with self._guard(), self._engine.connect() as connection:
+            return extent(connection)
+
+    def move_in(self, source: Store, term: int, told: Told) -> Mapping[str, int]:
+        """Everything of an SQLite store that nobody uses, into this empty one that is shared, in
+        the term of whoever leads here; the rows by table. Afterwards nobody leads, and this is to
+        be opened anew.
+
+        Raises:
+            NotEmpty: it is not empty; nothing was changed.
+            LeadershipLost: the same; another broker leads.
+            StoreUnavailable: the same.
+        """
+        with self._guard(), source._engine.connect() as old, self._engine.begin() as new:
+            return move(old, new, term, told)
 
     @property
     def shared(self) -> bool:

@@ -1,0 +1,68 @@
+"""`metabroker move-store`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from metabroker.cli import common
+from metabroker.cli.backup import configuration, jobs_of, stored
+from metabroker.cli.errors import CliError
+
+if TYPE_CHECKING:
+    from metabroker.daemon.moving import Moved
+
+
+@click.command()
+@click.option("--config", "file", required=True, metavar="FILE", help="the daemon's configuration")
+@click.option("--from", "source", required=True, metavar="PATH", help="the SQLite file, until now")
+@common.json_option
+def move_store(file: str, source: str, as_json: bool) -> int:
+    """Move the store from SQLite into PostgreSQL, so that several brokers can share it.
+
+    The configuration names the database already (`store`), which must be empty; the daemon must
+    not run. Jobs go on in their clusters meanwhile. The file is put aside under another name.
+    """
+    from metabroker.daemon.moving import move
+    from metabroker.store import LeadershipLost
+
+    config = configuration(file)
+    progress = click.progressbar(
+        length=1, label="rows", file=sys.stderr, hidden=not sys.stderr.isatty()
+    )
+    with progress as bar, stored():
+
+        def told(written: int, total: int) -> None:
+            bar.length = total
+            bar.update(written - bar.pos)
+
+        try:
+            done = move(config, Path(source), time.time(), told)
+        except LeadershipLost as error:
+            raise CliError(str(error), "stop every daemon of that database first") from error
+    if as_json:
+        common.print_json(_as_json(done))
+    else:
+        _print(done)
+    return 0
+
+
+def _as_json(done: Moved) -> dict[str, Any]:
+    return {
+        "from": str(done.content.path),
+        "aside": str(done.aside),
+        "instance": done.content.instance,
+        "jobs": dict(done.content.jobs),
+        "rows": dict(done.rows),
+    }
+
+
+def _print(done: Moved) -> None:
+    had = "" if done.rows else ", all of it by a run before this one"
+    print(f"moved from {done.content.path}: {jobs_of(done.content)}{had}")
+    print(f"the store until now is {done.aside}")
+    print("start the daemon")

@@ -1,0 +1,87 @@
+"""`metabroker move-store`: from the file of one broker into the database of several."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from metabroker.config.model import Config
+from metabroker.store import Store
+from metabroker.store.backups import BackupError, Content, examine, prepared, retire
+from metabroker.store.moving import NotEmpty, Told
+
+from .restoring import refuse_stranger
+from .sole import SoleOwner
+
+_WHILE = 60.0  # seconds of a lead; what is written goes on for as long as it takes
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What was moved. `aside`: where the file is that was the store; `rows`: by table, empty if a
+    run before this one had written them."""
+
+    content: Content
+    aside: Path
+    rows: Mapping[str, int]
+
+
+def move(config: Config, source: Path, now: float, told: Told) -> Moved:
+    """Write all that is in the file `source` into the configuration's store, and put it aside.
+
+    Done again after an accident, it goes on where it was.
+
+    Raises:
+        BackupError: it cannot be done, and nothing was changed.
+        StoreUnavailable: the same; a daemon runs, say.
+        LeadershipLost: the same; another broker has taken the lead meanwhile.
+    """
+    if config.store.startswith("sqlite:"):
+        raise BackupError(
+            "`store` in the configuration is an SQLite file",
+            "name the PostgreSQL database there that all shall be moved to",
+        )
+    if not source.is_file():
+        raise BackupError(f"there is no file {source}", "name the SQLite file that was the store")
+    refuse_stranger(source, "move-store")
+    with closing(SoleOwner(f"sqlite:///{source.absolute()}")):
+        content = examine(source)
+        if content.version is not None:
+            raise BackupError(
+                f"{source} is a backup: what has happened since is not in it",
+                "name the store itself, or `metabroker restore` the backup before you move it",
+            )
+        with (
+            prepared(source, source) as part,
+            closing(Store(f"sqlite:///{part}")) as old,
+            closing(Store(config.store)) as new,
+        ):
+            rows = _write(old, new, told)
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
+        return Moved(content, retire(source, stamp), rows)
+
+
+def _write(old: Store, new: Store, told: Told) -> Mapping[str, int]:
+    leader = new.leadership.leader()
+    term = new.leadership.take("metabroker move-store", _WHILE)
+    if term is None:
+        who = "another broker" if leader is None else leader.holder
+        raise BackupError(
+            f"{who} leads in that database, or did some seconds ago",
+            "stop every daemon of it, and try again after its `lease`",
+        )
+    try:
+        return new.move_in(old, term, told)
+    except NotEmpty as error:
+        found = new.extent()
+        if found == old.extent():
+            return {}
+        raise BackupError(
+            f"that database is not empty: {found.jobs} jobs of broker {found.instance}",
+            "name an empty one in the configuration",
+        ) from error
+    finally:
+        new.leadership.release(term)

@@ -299,11 +299,13 @@ class Site:
         return [f"process {pid}: {line}" for pid, line in self._processes("/.metabroker/")]
 
     def _processes(self, mark: str) -> Iterator[tuple[int, str]]:
-        """Processes that run something in this folder whose path holds `mark`."""
+        """Processes that run something in this folder, or where jobs run, whose path holds
+        `mark`."""
+        places = (str(self.folder), str(self.work))
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with contextlib.suppress(OSError):
                 line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-                if str(self.folder) in line and mark in line:
+                if mark in line and any(place in line for place in places):
                     yield int(path.parent.name), line
 
     def wait_clean(self, seconds: float = PATIENCE) -> None:

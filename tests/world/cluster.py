@@ -45,6 +45,11 @@ class Run:
     answered: bool = False
     dies_at: float | None = None  # an orphan that its node is about to end
 
+    @property
+    def early(self) -> bool:
+        """Whether it may still start the script, and has not."""
+        return self.actor.running_since is None and self.actor.over is None
+
 
 class NoTransport:
     """The world runs the commands; the adapter only needs the files."""
@@ -292,6 +297,23 @@ class WorldCluster:
             job.state, job.start_time = State.PENDING, None
         else:
             self.model.end(job, State.NODE_FAIL if what == "node" else State.CANCELLED, now)
+        return job.name
+
+    def lie(self) -> str | None:
+        """One of our jobs that run is called COMPLETED, though its script has not started; if that
+        was about to, it never will."""
+        early = [
+            job
+            for job in self._ours()
+            if job.state is State.RUNNING and (job.id not in self.runs or self.runs[job.id].early)
+        ]
+        if not early:
+            return None
+        job = self._rng.choice(early)
+        run = self.runs.pop(job.id, None)
+        if run is not None:
+            self._kill(run)
+        self.model.end(job, State.COMPLETED, self.local())
         return job.name
 
     def vanish(self) -> str | None:

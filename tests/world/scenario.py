@@ -39,6 +39,9 @@ WINDOWS = {
 }
 # Faults of one moment.
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
+# Also of one moment: a controller and a node that are killed at once may call a job COMPLETED whose
+# script has not started, and never will.
+LIE = "lie"
 # Faults of the broker's own store, for a while.
 STORE = {"store": (2, 60)}
 # Where jobs have files: the disk at home is full.
@@ -174,7 +177,13 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         ()
         if calm
         else _with_broker_faults(
-            shared, _with_files_faults(files, _faults(rng, clusters, jobs), jobs)
+            shared,
+            _with_lies(
+                random.Random(f"{seed} lies"),
+                _with_files_faults(files, _faults(rng, clusters, jobs), jobs),
+                clusters,
+                jobs,
+            ),
         ),
         poll=poll,
         look=look,
@@ -237,6 +246,20 @@ def _with_files_faults(
     if rng.random() < 0.2:
         lasts = round(rng.choice((rng.uniform(1, 60), rng.uniform(1, 400))), 3)
         found.append(Fault(round(rng.uniform(0, SPAN), 3), "home", "", lasts))
+    return tuple(sorted(found, key=lambda fault: fault.at))
+
+
+def _with_lies(
+    rng: random.Random,
+    faults: Sequence[Fault],
+    clusters: Sequence[ClusterPlan],
+    jobs: Sequence[JobPlan],
+) -> tuple[Fault, ...]:
+    """What clusters say that is not so: soon after a job has come, when it has not started yet."""
+    found = list(faults)
+    while rng.random() < 0.3:
+        at = round(rng.choice(jobs).at + rng.uniform(0, 6), 3)
+        found.append(Fault(at, LIE, rng.choice(clusters).name))
     return tuple(sorted(found, key=lambda fault: fault.at))
 
 

@@ -32,7 +32,7 @@ from .host import Host
 from .life import Life
 from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
-from .scenario import BROKERS, HOME, SPAN, Fault, JobPlan, Scenario, Tally
+from .scenario import BROKERS, HOME, LIE, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
 
 _ACTIONS: dict[str, Callable[[int, str], Event]] = {
@@ -285,6 +285,8 @@ class World:
             cluster.hit_job(what)
         elif what == "vanish":
             cluster.vanish()
+        elif what == LIE and cluster.lie() is not None:
+            self.tally.add("a lie told")
         elif what == "jump":
             cluster.offset += self.rng.uniform(-60, 60)
 

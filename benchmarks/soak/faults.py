@@ -187,6 +187,8 @@ class Lives:
     longs: int  # how many of them
     short: float  # seconds of a short one, on average
     total: float  # seconds of them all
+    name: str = "daemon"
+    excused: Callable[[], bool] = lambda: False  # it may end by itself now, to be started again
     life: int = 0
     born: float = 0.0
 
@@ -223,11 +225,17 @@ class Lives:
             if not faults.pause(rest):
                 return False
             if self.living() is None:
-                raise AssertionError(f"the daemon has ended by itself\n{self.site.story()}")
-            if time.monotonic() < end:
-                with faults.told("daemon stopped", "daemon"):
+                self._again()
+            elif time.monotonic() < end:
+                with faults.told("daemon stopped", self.name):
                     self._stop(faults, draw.uniform(0.1, faults.longest))
         return True
+
+    def _again(self) -> None:
+        """It has ended by itself: its operator starts it, if there was a reason to end."""
+        if not self.excused():
+            raise AssertionError(f"the daemon has ended by itself\n{self.site.story()}")
+        self.start()
 
     def _stop(self, faults: Faults, seconds: float) -> None:
         assert self.site.process is not None
@@ -239,7 +247,7 @@ class Lives:
         killed = draw.random() < 0.7
         # One that does not serve yet may not know yet what to do at SIGTERM.
         young = not killed and not self.site.serves()
-        with faults.told("daemon killed" if killed else "daemon ended by SIGTERM", "daemon"):
+        with faults.told("daemon killed" if killed else "daemon ended by SIGTERM", self.name):
             if killed:
                 self.site.kill()
             elif (code := self.site.stop()) != 0 and not (code == -signal.SIGTERM and young):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -40,16 +40,23 @@ class Told:
 class People:
     """`users` at a time, until `stop`; `told` is what they know."""
 
-    def __init__(self, site: Site, plans: Iterator[Plan], users: int, prefix: str) -> None:
+    def __init__(
+        self, sites: Sequence[Site], plans: Iterator[Plan], users: int, prefix: str
+    ) -> None:
+        """Each asks one of the brokers, and all of them if that does not answer."""
         self.told: list[Told] = []
         self.accidents: list[str] = []  # what should not have been answered
         self.refused = 0
-        self._site = site
+        self._sites = sites
+        self._site = sites[0]
         self._plans = plans
         self._prefix = prefix
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._threads = [threading.Thread(target=self._user, daemon=True) for _ in range(users)]
+        self._threads = [
+            threading.Thread(target=self._user, args=(number,), daemon=True)
+            for number in range(users)
+        ]
 
     def start(self) -> None:
         for thread in self._threads:
@@ -67,25 +74,28 @@ class People:
         with self._lock:
             return [told for told in self.told if told.state is None]
 
-    def _user(self) -> None:
-        client = Client(self._site.socket, timeout=30.0, patience=120.0)
+    def _user(self, number: int) -> None:
+        turn = number % len(self._sites)
+        sites = (*self._sites[turn:], *self._sites[:turn])
+        clients = [Client(site.socket, timeout=30.0, patience=120.0) for site in sites]
         while not self._stopped.is_set():
             with self._lock:
                 plan = next(self._plans)
             try:
-                self._live(client, plan)
+                self._live(clients, plan)
             except Exception as error:
                 with self._lock:
                     self.accidents.append(f"job of request {plan.number}: {error!r}")
 
-    def _live(self, client: Client, plan: Plan) -> None:
+    def _live(self, clients: Sequence[Client], plan: Plan) -> None:
+        client, last = clients[0], clients[-1]
         wire = self._wire(plan)
         if plan.twice:
             with ThreadPoolExecutor(2) as both:
-                numbers = set(both.map(lambda _n: self._submit(client, wire), range(2)))
+                numbers = set(both.map(lambda asked: self._submit(asked, wire), (client, last)))
         elif plan.by_command:
             # By hand first, then by the API as one who did not see the answer.
-            numbers = {self._submit_by_command(plan), self._submit(client, wire)}
+            numbers = {self._submit_by_command(plan), self._submit(last, wire)}
         else:
             numbers = {self._submit(client, wire)}
         told = Told(plan, max(numbers), time.time(), numbers)
@@ -114,7 +124,8 @@ class People:
         file = self._site.folder / f"script-{plan.number}"
         file.write_text(plan.script(self._site.work))
         give_up = time.monotonic() + _GIVE_UP
-        while (done := self._site.cli(*words, str(file))).returncode != 0:
+        site = self._sites[plan.number % len(self._sites)]
+        while (done := site.cli(*words, str(file))).returncode != 0:
             if time.monotonic() > give_up or "Traceback" in done.stderr:
                 raise AssertionError(done.stderr)
             time.sleep(0.2)

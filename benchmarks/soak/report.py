@@ -37,7 +37,7 @@ def markdown(report: Mapping[str, Any]) -> str:
         "",
         _left(report["left_after_seconds"]),
         "",
-        *_daemon(report["daemon"]),
+        *(_daemon(report["daemon"]) if "daemon" in report else _brokers(report["brokers"])),
     ]
     if violations:
         lines += ["", "Violations:", ""]
@@ -57,6 +57,13 @@ def _table(title: str, counts: Mapping[str, int]) -> list[str]:
         "|---|---|",
         *(f"| {name} | {count} |" for name, count in counts.items()),
         "",
+    ]
+
+
+def _brokers(brokers: Json) -> list[str]:
+    return [
+        f"{brokers['number']} brokers shared a PostgreSQL database: {brokers['terms']} terms, and "
+        f"{brokers['turns']} times commands came from another broker than before."
     ]
 
 
@@ -101,10 +108,12 @@ def _flat(trend: Json) -> str:
     return {True: "flat", False: "RISING", None: "unknown"}[trend["flat"]]
 
 
-def flat(daemon: Json) -> bool:
-    """Whether nothing that was long enough to tell is rising.
+def flat(report: Mapping[str, Any]) -> bool:
+    """Whether nothing that was long enough to tell is rising (of one broker: several change).
 
     Open files go up and down with what there is to do, so those of a daemon at rest count."""
+    if (daemon := report.get("daemon")) is None:
+        return True
     lines = [*daemon["longest"], daemon["same_age"]]
     last, fresh = daemon["quiet"]["last"], daemon["quiet"]["fresh"]
     closed = last["others"] <= fresh["others"] + _SPARE and last["of_store"] <= _OF_STORE

@@ -17,6 +17,7 @@ from . import faults as faulty
 from . import verdict as judging
 from .faults import Faults, Lives
 from .gauge import Gauge, at_rest, figures
+from .house import House, house
 from .kind import Everywhere, everywhere
 from .people import People
 from .verdict import Truth, Verdict
@@ -48,6 +49,7 @@ class Plan:
     long: float = 0.5  # of the whole: a long life
     longs: int = 1
     every: float = 10.0  # seconds between two samples
+    brokers: int = 1  # more than one share a database
     overtime: bool = True  # some jobs run into their time limit
     kinds: Mapping[str, int] = field(default_factory=lambda: faulty.ALL)
 
@@ -66,38 +68,40 @@ class Outcome:
 
 
 def soak(plan: Plan, folder: Path, say: Callable[[str], None]) -> Outcome:
-    """Run it over clusters of its own."""
-    with everywhere({"sim": 64}) as kind:
-        site = Site(folder, kind, SETTINGS)
-        (site.work / INPUT).write_text("input of a soak\n")
-        try:
-            return _run(plan, site, kind, say)
-        finally:
-            site.close()
+    """Run it over clusters of its own. A simulated one belongs to one daemon."""
+    with (
+        everywhere({"sim": 64} if plan.brokers == 1 else {}) as kind,
+        house(folder, kind, plan.brokers, SETTINGS) as brokers,
+    ):
+        (brokers.sites[0].work / INPUT).write_text("input of a soak\n")
+        return _run(plan, brokers, kind, say)
 
 
-def _run(plan: Plan, site: Site, kind: Everywhere, say: Callable[[str], None]) -> Outcome:
+def _run(plan: Plan, brokers: House, kind: Everywhere, say: Callable[[str], None]) -> Outcome:
+    site = brokers.sites[0]
     outcome = Outcome(plan, site.folder)
-    lives = Lives(site, plan.long * plan.seconds, plan.longs, plan.short, plan.seconds)
-    lives.start()
+    lives = _lives(plan, brokers)
+    for one in lives:
+        one.start()
     site.look_at_clusters()
     jobs = plans(plan.seed, kind.sizes, overtime=plan.overtime)
-    people = People(site, jobs, plan.users, f"soak-{plan.seed}")
+    people = People(brokers.sites, jobs, plan.users, f"soak-{plan.seed}")
     faults = Faults(plan.seed, plan.pace, plan.longest, plan.kinds)
-    gauge = Gauge(lives.living, plan.every)
+    gauge = Gauge(lives[0].living, plan.every)
     sampling = threading.Thread(target=gauge.run, daemon=True)
     began = time.monotonic()
     sampling.start()
     people.start()
-    _let_loose(faults, lives, site, kind)
+    _let_loose(faults, lives, brokers, kind)
     try:
         _watch(plan.seconds, people, faults, lives, say)
     finally:
         people.stop()
         faults.stop()
         gauge.stop()
-    if lives.living() is None:  # its faults have ended before their time: that is told below
-        lives.start()
+    for one in lives:
+        if one.living() is None:  # its faults have ended before their time: that is told below
+            one.start()
     late = people.wait(_DRAIN)
     sampling.join()
     say("healed; all jobs have ended" if not late else f"{len(late)} jobs have not ended")
@@ -107,16 +111,37 @@ def _run(plan: Plan, site: Site, kind: Everywhere, say: Callable[[str], None]) -
     left = _leftovers(site, outcome.verdict)
     for accident in [*faults.accidents, *people.accidents]:
         outcome.verdict.broken(None, accident)
+    quiet = _quiet(lives[0])  # before it is asked for all its history
     _judge(outcome, site, people, faults)
-    outcome.report |= {"left_after_seconds": left, "daemon": figures(gauge.samples)}
-    _finish(outcome, site, lives)
+    outcome.report["left_after_seconds"] = left
+    if brokers.database is None:
+        outcome.report["daemon"] = {**figures(gauge.samples), "quiet": {"last": quiet}}
+    else:
+        outcome.report["brokers"] = _led(outcome.verdict, brokers)
+    _finish(outcome, brokers, lives)
     outcome.report["violations"] = [
         {"job": job, "what": what} for job, what in outcome.verdict.violations
     ]
     return outcome
 
 
-def _let_loose(faults: Faults, lives: Lives, site: Site, kind: Everywhere) -> None:
+def _lives(plan: Plan, brokers: House) -> list[Lives]:
+    alone = brokers.database is None
+    return [
+        Lives(
+            site,
+            plan.long * plan.seconds,
+            plan.longs if alone else 0,
+            plan.short,
+            plan.seconds,
+            name,
+            brokers.away,
+        )
+        for site, name in zip(brokers.sites, brokers.names, strict=True)
+    ]
+
+
+def _let_loose(faults: Faults, lives: list[Lives], brokers: House, kind: Everywhere) -> None:
     for name, cluster in kind.clusters.items():
         faults.run(
             lambda draw, cluster=cluster: faulty.of_cluster(faults, cluster, draw),  # type: ignore[misc]
@@ -124,14 +149,30 @@ def _let_loose(faults: Faults, lives: Lives, site: Site, kind: Everywhere) -> No
         )
     for name in kind.simulated:
         faults.run(
-            lambda draw, name=name: faulty.of_simulated(faults, site, name, draw),  # type: ignore[misc]
+            lambda draw, name=name: faulty.of_simulated(faults, brokers.sites[0], name, draw),  # type: ignore[misc]
             name,
         )
-    faults.run(lambda draw: lives.faults(faults, draw), "daemon")
+    if (database := brokers.database) is not None:
+        faults.run(lambda draw: database.faults(faults, draw), "database")
+    for one in lives:
+        faults.run(lambda draw, one=one: one.faults(faults, draw), one.name)  # type: ignore[misc]
+
+
+def _led(verdict: Verdict, brokers: House) -> Json:
+    """Which broker ran commands when: two at once is a violation."""
+    turns = brokers.turns()
+    terms = int(brokers.sites[0].client.get("status")["term"])
+    if turns > terms:
+        verdict.broken(None, f"two brokers led at once: {turns} turns of theirs in {terms} terms")
+    return {"number": len(brokers.sites), "turns": turns, "terms": terms}
 
 
 def _watch(
-    seconds: float, people: People, faults: Faults, lives: Lives, say: Callable[[str], None]
+    seconds: float,
+    people: People,
+    faults: Faults,
+    lives: list[Lives],
+    say: Callable[[str], None],
 ) -> None:
     """Until the time is over, telling how it goes."""
     began = time.monotonic()
@@ -144,7 +185,7 @@ def _watch(
             accidents += 1
         say(
             f"{time.monotonic() - began:.0f} s: {len(people.told)} jobs, {ended} ended, "
-            f"{len(faults.happened)} faults, life {lives.life}"
+            f"{len(faults.happened)} faults, life {'/'.join(str(one.life) for one in lives)}"
         )
 
 
@@ -212,18 +253,24 @@ def _results(outcome: Outcome, site: Site, people: People) -> None:
                 outcome.verdict.broken(told.job, f"the results of component {part['index']}")
 
 
-def _finish(outcome: Outcome, site: Site, lives: Lives) -> None:
-    """Tell the story of each violation, hold the last daemon against a fresh one, and end that."""
+def _finish(outcome: Outcome, brokers: House, lives: list[Lives]) -> None:
+    """Tell the story of each violation, hold the last daemon against a fresh one, and end all."""
     for number, what in outcome.verdict.violations[:20]:
-        shown = "" if number is None else json.dumps(site.show(number), indent=1)
+        shown = "" if number is None else json.dumps(brokers.sites[0].show(number), indent=1)
         outcome.stories.append(f"{what}\n{shown}")
-    quiet = outcome.report["daemon"]["quiet"] = {"last": _quiet(lives)}
-    if (code := site.stop()) != 0:
+    if brokers.database is None:
+        _against_fresh(outcome, lives[0])
+    for site in brokers.sites:
+        if (code := site.stop()) != 0:
+            outcome.verdict.broken(None, f"the daemon ended with {code}")
+        if "Traceback" in site.log.read_text("utf-8", "replace"):
+            outcome.verdict.broken(None, f"a traceback in {site.log}")
+
+
+def _against_fresh(outcome: Outcome, lives: Lives) -> None:
+    if (code := lives.site.stop()) != 0:
         outcome.verdict.broken(None, f"the daemon ended with {code}")
     lives.start()
-    eventually(site.serves, PATIENCE, "the daemon serves")
-    site.look_at_clusters()
-    quiet["fresh"] = _quiet(lives)
-    site.stop()
-    if "Traceback" in site.log.read_text("utf-8", "replace"):
-        outcome.verdict.broken(None, f"a traceback in {site.log}")
+    eventually(lives.site.serves, PATIENCE, "the daemon serves")
+    lives.site.look_at_clusters()
+    outcome.report["daemon"]["quiet"]["fresh"] = _quiet(lives)

@@ -57,7 +57,7 @@ class Broker:
         self.scheduler = scheduler
         self.jobs: dict[int, Job] = {}
         self.ledger = Ledger(settings)
-        self.timers = Timers()
+        self.timers = Timers(self._awaited)
         self.outbox = Outbox()
         self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs)
         self.next_job = settings.history.next_job
@@ -415,6 +415,9 @@ class Broker:
             self._dirty = True  # jobs that need it step aside
             self._lost_since[event.cluster] = now
             self.timers.set(now + self.settings.move_after, None)
+
+    def _awaited(self, time: float, what: Ref | int | None) -> bool:
+        return what is None or self.saga.awaits(time, what)
 
     def _tick(self, _event: Tick, now: float) -> None:
         for what in self.timers.due(now):

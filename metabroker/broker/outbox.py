@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,16 +67,33 @@ class Outbox:
         return ready
 
 
+_FEW = 1024  # timers of which none need be forgotten before its time
+
+Awaited = Callable[[float, Ref | int | None], bool]
+"""Whether a timer of that moment still means something to its owner."""
+
+
 class Timers:
     """Moments at which something must be looked at again. What is due is checked by its owner:
     a timer may be out of date, and then means nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, awaited: Awaited = lambda _time, _what: True) -> None:
+        """What is not `awaited` any more (jobs end long before their time limit) is forgotten now
+        and then, so that there are at most twice as many as mean something, or some few."""
         self._heap: list[tuple[float, int, Ref | int | None]] = []
         self._count = 0
+        self._awaited = awaited
+        self._most = _FEW
+
+    def __len__(self) -> int:
+        return len(self._heap)
 
     def set(self, time: float, what: Ref | int | None) -> None:
         """Look at a component (by Ref), a job (by number) or the queues (None) at `time`."""
+        if len(self._heap) >= self._most:
+            self._heap = [one for one in self._heap if self._awaited(one[0], one[2])]
+            heapq.heapify(self._heap)
+            self._most = max(_FEW, 2 * len(self._heap))
         self._count += 1
         heapq.heappush(self._heap, (time, self._count, what))
 

@@ -347,6 +347,14 @@ class Saga(Staging):
 
     # --- time ---------------------------------------------------------------------------------
 
+    def awaits(self, time: float, what: Ref | int) -> bool:
+        """Whether a timer that was set for that moment is still to be heard."""
+        if isinstance(what, Ref):
+            component = self._where.get(what)
+            return component is not None and component.retry_at == time
+        job = self._jobs.get(what)
+        return job is not None and job.deadline == time
+
     def due(self, what: Ref | int, now: float) -> None:
         """A moment that was set has come: a step to try again, or a job's deadline."""
         if isinstance(what, Ref):

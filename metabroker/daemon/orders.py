@@ -32,7 +32,7 @@ from metabroker.submission.model import Submission
 
 from .users import Users
 
-_MOST_PLACES = 4096  # jobs whose meeting place is remembered
+_MOST_PLACES = 1024  # jobs whose meeting place is remembered
 
 
 def spec_of(

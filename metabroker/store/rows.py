@@ -13,6 +13,9 @@ from metabroker.policy import Request
 Row = Mapping[str, Any]
 
 
+_MOST_SHAPES = 4096  # of requests that are remembered
+
+
 class Names:
     """Cluster names by index and back; the global queue is the empty name."""
 
@@ -42,13 +45,18 @@ class Names:
         where = None if clusters is None else tuple(self._index[name] for name in clusters)
         shape = (tuple(sizes), where)
         found = self._requests.get(shape)
-        if found is None:
-            found = self._requests[shape] = Request(*shape)
-        return found
+        return self.shared(Request(*shape)) if found is None else found
 
     def shared(self, request: Request) -> Request:
-        """The one object for requests of that shape."""
-        return self._requests.setdefault((request.sizes, request.clusters), request)
+        """The one object for requests of that shape; when there have been very many shapes, for
+        those that come from now on."""
+        shape = (request.sizes, request.clusters)
+        found = self._requests.get(shape)
+        if found is None:
+            if len(self._requests) >= _MOST_SHAPES:
+                self._requests.clear()
+            found = self._requests[shape] = request
+        return found
 
 
 def job_row(job: Job, names: Names) -> dict[str, Any]:

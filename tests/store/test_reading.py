@@ -237,3 +237,12 @@ def test_accounts_that_jobs_ever_had_in_a_cluster(store: Store) -> None:
     assert store.all_accounts("delft") == {"asmith", "bob"}
     assert store.all_accounts("lab") == {"b"}
     assert store.all_accounts("leiden") == set()
+
+
+def test_shapes_of_requests_are_shared_and_not_remembered_without_end() -> None:
+    names = Names(["a", "b"])
+    assert names.request((2, 3), ("b", "a")) is names.request([2, 3], ["b", "a"])
+    for number in range(20_000):
+        found = names.request((number + 1,), None)
+        assert names.shared(Request((number + 1,))) is found
+    assert len(names._requests) <= 4096

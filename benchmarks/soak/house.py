@@ -1,0 +1,119 @@
+"""Whose daemons are soaked: one broker with a store of its own, or several that share a database,
+each by a way there that can be cut."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tests.daemon.brokers import Broker
+from tests.daemon.harness import Site
+from tests.testbed.postgres import Postgres
+from tests.testbed.postgres import install as install_postgres
+from tests.testbed.proxy import Proxy
+
+from .faults import Faults
+from .kind import Everywhere
+
+LEASE = 4.0  # seconds: brokers are stopped, and cut off, for less than that and for more
+
+
+@dataclass
+class Database:
+    """What brokers share, and the way of each to it. `away`: it is, or a way is, or was just now,
+    so that a broker which is started then may end at once, to be started again."""
+
+    server: Postgres
+    ways: list[Proxy]
+    away: bool = False
+
+    def faults(self, faults: Faults, draw: random.Random) -> None:
+        """Until they are stopped; then all is well."""
+        while faults.pause(draw.expovariate(1 / (2 * faults.pace))):
+            what = draw.choice(("database killed", "database ended", "way cut", "way silent"))
+            seconds = draw.uniform(0.1, faults.longest)
+            with faults.told(what, "database"):
+                self.away = True
+                if what.startswith("database"):
+                    self._restart(faults, what, seconds)
+                else:
+                    self._cut(faults, draw.choice(self.ways), what, seconds)
+            faults.pause(1.0)
+            self.away = False
+
+    def _restart(self, faults: Faults, what: str, seconds: float) -> None:
+        if what == "database killed":
+            self.server.kill()
+        else:
+            self.server.stop()
+        faults.pause(seconds)
+        self.server.start()
+
+    def _cut(self, faults: Faults, way: Proxy, what: str, seconds: float) -> None:
+        if what == "way silent":
+            way.silence()
+        else:
+            way.refuse()
+            way.cut()
+        faults.pause(seconds)
+        way.heal()
+        way.cut()
+
+
+@dataclass
+class House:
+    """The brokers, in order; `database` where they share one."""
+
+    sites: Sequence[Site]
+    database: Database | None = None
+    brokers: list[Broker] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """What faults of each are told of."""
+        if self.database is None:
+            return ["daemon"]
+        return [f"broker {number}" for number in range(1, len(self.sites) + 1)]
+
+    def away(self) -> bool:
+        """Whether a daemon may end by itself now."""
+        return self.database is not None and self.database.away
+
+    def turns(self) -> int:
+        """How often one broker has begun to run commands after another one: never more often than
+        there were terms, unless two of them led at once."""
+        ran = sorted((ran.time, n) for n, broker in enumerate(self.brokers) for ran in broker.ran())
+        return sum(1 for _ in groupby(broker for _, broker in ran))
+
+
+@contextmanager
+def house(
+    folder: Path, kind: Everywhere, brokers: int, settings: Mapping[str, Any]
+) -> Iterator[House]:
+    """So many brokers over the clusters; nothing of them runs afterwards."""
+    with ExitStack() as stack:
+        if brokers == 1:
+            site = Site(folder, kind, settings)
+            stack.callback(site.close)
+            yield House([site])
+            return
+        server = stack.enter_context(closing(Postgres(install_postgres())))
+        server.start()
+        name = server.database()
+        work = folder / "work"
+        work.mkdir()
+        found, ways = [], []
+        for number in range(1, brokers + 1):
+            ways.append(stack.enter_context(closing(Proxy(server.port))))
+            own = folder / f"b{number}"
+            own.mkdir()
+            broker = Broker(own, kind, server.url(name, ways[-1].port), work)
+            broker.configure({**settings, "lease": f"{LEASE:g}s"})
+            stack.callback(broker.close)
+            found.append(broker)
+        yield House(found, Database(server, ways), found)

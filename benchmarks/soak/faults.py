@@ -188,7 +188,7 @@ class Lives:
     short: float  # seconds of a short one, on average
     total: float  # seconds of them all
     name: str = "daemon"
-    excused: Callable[[], bool] = lambda: False  # it may end by itself now, to be started again
+    excused: Callable[[Site], bool] = lambda _site: False  # it may have ended by itself
     life: int = 0
     born: float = 0.0
 
@@ -233,7 +233,7 @@ class Lives:
 
     def _again(self) -> None:
         """It has ended by itself: its operator starts it, if there was a reason to end."""
-        if not self.excused():
+        if not self.excused(self.site):
             raise AssertionError(f"the daemon has ended by itself\n{self.site.story()}")
         self.start()
 
@@ -243,6 +243,9 @@ class Lives:
         faults.pause(seconds)
         self.site.process.send_signal(signal.SIGCONT)
 
+    def _ended_well(self, code: int, young: bool) -> bool:
+        return code == 0 or (code == -signal.SIGTERM and young) or self.excused(self.site)
+
     def _die(self, faults: Faults, draw: random.Random) -> None:
         killed = draw.random() < 0.7
         # One that does not serve yet may not know yet what to do at SIGTERM.
@@ -250,7 +253,8 @@ class Lives:
         with faults.told("daemon killed" if killed else "daemon ended by SIGTERM", self.name):
             if killed:
                 self.site.kill()
-            elif (code := self.site.stop()) != 0 and not (code == -signal.SIGTERM and young):
+            elif not self._ended_well(self.site.stop(), young):
+                code = self.site.process and self.site.process.poll()
                 raise AssertionError(f"SIGTERM: exit {code}\n{self.site.story()}")
             faults.pause(draw.uniform(0.0, faults.longest / 2))
             self.start()

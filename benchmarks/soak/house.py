@@ -25,12 +25,10 @@ LEASE = 4.0  # seconds: brokers are stopped, and cut off, for less than that and
 
 @dataclass
 class Database:
-    """What brokers share, and the way of each to it. `away`: it is, or a way is, or was just now,
-    so that a broker which is started then may end at once, to be started again."""
+    """What brokers share, and the way of each to it."""
 
     server: Postgres
     ways: list[Proxy]
-    away: bool = False
 
     def faults(self, faults: Faults, draw: random.Random) -> None:
         """Until they are stopped; then all is well."""
@@ -38,13 +36,10 @@ class Database:
             what = draw.choice(("database killed", "database ended", "way cut", "way silent"))
             seconds = draw.uniform(0.1, faults.longest)
             with faults.told(what, "database"):
-                self.away = True
                 if what.startswith("database"):
                     self._restart(faults, what, seconds)
                 else:
                     self._cut(faults, draw.choice(self.ways), what, seconds)
-            faults.pause(1.0)
-            self.away = False
 
     def _restart(self, faults: Faults, what: str, seconds: float) -> None:
         if what == "database killed":
@@ -80,9 +75,12 @@ class House:
             return ["daemon"]
         return [f"broker {number}" for number in range(1, len(self.sites) + 1)]
 
-    def away(self) -> bool:
-        """Whether a daemon may end by itself now."""
-        return self.database is not None and self.database.away
+    def excused(self, site: Site) -> bool:
+        """Whether its daemon has ended since it could not reach the database when it was started:
+        its operator starts it again."""
+        if self.database is None or site.process is None or site.process.poll() != 1:
+            return False
+        return "cannot serve: store" in "".join(site.log.read_text().splitlines(True)[-3:])
 
     def turns(self) -> int:
         """How often one broker has begun to run commands after another one: never more often than

@@ -100,7 +100,8 @@ def _run(plan: Plan, brokers: House, kind: Everywhere, say: Callable[[str], None
         faults.stop()
         gauge.stop()
     for one in lives:
-        if one.living() is None:  # its faults have ended before their time: that is told below
+        # Its faults have ended before their time, which is told below, or the database was away.
+        if one.living() is None:
             one.start()
     late = people.wait(_DRAIN)
     sampling.join()
@@ -135,7 +136,7 @@ def _lives(plan: Plan, brokers: House) -> list[Lives]:
             plan.short,
             plan.seconds,
             name,
-            brokers.away,
+            brokers.excused,
         )
         for site, name in zip(brokers.sites, brokers.names, strict=True)
     ]

@@ -65,7 +65,8 @@ class Daemon:
         hook: Hook = no_hook,
         anew: Callable[[], None] = begin_anew,
     ) -> None:
-        """`anew` is called where another broker has taken over the lead from this one."""
+        """`anew` is called where another broker has taken over the lead from this one, and returns
+        only if this one ends anyway."""
         if offline:
             config = twins(config)
         self._config = config

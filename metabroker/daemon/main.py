@@ -69,8 +69,14 @@ def serve(
     if any(cluster.run_as == "root-uid" for cluster in config.clusters.values()) and not offline:
         privileges.drop()
     notifier = Notifier()
+
+    def anew() -> None:
+        # Who shall end ends: the wish would be lost with the rest, and nothing can be begun now.
+        if not stop.is_set():
+            begin_anew()
+
     try:
-        daemon = Daemon(config, offline=offline, hook=hook)
+        daemon = Daemon(config, offline=offline, hook=hook, anew=anew)
     except (StoreUnavailable, AuditError, OSError) as error:
         return _complain(error)
     try:
@@ -79,7 +85,9 @@ def serve(
         daemon.stop()
         return _complain(error)
     except LeadershipLost:
-        begin_anew()
+        anew()
+        daemon.stop()
+        return 0
     _keep_serving(daemon, notifier, Wishes(stop, reload, news), again)
     if not stop.is_set() and daemon.replaced:
         log.warning("another broker leads, or may: the core has been told so, or hangs")

@@ -154,6 +154,21 @@ def test_a_leader_that_ends_hands_over_at_once(group: Brokers, database: str) ->
     all_end_well(second, jobs)
 
 
+def test_one_that_was_replaced_and_is_told_to_end_does_not_begin_anew(
+    group: Brokers, database: str
+) -> None:
+    first, second = group.start(database, database)
+    jobs = [first.submit("--on delft:2,leiden:2")]
+    assert first.process is not None
+    first.process.send_signal(signal.SIGSTOP)
+    second.wait_role("leader")
+    first.process.send_signal(signal.SIGTERM)
+    first.process.send_signal(signal.SIGCONT)
+    assert first.died() == 0
+    all_end_well(second, jobs)
+    acts_no_more(first, second)
+
+
 def test_what_a_broker_that_stands_by_answers(group: Brokers, database: str) -> None:
     first, second = group.start(database, database)
     runs = second.submit("--on lab:30", recording(until("go-on")))

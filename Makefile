@@ -10,6 +10,7 @@ LIMIT ?= 1000
 WORKERS ?= 2
 MINUTES ?= 30
 SEED ?= 1
+BROKERS ?= 1
 
 .PHONY: help setup demo test test-releases check storm storm-brokers storm-mutations soak federation load clusters-up clusters-down clean
 
@@ -52,8 +53,8 @@ storm-brokers: setup ## the same with two brokers and three that share a store
 storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
 	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)
 
-soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1
-	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED)
+soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1, over BROKERS=1
+	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)
 
 federation: setup ## a thousand real Slurm nodes in this machine, against plain sbatch
 	$(BIN)/python -m benchmarks.thousand_nodes

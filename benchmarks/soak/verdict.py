@@ -29,6 +29,8 @@ from .people import Told
 Json = dict[str, Any]
 _HIDDEN = 15.0  # seconds after a fault in which a cluster may not know of an end yet
 
+_WHOLE = 1.0  # seconds: Slurm counts whole ones, from the one in which a job starts
+
 
 @dataclass
 class Truth:
@@ -139,7 +141,7 @@ def _honest(verdict: Verdict, one: Told, job: Json, truth: Truth, faults: list[F
         verdict.broken(number, f"P6: COMPLETED, but its scripts ended with {codes}")
     if state == "CANCELLED" and not one.cancelled:
         verdict.broken(number, "P6: CANCELLED, and nobody asked for that")
-    if state == "TIMEOUT" and job["end_time"] - job["submit_time"] < one.plan.limit:
+    if state == "TIMEOUT" and job["end_time"] - job["submit_time"] < one.plan.limit - _WHOLE:
         verdict.broken(number, "P6: TIMEOUT before its time limit")
     if state != "FAILED":
         return

@@ -98,6 +98,9 @@ def test_cancelled_as_asked_and_timed_out_in_time() -> None:
     assert found(job("CANCELLED", None), [], {}, told=cancelled) == []
     late = {**job("TIMEOUT", None), "end_time": 100.0 + LIMIT}
     assert found(late, runs(*BOTH), {}) == []
+    # Slurm counts whole seconds.
+    assert found({**late, "end_time": 99.1 + LIMIT}, runs(*BOTH), {}) == []
+    assert found({**late, "end_time": 98.9 + LIMIT}, runs(*BOTH), {}) == ["P6"]
 
 
 def test_the_same_seed_draws_the_same_jobs() -> None:

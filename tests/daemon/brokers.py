@@ -83,6 +83,11 @@ class Broker(Site):
             raise AssertionError(f"{error}\n{self.story()}") from None
         return found
 
+    def led(self) -> bool:
+        """Whether it leads, or has ended since."""
+        ended = self.process is None or self.process.poll() is not None
+        return ended or self.status()["role"] == "leader"
+
     def ran(self) -> list[Ran]:
         """The commands that it has begun, in order."""
         if not self.journal.exists():

@@ -218,6 +218,9 @@ def test_a_job_survives_leaders_that_die_one_after_the_other(group: Brokers, dat
         submitted = user.submit(leads.submit_in_the_end, "--components 4,4,4")
         for point in [*later[1:], None, None]:
             assert leads.died() == -signal.SIGKILL, leads.story()
+            # The other one takes over, and not this one again, which may be up before the lease
+            # has run out.
+            eventually(waits.led, PATIENCE, "the other one leads, or has died")
             leads.start(*(("--kill", point) if point else ()), wait=False)
             leads, waits = waits, leads
         job = submitted.result()

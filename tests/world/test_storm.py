@@ -11,8 +11,8 @@ from .play import play, play_seed
 from .scenario import Scenario, Tally, generate
 from .storm import brokers_of, hunt
 
-SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "160"))
-SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "80"))
+SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "100"))
+SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "40"))
 SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 # Those that show within a few seeds; `make storm-mutations` hunts for all of them.
 QUICK = (

@@ -276,9 +276,8 @@ def _own_transport(
 ) -> LocalTransport | SshTransport | OpenSshTransport:
     """How the cluster's commands are run as the account that the daemon has there."""
     if cluster.via == "local":
-        env = _environment(cluster.env, cluster.bin)
-        return LocalTransport(env, command_timeout=timeout)
-    folder = None if cluster.bin is None else str(cluster.bin)
+        return LocalTransport(cluster.env, folder=_text(cluster.bin), command_timeout=timeout)
+    folder = _text(cluster.bin)
     reach = _reach(cluster)
     if cluster.via == "openssh":
         return OpenSshTransport(reach, cluster.env, folder=folder, command_timeout=timeout)

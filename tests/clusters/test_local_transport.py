@@ -82,6 +82,21 @@ def test_the_path_of_the_configuration_is_searched(tmp_path: Path) -> None:
     assert run("squeue", transport=transport).stdout == "mine\n"
 
 
+def test_a_folder_of_commands_is_the_only_place_they_come_from(tmp_path: Path) -> None:
+    """Another `squeue` along PATH may be of another release, or know another cluster."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder, name in ((own, "sinfo"), (other, "sinfo"), (other, "squeue")):
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(f"#!/bin/sh\necho {folder.name}\n")
+        (folder / name).chmod(0o755)
+    transport = LocalTransport({"PATH": f"{other}:/usr/bin:/bin"}, folder=str(own))
+    assert run("sinfo", transport=transport).stdout == "own\n"
+    with pytest.raises(CommandMissing, match=f"squeue: not found in {own}$"):
+        run("squeue", transport=transport)
+    assert run("sh", "-c", "echo $PATH", transport=transport).stdout.startswith(f"{own}:{other}:")
+    assert run("date", "+%s", transport=transport).stdout.strip().isdigit()
+
+
 @pytest.mark.parametrize("name", ["no-such-command", "/no/such/command", "/etc/passwd", "/etc"])
 def test_a_command_that_cannot_be_run(name: str) -> None:
     with pytest.raises(CommandMissing, match=name):

@@ -27,6 +27,19 @@ MOST_OUTPUT = 64 << 20
 """Bytes of one output of a command: one that says more is ended, and its outcome not known."""
 
 
+OF_THE_HOST = frozenset({"sh", "date", "sudo"})
+"""Programs of the host itself. All others are the cluster's own commands, which `bin` names."""
+
+
+def located(program: str, folder: str | None) -> str:
+    """The program to run. With a `folder` (the cluster's `bin`) the cluster's commands come from
+    there and from nowhere else: one of the same name elsewhere in PATH may be of another release,
+    or of another cluster."""
+    if folder is None or "/" in program or program in OF_THE_HOST:
+        return program
+    return f"{folder.rstrip('/')}/{program}"
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command: an argument vector, never a line for a shell. `seconds` bounds it;

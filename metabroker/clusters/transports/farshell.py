@@ -21,7 +21,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .base import Command, CommandLost, CommandMissing, Completed
+from .base import Command, CommandLost, CommandMissing, Completed, located
 
 # No single quote, newline or exclamation mark in it: Bourne shells, C shells and fish read it
 # alike. `read` takes byte by byte, so the command's input is left for the command. `timeout`
@@ -31,8 +31,9 @@ _SCRIPT = (
     'mb_end() { printf "\\n%s %s\\n" "$mb_mark" "$1" >&2; exit 0; }; '
     'echo "$mb_mark"; echo "$mb_mark" >&2; '
     'cd -- "$mb_folder" || mb_end missing; '
-    'case $1 in */*) test -f "$1" && test -x "$1";; *) command -v "$1" >/dev/null;; esac || '
-    '{ echo "not found in $PATH" >&2; mb_end missing; }; '
+    'case $1 in */*) mb_where=${1%/*}; test -f "$1" && test -x "$1";; '
+    '*) mb_where=$PATH; command -v "$1" >/dev/null;; esac || '
+    '{ echo "not found in $mb_where" >&2; mb_end missing; }; '
     'if test "$mb_input" -gt 0; then mb_file=$(mktemp) || mb_end missing; cat >"$mb_file"; '
     'mb_got=$(wc -c <"$mb_file"); exec <"$mb_file"; rm -f -- "$mb_file"; '
     'test "$mb_got" -eq "$mb_input" || exit 1; else exec </dev/null; fi; '
@@ -93,7 +94,7 @@ class Sent:
 
 class FarShell:
     """Makes commands for one account on another host. `env` is added to what the account has
-    there; `folder` of the cluster's programs comes first in its PATH."""
+    there. The cluster's commands are those of `folder`, which also comes first in its PATH."""
 
     def __init__(self, env: Mapping[str, str], folder: str | None = None) -> None:
         self._env = {"LC_ALL": "C.UTF-8", **env}
@@ -114,11 +115,13 @@ class FarShell:
             "mb_input": str(len(command.stdin)),
         }
         try:
+            program, *words = command.argv
+            argv = (located(program, self._folder), *words)
             line = "; ".join(
                 (
                     *self._exports(dict(command.env)),
                     *(f"{name}={_quoted(value)}" for name, value in values.items()),
-                    f"set -- {' '.join(_quoted(word) for word in command.argv)}",
+                    f"set -- {' '.join(_quoted(word) for word in argv)}",
                 )
             )
             if "$mb_newline" in line:

@@ -12,7 +12,16 @@ from collections.abc import Mapping, Sequence
 
 from metabroker import accounts
 
-from .base import Command, CommandLost, CommandMissing, Completed, Entry, Listed, NotAllowed
+from .base import (
+    Command,
+    CommandLost,
+    CommandMissing,
+    Completed,
+    Entry,
+    Listed,
+    NotAllowed,
+    located,
+)
 from .children import talk
 from .spoken import Spoken
 
@@ -150,11 +159,18 @@ class LocalFiles:
 
 
 class LocalTransport:
-    """Runs commands on this host, each in a process group of its own and with a time limit."""
+    """Runs commands on this host, each in a process group of its own and with a time limit.
 
-    def __init__(self, env: Mapping[str, str], *, command_timeout: float = 30.0) -> None:
+    `folder`: where the cluster's commands lie; None: along PATH."""
+
+    def __init__(
+        self, env: Mapping[str, str], *, folder: str | None = None, command_timeout: float = 30.0
+    ) -> None:
         self.files = LocalFiles()
         self._env = scrubbed(env)
+        self._folder = folder
+        if folder is not None:  # also for the scripts of jobs, which inherit it
+            self._env["PATH"] = f"{folder}:{self._env['PATH']}"
         self._timeout = command_timeout
 
     def run(self, command: Command) -> Completed:
@@ -189,9 +205,11 @@ class LocalTransport:
         """Nothing is kept open."""
 
     def _started(self, command: Command, both: int, errors: int) -> subprocess.Popen[bytes]:
-        program = shutil.which(command.argv[0], path=self._env["PATH"])
+        wanted = located(command.argv[0], self._folder)
+        program = shutil.which(wanted, path=self._env["PATH"])
         if program is None:
-            raise CommandMissing(f"{command.argv[0]}: not found in {self._env['PATH']}")
+            where = self._env["PATH"] if wanted == command.argv[0] else self._folder
+            raise CommandMissing(f"{command.argv[0]}: not found in {where}")
         env = self._env | dict(command.env)
         who = None if command.account is None else _other(command.account)
         if who is not None:

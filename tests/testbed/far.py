@@ -16,6 +16,7 @@ import pytest
 
 from tests.testbed.apt import SlurmUnavailable
 from tests.testbed.openssh import OpenSsh, install_openssh
+from tests.testbed.packages import open_prefix
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
@@ -37,6 +38,8 @@ def sshd(openssh: OpenSsh) -> Iterator[Sshd]:
     """A server, up to the end of the session."""
     folder = Path(tempfile.mkdtemp(prefix="mb-sshd-"))
     folder.chmod(0o755)
+    # It runs as another account, which must be able to run it.
+    openssh = OpenSsh(open_prefix(openssh.prefix, folder / "openssh"))
     server = Sshd(openssh, folder / "sshd")
     server.start()
     yield server

@@ -41,6 +41,7 @@ __all__ = [
     "gather_libraries",
     "install",
     "locked",
+    "open_prefix",
     "patchelf",
     "readable_by_all",
     "relocate",
@@ -96,14 +97,20 @@ def readable_by_all(installation: Installation, folder: Path) -> Installation:
     A cache below a private home (root's, say) is closed to the other users whose jobs and
     commands need these programs.
     """
-    places = [installation.prefix, *installation.prefix.parents]
-    if all(place.stat().st_mode & stat.S_IXOTH for place in places):
-        return installation
+    prefix = open_prefix(installation.prefix, folder)
+    return Installation(installation.suite, installation.version, prefix)
+
+
+def open_prefix(prefix: Path, folder: Path) -> Path:
+    """A place from which every user can run what lies in `prefix`: itself, or a copy in `folder`."""
+    if all(place.stat().st_mode & stat.S_IXOTH for place in (prefix, *prefix.parents)):
+        return prefix
     if not (folder / MANIFEST).exists():
-        shutil.copytree(installation.prefix, folder, symlinks=True)
+        shutil.copytree(prefix, folder, symlinks=True)
         relocate(folder, folder)
-        _write_manifest(folder, installation.suite, installation.version, folder)
-    return Installation(installation.suite, installation.version, folder)
+        known = json.loads((folder / MANIFEST).read_text())
+        (folder / MANIFEST).write_text(json.dumps(known | {"prefix": str(folder)}) + "\n")
+    return folder
 
 
 @contextlib.contextmanager

@@ -30,12 +30,18 @@ def check(file: str, show: bool, as_json: bool) -> int:
             for error in found.errors:
                 tell(str(error))
         return USAGE
+    from metabroker.daemon.users import trouble_with_root
+
+    trouble = trouble_with_root(config)
     if as_json:
-        common.print_json({"ok": True, "file": file, "errors": [], "config": as_data(config)})
+        told = {"errors": [], "warnings": [] if trouble is None else [trouble]}
+        common.print_json({"ok": True, "file": file, **told, "config": as_data(config)})
     elif show:
         print(render(config), end="")
     else:
         print(f"{file}: ok: policy {config.policy}, {len(config.clusters)} clusters")
         for name, cluster in config.clusters.items():
             print(f"  {name}: {cluster.system}, {cluster.processors or '?'} processors")
+        if trouble is not None:
+            print(f"  warning: started as who you are now, {trouble}")
     return 0

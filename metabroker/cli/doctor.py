@@ -34,16 +34,20 @@ def doctor(file: str, jobs: bool, as_json: bool) -> int:
         for error in found.errors:
             tell(str(error))
         return USAGE
-    from metabroker.doctor import examine
+    from metabroker.doctor import Report, examine, examine_host
 
+    host = Report("this host", examine_host(config))
+    if not as_json:
+        _print(host)
     reports: list[Report] = []
     for report in examine(config, jobs=jobs, folder=Path.cwd()):
         reports.append(report)
         if not as_json:
             _print(report)
-    well = all(report.well for report in reports)
+    well = host.well and all(report.well for report in reports)
     if as_json:
-        common.print_json({"ok": well, "clusters": [_data(report) for report in reports]})
+        told = [_data(report) for report in reports]
+        common.print_json({"ok": well, "host": _data(host), "clusters": told})
     return 0 if well else FAILED
 
 

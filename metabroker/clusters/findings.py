@@ -10,6 +10,7 @@ from typing import TypeVar
 from .answered import answered
 from .operation import Operation
 from .port import Doubt, Refusal
+from .transports.base import CommandMissing
 
 R = TypeVar("R")
 
@@ -52,13 +53,15 @@ class Findings:
         self.all.append(Finding(check, Outcome.MISSING, tried, said, advice))
 
     def attempt(
-        self, check: str, tried: str, operation: Operation[R], advice: str
+        self, check: str, tried: str, operation: Operation[R], advice: str, missing: str = ""
     ) -> Operation[R | None]:
-        """The operation's answer; where there is none, that is what was found."""
+        """The operation's answer; where there is none, that is what was found. `missing`: the
+        advice where the command itself is not there."""
         try:
             return (yield from answered(operation))
         except (Refusal, Doubt) as trouble:
-            self.miss(check, tried, trouble.detail, advice)
+            absent = isinstance(trouble.__cause__, CommandMissing)
+            self.miss(check, tried, trouble.detail, missing if absent and missing else advice)
             return None
 
 

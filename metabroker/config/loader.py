@@ -8,8 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from metabroker.access.tls import TlsError, server_context
-from metabroker.config import explain, reaching, users
+from metabroker.config import explain, onhost, reaching, users, values
 from metabroker.config.errors import ConfigError, ConfigErrors
 from metabroker.config.model import Config
 from metabroker.config.nodes import Document, NotYaml
@@ -19,7 +18,8 @@ from metabroker.config.problems import Problem, nearest
 def load(path: str | Path, *, files: bool = False) -> Config:
     """The configuration in file `path`. Raises `ConfigErrors` with all its errors.
 
-    Relative paths in it start at the file's own folder. `files`: look at those it names, too.
+    Relative paths in it start at the file's own folder. `files`: look at the files and folders of
+    this host that it names, too.
     """
     file = Path(path)
     try:
@@ -29,12 +29,11 @@ def load(path: str | Path, *, files: bool = False) -> Config:
         advice = "name a readable configuration file with --config"
         raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
     config = parse(text, file=str(path), folder=file.absolute().parent)
-    if files and config.listen is not None:
-        try:
-            server_context(config.listen.certificate, config.listen.key)
-        except TlsError as error:
-            wrong = Problem(("listen", error.key), error.message, error.advice)
-            raise ConfigErrors([_placed(Document(text, str(path)), wrong)]) from error
+    if files:
+        document = Document(text, str(path))
+        wrong = [_placed(document, problem) for problem in onhost.problems(config)]
+        if wrong:
+            raise ConfigErrors(sorted(wrong, key=lambda error: error.line))
     return config
 
 
@@ -82,7 +81,23 @@ def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:
     if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
         message = f"policy {policy} is a discipline itself, and not {discipline}"
         yield Problem(("discipline",), message, "leave `discipline` out")
+    yield from _times(data)
     yield from _in_clusters(clusters if isinstance(clusters, dict) else {}, folder)
+
+
+def _times(data: dict[str, Any]) -> Iterator[Problem]:
+    """A job that names no time limit would be refused for the one that it is given."""
+    if data.get("max_time") is None or "default_time" not in data:
+        return
+    try:
+        longest = values.whole_seconds(data["max_time"])
+        default = values.whole_seconds(data["default_time"])
+    except ValueError:
+        return  # each is told by itself
+    if default > longest:
+        told = values.duration_text(default), values.duration_text(longest)
+        message = f"{told[0]} is more than `max_time`, {told[1]}"
+        yield Problem(("default_time",), message, "write one that is at most `max_time`")
 
 
 def _in_clusters(clusters: dict[str, Any], folder: Path) -> Iterator[Problem]:

@@ -309,6 +309,10 @@ def _default_discipline(data: dict[str, Any]) -> Discipline:
     return "FPFS" if data.get("policy") == "FPFS" else "FCFS"
 
 
+def _default_time(data: dict[str, Any]) -> int:
+    return min(3600, data.get("max_time") or 3600)
+
+
 class Config(Section):
     """The whole configuration. `clusters` is the only key without a default."""
 
@@ -349,10 +353,10 @@ class Config(Section):
     lease: Annotated[Seconds, AfterValidator(_lease)] = 10.0
     """where several brokers share the store: how long one of them leads at a time without asking
     for more, and how long another waits at most before it takes over; needs postgresql"""
-    default_time: WholeSeconds = 3600
-    """time limit of a job that names none"""
     max_time: WholeSeconds | None = None
     """longest time limit that is taken; null: no limit"""
+    default_time: WholeSeconds = Field(default_factory=_default_time)
+    """time limit of a job that names none; an hour, or `max_time` if that is less"""
     timeouts: Annotated[Timeouts, BeforeValidator(empty)] = Timeouts()
     """how long the broker waits for a cluster"""
     allow_root: bool = False

@@ -1,5 +1,6 @@
 """`metabroker doctor`: contacts each cluster and says what works, what is missing, and the fix."""
 
 from .clusters import Report, examine
+from .host import examine_host
 
-__all__ = ["Report", "examine"]
+__all__ = ["Report", "examine", "examine_host"]

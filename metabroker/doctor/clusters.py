@@ -13,6 +13,7 @@ from metabroker import accounts
 from metabroker.clusters.findings import Finding, Findings, Outcome
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
+from metabroker.clusters.port import Doubt, Refusal
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import (
@@ -25,6 +26,7 @@ from metabroker.clusters.transports.base import (
 from metabroker.config.model import Config, RealCluster
 from metabroker.config.model import SimulatedCluster as SimulatedConfig
 from metabroker.config.model import SlurmCluster as SlurmConfig
+from metabroker.config.onhost import overlap, part_key
 from metabroker.daemon import build
 from metabroker.daemon.users import users_of
 
@@ -40,6 +42,8 @@ class Report:
 
     cluster: str
     findings: list[Finding]
+    identity: str | None = None
+    """what tells it from all other clusters; None: not known"""
 
     @property
     def well(self) -> bool:
@@ -52,8 +56,33 @@ def examine(config: Config, *, jobs: bool, folder: Path) -> Iterator[Report]:
     it meets us on clusters without a `shared_dir`."""
     with ThreadPoolExecutor(max(1, len(config.clusters))) as pool:
         waiting = [pool.submit(_examine, config, name, jobs, folder) for name in config.clusters]
+        known: dict[str, list[str]] = {}
         for each in waiting:
-            yield each.result()
+            report = each.result()
+            if report.identity is not None:
+                others = known.setdefault(report.identity, [])
+                _twice(config, report, others)
+                others.append(report.cluster)
+            yield report
+
+
+def _twice(config: Config, report: Report, others: list[str]) -> None:
+    """Whether another entry names the same processors."""
+    here = config.clusters[report.cluster]
+    for name in others:
+        other = config.clusters[name]
+        if (
+            isinstance(here, RealCluster)
+            and isinstance(other, RealCluster)
+            and overlap(here, other)
+        ):
+            found = Findings()
+            found.miss(
+                "identity", "its own name", f"it is the same cluster as {name}: {report.identity}",
+                f"remove one of the two entries, or give each a `{part_key(here)}` of its own",
+            )  # fmt: skip
+            report.findings.extend(found.all)
+            return
 
 
 def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
@@ -67,11 +96,13 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     # An instance of its own: no broker takes its job for one of theirs.
     instance = secrets.token_hex(4)
     cluster = build.real(config, configured, name, instance)
+    identity = None
     try:
         if isinstance(cluster.transport, PyslurmTransport):
             _pyslurm(found, cluster.transport, required=_needs_pyslurm(configured))
         if _login(found, cluster.transport, configured):
             _contact(found, config, configured, cluster)
+            identity = _identity(cluster)
             account = None
             if configured.run_as != "self":
                 account = _acting(found, config, configured, name, cluster)
@@ -83,7 +114,15 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
                     folders.job(found, used, name, instance, root, _JOB_PATIENCE)
     finally:
         cluster.close()
-    return Report(name, found.all)
+    return Report(name, found.all, identity)
+
+
+def _identity(cluster: SlurmCluster | OpenPBSCluster) -> str | None:
+    """What tells this cluster from all others; None: it does not say, which is told already."""
+    try:
+        return carry_out(cluster.identify(), cluster.transport)
+    except (Refusal, Doubt):
+        return None
 
 
 def _acting(

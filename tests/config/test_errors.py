@@ -226,3 +226,63 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path, name: str) -> No
     with pytest.raises(ConfigErrors) as caught:
         load(tmp_path / name)
     assert "cannot be read" in str(caught.value)
+
+
+def on_host(folder: Path, text: str) -> list[str]:
+    """The errors of a file, with what it says of this host."""
+    (folder / "mb.yaml").write_text(text)
+    try:
+        load(folder / "mb.yaml", files=True)
+    except ConfigErrors as found:
+        return [
+            f"{error.line} {error.key}: {error.message}; {error.advice}" for error in found.errors
+        ]
+    return []
+
+
+def test_files_and_folders_of_this_host_that_are_not_there(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sbatch").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "sbatch").chmod(0o755)
+    found = on_host(
+        tmp_path,
+        "clusters:\n"
+        "  a: {system: slurm, env: {SLURM_CONF: /nowhere/slurm.conf}}\n"
+        "  b: {system: openpbs, bin: /nowhere/bin}\n"
+        "  c: {system: slurm, partition: x, bin: bin}\n"
+        "  d: {system: slurm, via: ssh, host: there, bin: /nowhere, env: {SLURM_CONF: /nowhere}}\n",
+    )
+    assert len(found) == 3, found
+    assert found[0].startswith("2 clusters.a.env: SLURM_CONF names /nowhere/slurm.conf")
+    assert found[0].endswith("write the path of this cluster's slurm.conf")
+    assert found[1].startswith("3 clusters.b.bin: there is no folder /nowhere/bin")
+    assert f"{tmp_path}/bin has no scancel, scontrol, sinfo, squeue;" in found[2]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "twice"),
+    [
+        ("system: slurm", "system: slurm", True),
+        ("system: slurm, partition: a", "system: slurm", True),
+        ("system: slurm, partition: a", "system: slurm, partition: a", True),
+        ("system: slurm, partition: a", "system: slurm, partition: b", False),
+        ("system: openpbs, queue: a", "system: openpbs, queue: b", False),
+        ("system: openpbs", "system: slurm", False),
+        ("system: openpbs", "system: openpbs, env: {PBS_SERVER: other}", False),
+        ("system: slurm, via: ssh, host: x", "system: slurm, via: openssh, host: x", True),
+        ("system: slurm, via: ssh, host: x", "system: slurm, via: ssh, host: y", False),
+        ("system: slurm, via: ssh, host: x", "system: slurm", False),
+    ],
+)
+def test_one_cluster_entered_twice(tmp_path: Path, one: str, other: str, twice: bool) -> None:
+    found = on_host(tmp_path, f"clusters:\n  a: {{{one}}}\n  b: {{{other}}}\n")
+    assert [error for error in found if "3 clusters.b: is the same cluster as a" in error] == found
+    assert bool(found) == twice
+
+
+def test_the_time_limit_of_a_job_that_names_none_is_one_that_is_taken() -> None:
+    assert parse(f"max_time: 30m\n{CLUSTERS}").default_time == 1800
+    assert parse(f"max_time: 2h\n{CLUSTERS}").default_time == 3600
+    (error,) = errors(f"max_time: 30m\ndefault_time: 1h\n{CLUSTERS}")
+    assert (error.line, error.key) == (2, "default_time")
+    assert "1h is more than `max_time`, 30m" in error.message

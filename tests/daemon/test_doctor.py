@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from typing import Any
 
 import pytest
@@ -69,7 +71,7 @@ def test_what_is_wrong_is_named_with_its_fix(slurm_site: Site) -> None:
     site.configure(
         {
             "clusters": {
-                "delft": {"env": {"PATH": "/nowhere"}},
+                "delft": {"bin": "/nowhere"},
                 "leiden": {"partition": "nobody"},
                 "lab": {"shared_dir": "/proc/nobody"},
             },
@@ -85,6 +87,38 @@ def test_what_is_wrong_is_named_with_its_fix(slurm_site: Site) -> None:
     assert found["lab"]["folder"]["outcome"] == "missing"
     assert found["lab"]["ended jobs"]["outcome"] == "warning"
     assert "MinJobAge" in found["lab"]["ended jobs"]["advice"]
+
+
+@pytest.mark.slurm
+def test_one_cluster_under_two_names_and_a_file_that_is_not_there(
+    slurm_site: Site, clusters: dict[str, SlurmCluster]
+) -> None:
+    """Each would count the same processors as its own. A link to slurm.conf is another path."""
+    link = slurm_site.folder / "another.conf"
+    link.write_text(clusters["delft"].slurm_conf.read_text())
+    nowhere = {"SLURM_CONF": "/nowhere/slurm.conf"}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        slurm_site.configure(
+            {
+                "clusters": {"leiden": {"env": {"SLURM_CONF": str(link)}}, "lab": {"env": nowhere}},
+                "metrics": address,
+                "allow_root": False,
+            }
+        )
+        code, found = examined(slurm_site)
+        told = slurm_site.cli("doctor", "--config", str(slurm_site.config), "--json")
+    assert code == 1
+    assert "identity" not in found["delft"]
+    assert found["leiden"]["identity"]["outcome"] == "missing"
+    assert "same cluster as delft: delft at " in found["leiden"]["identity"]["said"]
+    first = next(iter(found["lab"].values()))
+    assert first["outcome"] == "missing" and "SLURM_CONF" in first["advice"]
+    host = {finding["check"]: finding for finding in json.loads(told.stdout)["host"]["findings"]}
+    assert host["metrics"]["outcome"] == "missing" and "`metrics`" in host["metrics"]["advice"]
+    as_root = os.geteuid() == 0
+    assert host["account"]["outcome"] == ("missing" if as_root else "ok")
+    assert ("allow_root" in host["account"]["advice"]) is as_root
 
 
 @pytest.mark.slurm

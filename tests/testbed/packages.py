@@ -102,7 +102,7 @@ def readable_by_all(installation: Installation, folder: Path) -> Installation:
 
 
 def open_prefix(prefix: Path, folder: Path) -> Path:
-    """A place from which every user can run what lies in `prefix`: itself, or a copy in `folder`."""
+    """Where every user can run what lies in `prefix`: there, or in a copy in `folder`."""
     if all(place.stat().st_mode & stat.S_IXOTH for place in (prefix, *prefix.parents)):
         return prefix
     if not (folder / MANIFEST).exists():

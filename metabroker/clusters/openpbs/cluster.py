@@ -29,6 +29,7 @@ from metabroker.submission.native.qsub import check_native
 from . import operations, reserving
 from .commands import Account
 from .examine import examine
+from .identity import identify
 from .lasting import Lasting
 from .parsing import Job
 from .snapshot import for_us, snapshot
@@ -129,6 +130,10 @@ class OpenPBSCluster(GatedCluster):
     def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:
         """What works here, and what is missing; see `examine`."""
         return examine(self._who, now, reserves=reserves)
+
+    def identify(self) -> Operation[str]:
+        """Which server it is: the same for all entries that name it."""
+        return answered(identify())
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for qsub."""

@@ -21,6 +21,7 @@ from .states import is_sole
 
 _FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it may be
 _MOST_OFFSET = 2.0  # seconds
+_COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `env`"
 _REACH = "see that pbs_server runs, and that PBS_CONF_FILE (`env`) names this cluster's pbs.conf"
 _RESERVE = (
     "see the server's acl_resv_user, acl_resv_group and acl_resv_host (and acl_roots for root), or "
@@ -31,12 +32,11 @@ _RESERVE = (
 def examine(who: Account, now: float, *, reserves: bool) -> Operation[list[Finding]]:
     """Release, server, listing, clock, history, the right to reserve. `now`: the broker's clock,
     Unix seconds."""
-    found = Findings()
-    advice = "install this cluster's client commands, and set `bin` or PATH in `env`"
-    version = yield from found.attempt("version", "qstat --version", operations.identify(), advice)
+    found, tried = Findings(), "qstat --version"
+    version = yield from found.attempt("version", tried, operations.identify(), _REACH, _COMMANDS)
     if version is None:
         return found.all
-    found.ok("version", "qstat --version", version)
+    found.ok("version", tried, version)
     look = operations.look(who, now, version)
     seen = yield from found.attempt("list", "qselect, pbsnodes, pbs_rstat", look, _REACH)
     if seen is None:

@@ -28,6 +28,7 @@ from metabroker.submission.native.sbatch import check_native
 
 from . import operations
 from .examine import examine
+from .identity import identify
 from .operations import Account
 from .parsing import NodeLine
 from .snapshot import in_partition, snapshot
@@ -114,6 +115,10 @@ class SlurmCluster(GatedCluster):
     def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:
         """What works here, and what is missing; see `examine`."""
         return examine(self._who, now, reserves=reserves, least_age=least_age)
+
+    def identify(self) -> Operation[str]:
+        """Which cluster it is: the same for all entries that name it."""
+        return answered(identify())
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for sbatch."""

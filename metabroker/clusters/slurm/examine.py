@@ -21,6 +21,7 @@ OLDEST, NEWEST = (22, 5), (26, 5)
 _READ = (("SLURM_TIME_FORMAT", "%s"), ("LC_ALL", "C"))
 _FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it may be
 _MOST_OFFSET = 2.0  # seconds
+_COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `env`"
 _REACH = "see that slurmctld runs, and that SLURM_CONF (`env`) names this cluster's slurm.conf"
 _RESERVE = (
     "only Slurm operators may reserve: `sacctmgr modify user where name={user} set "
@@ -63,14 +64,13 @@ def examine(
 
 def _release(found: Findings) -> Operation[bool]:
     tried = "sinfo --version"
-    advice = "install this cluster's client commands, and set `bin` or PATH in `env`"
-    done = yield from found.attempt("version", tried, _told(commands.version()), advice)
+    done = yield from found.attempt("version", tried, _told(commands.version()), _REACH, _COMMANDS)
     if done is None:
         return False
     said = first_line(done.stdout)
     release = re.search(r"(\d+)\.(\d+)", said)
     if release is None:
-        found.miss("version", tried, said, advice)
+        found.miss("version", tried, said, _COMMANDS)
         return False
     number = (int(release[1]), int(release[2]))
     if OLDEST <= number <= NEWEST:

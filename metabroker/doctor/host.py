@@ -1,0 +1,55 @@
+"""Examines this host: whether the daemon may run here as whom it is, and has its addresses."""
+
+from __future__ import annotations
+
+import socket
+
+from metabroker.api.client import Client, ClientError
+from metabroker.clusters.findings import Finding, Findings
+from metabroker.config.model import Config
+from metabroker.config.values import Address
+from metabroker.daemon.users import trouble_with_root
+
+
+def examine_host(config: Config) -> list[Finding]:
+    """The account, and each TCP address that the daemon listens at."""
+    found = Findings()
+    trouble = trouble_with_root(config)
+    if trouble is None:
+        found.ok("account", "id", "the daemon may run as this account")
+    else:
+        said, _, advice = trouble.partition("; ")
+        found.miss("account", "id", said, advice)
+    served = _served(config)
+    for key, address in (
+        ("metrics", config.metrics),
+        ("listen", None if config.listen is None else config.listen.address),
+    ):
+        if address is not None and address.port != 0:
+            _listening(found, key, address, served=served)
+    return found.all
+
+
+def _served(config: Config) -> bool:
+    """Whether this configuration's daemon serves now: then its addresses are taken by itself."""
+    try:
+        Client(config.socket).get("status")
+    except (ClientError, OSError):
+        return False
+    return True
+
+
+def _listening(found: Findings, key: str, address: Address, *, served: bool) -> None:
+    tried = f"listen at {address}"
+    if served:
+        found.ok(key, tried, "the daemon serves")
+        return
+    try:
+        family, _, _, _, where = socket.getaddrinfo(
+            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.create_server(where[:2], family=family):
+            found.ok(key, tried, "nobody else listens there")
+    except OSError as error:
+        advice = f"end what listens there (`ss -ltnp`), or write another address in `{key}`"
+        found.miss(key, tried, error.strerror or str(error), advice)

@@ -6,8 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from tests.daemon.harness import REPOSITORY, Site, until
-from tests.testbed.people import Done, People
+from tests.daemon.harness import Site, until
+from tests.testbed.people import Done, People, open_code
 
 WHO = '#!/bin/sh\nid -un; touch made; echo "$HOME ${SUDO_USER:-none}"\n'
 MEET = f"#!/bin/sh\nid -un > who.$METABROKER_CLUSTER\n{until('end')}\n"
@@ -31,7 +31,7 @@ class Acting(Generic[W]):
         """The command line, as that user, at home."""
         people = self.world.people
         words = (sys.executable, "-m", "metabroker", *words)
-        env = (f"PYTHONPATH={REPOSITORY}", f"METABROKER_SOCKET={self.site.socket}")
+        env = (f"PYTHONPATH={open_code()}", f"METABROKER_SOCKET={self.site.socket}")
         return people.run(who, *env, *words, cwd=people.home(who), reading=True)
 
     def submit(self, who: str, *options: str, script: str = WHO) -> int:

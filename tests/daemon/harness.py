@@ -20,6 +20,7 @@ import yaml
 
 from metabroker.api.client import ENDED, Client, ClientError
 from tests.daemon.kinds import Held, Kind
+from tests.testbed.people import open_code
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 Json = dict[str, Any]
@@ -124,7 +125,7 @@ class Site:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                cwd=REPOSITORY,
+                cwd=open_code() if self.prefix and not options else REPOSITORY,
                 start_new_session=True,
             )
         if wait:

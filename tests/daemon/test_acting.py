@@ -27,7 +27,14 @@ from tests.daemon.kinds import Simulated, Slurm
 from tests.testbed import ClusterSpec
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.packages import Installation
-from tests.testbed.people import RULES, SFTP_SERVER, People, require_programs, require_root
+from tests.testbed.people import (
+    RULES,
+    SFTP_SERVER,
+    People,
+    open_code,
+    require_programs,
+    require_root,
+)
 from tests.testbed.sshd import Account, Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 
@@ -232,7 +239,7 @@ def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Users
 
     def submitted(**more: object) -> int:
         words = (sys.executable, "-c", asks, site.socket, json.dumps({**wire, **more}))
-        done = people.run("bob", f"PYTHONPATH={REPOSITORY}", *words, reading=True)
+        done = people.run("bob", f"PYTHONPATH={open_code()}", *words, reading=True)
         assert done.returncode == 0, done.stderr
         return int(done.stdout)
 

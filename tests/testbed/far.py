@@ -22,15 +22,19 @@ from tests.testbed.sshd import Sshd
 
 
 @pytest.fixture(scope="session")
-def openssh() -> OpenSsh:
-    """The relocated OpenSSH."""
+def openssh() -> Iterator[OpenSsh]:
+    """The relocated OpenSSH, where other accounts can run it too."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-openssh-"))
+    folder.chmod(0o755)
     try:
-        return install_openssh()
+        yield OpenSsh(open_prefix(install_openssh().prefix, folder / "openssh"))
     except SlurmUnavailable as error:
         text = f"left out, it needs an SSH server, and OpenSSH cannot be had here: {error}"
         if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
             pytest.fail(text, pytrace=False)
         pytest.skip(text)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +42,6 @@ def sshd(openssh: OpenSsh) -> Iterator[Sshd]:
     """A server, up to the end of the session."""
     folder = Path(tempfile.mkdtemp(prefix="mb-sshd-"))
     folder.chmod(0o755)
-    # It runs as another account, which must be able to run it.
-    openssh = OpenSsh(open_prefix(openssh.prefix, folder / "openssh"))
     server = Sshd(openssh, folder / "sshd")
     server.start()
     yield server

@@ -5,11 +5,14 @@ Only root can make them; everywhere else tests that need them are skipped.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import pwd
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -155,6 +158,19 @@ class People:
 
 def _words(paths: Sequence[Path]) -> str:
     return ", ".join(str(path) for path in paths)
+
+
+@functools.cache
+def open_code() -> Path:
+    """A folder that has the package and that every user can read: this repository, or else one
+    with a copy. The right to read all files is not enough: `access` does not know of it."""
+    if _open_to_all(REPOSITORY):
+        return REPOSITORY
+    folder = Path(tempfile.mkdtemp(prefix="mb-code-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    shutil.copytree(REPOSITORY / "metabroker", folder / "metabroker")
+    return folder
 
 
 def _open_to_all(path: Path) -> bool:

@@ -1,13 +1,19 @@
 """`serve --offline`: the same configuration with simulated twins in the place of all clusters.
 
-Twins have the names and sizes of the real ones (as last seen, else as configured), their own
-state and their own store: nothing real is contacted, and no real job is taken for lost.
+Twins have the names and sizes of the real ones (as last seen, else as configured, else made up,
+which the log says), their own state and their own store: nothing real is contacted, and no real
+job is taken for lost. Scripts run on this host, so that a job takes as long as its script does.
 """
 
 from __future__ import annotations
 
+import logging
+
+from metabroker.about import about
 from metabroker.config.model import Config, SimulatedCluster
 from metabroker.store.peek import last_sizes
+
+log = logging.getLogger(__name__)
 
 _SIZE = 64  # processors of a twin of which nothing is known
 _SUFFIX = ".offline"
@@ -15,15 +21,20 @@ _SUFFIX = ".offline"
 
 def twins(config: Config) -> Config:
     """The configuration to try things with."""
+    log.warning(
+        "offline: a simulated twin stands for each cluster, nothing real is contacted, and scripts "
+        "run on this host"
+    )
     known = last_sizes(config.store)
     clusters = {}
     for name, cluster in config.clusters.items():
+        _tell_size(name, known.get(name), cluster.processors)
         state = config.state_file(name)
         clusters[name] = SimulatedCluster(
             processors=known.get(name) or cluster.processors or _SIZE,
             claim=cluster.claim,
             commands_at_once=cluster.commands_at_once,
-            run=False,
+            run=True,
             state=state.with_name(state.name + _SUFFIX),
             shared_dir=state.parent,
         )
@@ -34,3 +45,22 @@ def twins(config: Config) -> Config:
     return config.model_copy(
         update={"clusters": clusters, "store": store, "audit": audit, "listen": None}
     )
+
+
+def _tell_size(name: str, seen: int | None, configured: int | None) -> None:
+    """Where the twin's size comes from: what is tried on made-up sizes tells little."""
+    more = about(cluster=name)
+    if seen:
+        log.info(
+            "%s: its twin has %d processors, as the cluster was last seen", name, seen, extra=more
+        )
+    elif configured:
+        log.info("%s: its twin has %d processors, as configured", name, configured, extra=more)
+    else:
+        log.warning(
+            "%s: its twin has %d processors, which is made up: the cluster was never seen; write "
+            "`processors` in its configuration",
+            name,
+            _SIZE,
+            extra=more,
+        )

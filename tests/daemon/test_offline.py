@@ -40,11 +40,13 @@ def offline(folder: Path, port: int) -> Iterator[Client]:
         "clusters": {
             "far": {"system": "slurm", "processors": 16, "bin": "/nowhere"},
             "seen": {"system": "slurm", "bin": "/nowhere"},
+            "unknown": {"system": "openpbs", "bin": "/nowhere"},
         },
     }
     (folder / "mb.yaml").write_text(json.dumps(config))
     words = [sys.executable, "-m", "metabroker", "serve", "--offline", "--config"]
-    daemon = subprocess.Popen([*words, f"{folder}/mb.yaml"], stderr=subprocess.DEVNULL)
+    with (folder / "log").open("wb") as log:
+        daemon = subprocess.Popen([*words, f"{folder}/mb.yaml"], stderr=log)
     client = Client(folder / "mb.sock")
     try:
         deadline = time.monotonic() + 120
@@ -66,18 +68,23 @@ def test_twins_have_the_sizes_last_seen_and_leave_the_real_store_alone(tmp_path:
         real.execute("insert into clusters values ('seen', 40, 'slurm', 0)")
     with offline(tmp_path, free_port()) as client:
         sizes = {c["name"]: c["processors"] for c in client.get("clusters")["clusters"]}
-        assert sizes == {"far": 16, "seen": 40}
+        assert sizes == {"far": 16, "seen": 40, "unknown": 64}
+        log = (tmp_path / "log").read_text()
+        assert "offline: a simulated twin stands for each cluster" in log
+        assert "far: its twin has 16 processors, as configured" in log
+        assert "seen: its twin has 40 processors, as the cluster was last seen" in log
+        assert "unknown: its twin has 64 processors, which is made up" in log
         submission = Submission(
-            script=b"#!/bin/sh\nexit 9\n",
+            script=b"#!/bin/sh\nsleep 1\nexit 9\n",
             script_name="job",
             processors=Processors(components=(16, 16)),
             chdir=str(tmp_path),
-            environment={"METABROKER_RUN_TIME": "0"},
         )
         job = client.submit(to_wire(submission))["job"]
         ended = client.wait(job, lambda _job: None)
-        # Played, not run: the script's own exit code is never seen.
-        assert (ended["state"], ended["exit_code"]) == ("COMPLETED", 0)
+        # The script runs: the job takes as long as it does, and ends as it does.
+        assert (ended["state"], ended["exit_code"]) == ("FAILED", 9)
+        assert 1 <= ended["end_time"] - ended["start_time"] < 1800
         met = tmp_path / ".metabroker"
         eventually(lambda: not met.exists(), PATIENCE, "where its components met is gone")
     with contextlib.closing(sqlite3.connect(tmp_path / "mb.db")) as real:

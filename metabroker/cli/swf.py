@@ -19,12 +19,12 @@ _NOTES = (
 
 def lines(jobs: Sequence[Json], clusters: Sequence[Json]) -> Iterator[str]:
     """The header's comments, then one line per job in the order of submission."""
-    names = [str(cluster["name"]) for cluster in clusters]
+    sizes = {str(cluster["name"]): int(cluster["processors"] or 0) for cluster in clusters}
     return write(
         [_record(job) for job in jobs],
-        computer=", ".join(names),
-        processors=sum(cluster["processors"] or 0 for cluster in clusters),
-        partitions=names,
+        computer=", ".join(sizes),
+        processors=sum(sizes.values()),
+        clusters=sizes,
         notes=_NOTES,
     )
 
@@ -33,6 +33,7 @@ def _record(job: Json) -> Record:
     began, ended = job["start_time"], job["end_time"]
     size = processors(job)
     ran = began is not None and ended is not None
+    parts, chosen = job["components"], job.get("ordered", False)
     where = {part["cluster"] for part in job["components"] if part["cluster"]}
     return Record(
         number=job["job"],
@@ -47,4 +48,6 @@ def _record(job: Json) -> Record:
         user=job["user"],
         queue=job.get("queue") or None,
         partition=where.pop() if len(where) == 1 else None,
+        components=tuple(part["processors"] for part in parts) if len(parts) > 1 else (),
+        clusters=tuple(part["cluster"] for part in parts) if chosen and len(parts) > 1 else (),
     )

@@ -44,6 +44,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "reason": row["reason"] if reason is None else reason,
         "queue": row["queue"] or "global",
         "processors": sum(row["sizes"]),
+        "ordered": row["clusters"] is not None,
         "time_limit": row["time_limit"],
         "submit_time": row["submit_time"],
         "start_time": row["start_time"],

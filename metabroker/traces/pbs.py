@@ -61,6 +61,8 @@ def is_line(text: str) -> bool:
 
 def _pairs(text: str) -> dict[str, str]:
     found = list(_PAIR.finditer(text))
+    if not found:
+        return {}
     ends = [match.start() for match in found[1:]] + [len(text)]
     return {
         match[1]: text[match.end() : end].strip().strip('"')

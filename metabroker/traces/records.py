@@ -35,6 +35,10 @@ class Record(NamedTuple):
     """kilobytes per processor"""
     job: str = ""
     """its name in the site's own records"""
+    components: tuple[int, ...] = ()
+    """processors of each component, of a co-allocated job"""
+    clusters: tuple[str, ...] = ()
+    """the cluster of each component, where the user chose them"""
 
 
 class WrongLine(Exception):

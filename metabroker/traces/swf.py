@@ -6,6 +6,7 @@ job: 18 numbers, -1 where unknown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,14 @@ from .lines import lines
 
 FIELDS = 18
 UNKNOWN = -1
+
+
+class Parts(NamedTuple):
+    """The components of a co-allocated job: processors of each, and the names of their clusters
+    where the user chose these."""
+
+    sizes: tuple[int, ...]
+    clusters: tuple[str, ...] | None
 
 
 class SwfJob(NamedTuple):
@@ -62,11 +71,13 @@ class Skipped:
 
 @dataclass(slots=True)
 class Trace:
-    """A log that was read. `header`: all values of each name, in their order."""
+    """A log that was read. `header`: all values of each name, in their order; `parts`: the
+    components of co-allocated jobs, by the job's number."""
 
     file: str
     jobs: list[SwfJob] = field(default_factory=list)
     header: dict[str, list[str]] = field(default_factory=dict)
+    parts: dict[int, Parts] = field(default_factory=dict)
     skipped: dict[str, Skipped] = field(default_factory=dict)
     reordered: bool = False
 
@@ -85,6 +96,19 @@ class Trace:
             if word.isascii() and word.isdigit():
                 return int(word)
         return None
+
+    def clusters(self) -> dict[str, int]:
+        """Processors of the system's clusters by name, as far as the header tells: by its lines
+        `Cluster`, or else one cluster `all` of `MaxProcs` (`MaxNodes`) processors."""
+        found = {}
+        for value in self.header.get("Cluster", ()):
+            name, _, size = value.rpartition(" ")
+            if name and size.isascii() and size.isdigit() and int(size):
+                found[name] = int(size)
+        if found:
+            return found
+        total = self.number("MaxProcs") or self.number("MaxNodes")
+        return {} if not total else {"all": total}
 
     def report(self) -> list[str]:
         """What was read and what was left out, as lines for people."""
@@ -119,7 +143,7 @@ def read(path: str | Path, *, strict: bool = False) -> Trace:
         if not stripped:
             continue
         if stripped.startswith(";"):
-            _header(trace, stripped)
+            _comment(trace, stripped, number, strict=strict)
             continue
         found = _job(stripped)
         why = found if isinstance(found, str) else _unusable(found)
@@ -129,8 +153,7 @@ def read(path: str | Path, *, strict: bool = False) -> Trace:
                 why = "it is submitted before the job above it" if strict else ""
             last = found.submit
         if why and strict:
-            advice = "correct the line, or read the log without `strict`"
-            raise TraceError(trace.file, number, why, advice)
+            raise TraceError(trace.file, number, why, _WITHOUT_STRICT)
         if why:
             trace.skip(why, number)
         elif not isinstance(found, str):
@@ -149,10 +172,45 @@ def _advice(trace: Trace) -> str:
     return f"{worst.count} lines: {worst.why} (first: line {worst.first_line})"
 
 
-def _header(trace: Trace, text: str) -> None:
+_WITHOUT_STRICT = "correct the line, or read the log without `strict`"
+
+
+def _comment(trace: Trace, text: str, line: int, *, strict: bool) -> None:
+    why = _header(trace, text)
+    if why and strict:
+        raise TraceError(trace.file, line, why, _WITHOUT_STRICT)
+    if why:
+        trace.skip(why, line)
+
+
+def _header(trace: Trace, text: str) -> str:
+    """Take a comment in; what is wrong with it, or nothing."""
     name, colon, value = text.lstrip("; \t").partition(":")
-    if colon and name and " " not in name.strip():
-        trace.header.setdefault(name.strip(), []).append(value.strip())
+    name, value = name.strip(), value.strip()
+    if not colon or not name or " " in name:
+        return ""
+    if name != "Components":
+        trace.header.setdefault(name, []).append(value)
+        return ""
+    job, _, parts = value.partition(" ")
+    found = _parts(trace, parts.strip())
+    if found is None or not (job.isascii() and job.isdigit()):
+        return "a comment `Components` is not JOB SIZE,SIZE,... or SIZE@PARTITION,..."
+    trace.parts[int(job)] = found
+    return ""
+
+
+_PARTS = re.compile(r"[1-9]\d{0,8}(@[1-9]\d{0,8})?(,[1-9]\d{0,8}(@[1-9]\d{0,8})?){1,999}", re.ASCII)
+
+
+def _parts(trace: Trace, text: str) -> Parts | None:
+    if _PARTS.fullmatch(text) is None:
+        return None
+    pairs = [part.partition("@") for part in text.split(",")]
+    sizes = tuple(int(size) for size, _, _ in pairs)
+    named = dict(value.split(" ", 1) for value in trace.header.get("Partition", ()) if " " in value)
+    clusters = tuple(named.get(number, "") for _, _, number in pairs)
+    return Parts(sizes, clusters if all(clusters) else None)
 
 
 def _job(text: str) -> SwfJob | str:

@@ -1,6 +1,10 @@
 """Jobs as a log in the Standard Workload Format, version 2.2: 18 numbers per job, -1 is unknown.
 
 https://www.cs.huji.ac.il/labs/parallel/workload/swf.html
+
+The format knows neither clusters nor components. They stand in comments, which other programs
+pass over: `; Cluster: NAME PROCESSORS` for each cluster, and below a co-allocated job
+`; Components: JOB SIZE,SIZE,...`, with SIZE@PARTITION where its user chose the clusters.
 """
 
 from __future__ import annotations
@@ -19,22 +23,50 @@ def write(
     *,
     computer: str = "",
     processors: int | None = None,
-    partitions: Sequence[str] = (),
+    clusters: Mapping[str, int] | None = None,
     notes: Sequence[str] = (),
 ) -> Iterator[str]:
     """The header's comments, then one line per job in the order of submission.
 
-    `processors`: those of the system, if known. `partitions` have the first numbers; others and
+    `processors`: those of the system; None: unknown, and the most that were ever used at a time
+    stand for them. `clusters`: processors by name; these are the first partitions, and others and
     all users, groups and queues are numbered as they come.
     """
     ordered = sorted(records, key=lambda record: (record.submit, record.number or 0))
     epoch = int(ordered[0].submit) if ordered else int(time.time())
-    numbers = _Names(partitions)
+    numbers = _Names(list(clusters or ()))
     rows = [_row(number, record, epoch, numbers) for number, record in enumerate(ordered, 1)]
+    if processors is None:
+        processors = _most_used(ordered)
+        notes = (*notes, "MaxProcs is the most that these jobs used at a time")
     yield from _header(ordered, computer, processors, epoch, numbers)
+    yield from (f"; Cluster: {_line(name)} {size}" for name, size in (clusters or {}).items())
     yield from (f"; Note: {note}" for note in notes)
-    for row in rows:
+    for row, record in zip(rows, ordered, strict=True):
         yield " ".join(map(str, row))
+        if record.components:
+            yield f"; Components: {row[0]} {_components(record, numbers)}"
+
+
+def _components(record: Record, names: _Names) -> str:
+    if not record.clusters:
+        return ",".join(map(str, record.components))
+    parts = zip(record.components, record.clusters, strict=True)
+    return ",".join(f"{size}@{names.partitions.of(cluster)}" for size, cluster in parts)
+
+
+def _most_used(records: Sequence[Record]) -> int:
+    """The most processors that were used at a time, and at least those of the largest job."""
+    changes = []
+    for record in records:
+        if record.start is not None and record.end is not None:
+            size = record.used_processors or record.processors
+            changes += [(record.start, size), (record.end, -size)]
+    used = most = 0
+    for _, change in sorted(changes):  # ends before starts of the same moment
+        used += change
+        most = max(most, used)
+    return max([most, *(record.processors for record in records)])
 
 
 class _Numbers:
@@ -90,7 +122,7 @@ def _known(value: float | None) -> int:
 
 
 def _header(
-    jobs: Sequence[Record], computer: str, processors: int | None, epoch: int, names: _Names
+    jobs: Sequence[Record], computer: str, processors: int, epoch: int, names: _Names
 ) -> Iterator[str]:
     ends = [job.end for job in jobs if job.end is not None]
     yield "; Version: 2.2"
@@ -104,8 +136,7 @@ def _header(
     yield "; TimeZoneString: Etc/UTC"
     yield f"; StartTime: {_written(epoch)}"
     yield f"; EndTime: {_written(max(ends, default=epoch))}"
-    if processors is not None:
-        yield f"; MaxProcs: {processors}"
+    yield f"; MaxProcs: {processors}"
     yield from _named("Queue", names.queues.known)
     yield from _named("Partition", names.partitions.known)
 

@@ -135,6 +135,13 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         assert trace.jobs[0].submit == 0
 
 
+def test_a_record_without_a_single_word_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "acct"
+    path.write_text(PBS.read_text() + "02/20/2026 10:00:00;E;7.server;\n")
+    records = site.read([path], "pbs")
+    assert any(why != "" and skipped.count for (_, why), skipped in records.skipped.items())
+
+
 def test_neither(tmp_path: Path) -> None:
     for text in ("", "hello\n", "1 2 3\n" * 50):
         path = tmp_path / "what"

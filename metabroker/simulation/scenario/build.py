@@ -198,6 +198,8 @@ def _replay(scenario: Scenario, given: SwfWorkload, files: Files) -> Replay:
             given.last,
             given.max_size,
             given.sites,
+            tuple(scenario.clusters),
+            given.components == "merge",
         )
 
 

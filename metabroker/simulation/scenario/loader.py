@@ -19,7 +19,7 @@ from .explain import problem
 from .files import Files
 from .model import Scenario
 from .overrides import Override, applied, combinations, parse
-from .wrong import Wrong
+from .wrong import Wrong, blamed
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ class _Reader:
         """The plan with these swept values; None, and errors, where it is wrong."""
         data = applied(self._data, self._overrides, values)
         try:
+            if data.get("clusters") is None:
+                data = self._with_clusters(data)
             scenario = Scenario.model_validate(data, context={"folder": self._folder})
             run = build(scenario, self._files)
         except ValidationError as error:
@@ -100,6 +102,20 @@ class _Reader:
             self._complain(error.problems)
             return None
         return Plan(complete(scenario, run), run, values)
+
+    def _with_clusters(self, data: dict[str, Any]) -> dict[str, Any]:
+        """With the clusters that its log tells, if it replays one. Raises Wrong."""
+        workload = data.get("workload")
+        log = workload.get("swf") if isinstance(workload, dict) else None
+        file = log.get("file") if isinstance(log, dict) else None
+        if not isinstance(log, dict) or not isinstance(file, str):
+            return data
+        with blamed(("workload", "swf", "file")):
+            found = self._files.trace(self._folder / file, log.get("strict") is True).clusters()
+        if not found:
+            message = "is missing, and the log does not tell how many processors there were"
+            raise Wrong([Problem(("clusters",), message, "write `clusters: {NAME: PROCESSORS}`")])
+        return data | {"clusters": found}
 
     def _complain(self, problems: Sequence[Problem]) -> None:
         self.errors += [self._placed(problem) for problem in problems]

@@ -145,6 +145,8 @@ class SwfWorkload(Section):
     """wider jobs are replaced by parts of at most this many processors; null: none is"""
     sites: Literal["round-robin", "partition", "first"] = "round-robin"
     """which cluster's local queue a job joins: in turn, by the log's partition, or the first's"""
+    components: Literal["keep", "merge"] = "keep"
+    """keep: co-allocated jobs have the components that the log tells; merge: each is one"""
     strict: bool = False
     """a line that is not right is an error; else it is left out and reported"""
 
@@ -224,7 +226,7 @@ class Scenario(Section):
     """The whole scenario. Only `clusters` and `workload` have no default."""
 
     clusters: Annotated[Mapping[ClusterName, Count], Field(min_length=1)]
-    """processors of each cluster, by name"""
+    """processors of each cluster, by name; may be left out where a log tells them"""
     policy: Policy = "LP-GF"
     """which job may start next, and which queue it waits in"""
     discipline: Discipline | None = None

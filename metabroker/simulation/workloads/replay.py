@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from metabroker.policy import Request
 from metabroker.simulation.job import Job
-from metabroker.traces.swf import SwfJob, Trace
+from metabroker.traces.swf import Parts, SwfJob, Trace
+
+Shape = tuple[tuple[int, ...], tuple[int, ...] | None]
+"""Processors of each component; their clusters, or None for an unordered request."""
 
 SITES = ("round-robin", "partition", "first")
 """How jobs get the site at which they are submitted: one after another (ER 3.1), by the log's
@@ -19,7 +22,9 @@ class Replay:
     """The jobs `first` (from 1) to `last` of a log, for a system of so many `sites`.
 
     A job wider than `max_size` is replaced by parts of at most that many processors, submitted
-    together and running as long (ER 3.1). Raises ValueError for an empty extract.
+    together and running as long (ER 3.1). The components of a co-allocated job are those that the
+    log tells, on the clusters that its user chose if all of them are among `names`; with `merge`
+    it is one component. Raises ValueError for an empty extract.
     """
 
     trace: Trace
@@ -28,6 +33,8 @@ class Replay:
     last: int | None = None
     max_size: int | None = None
     assignment: str = "round-robin"
+    names: tuple[str, ...] = ()
+    merge: bool = False
 
     def __post_init__(self) -> None:
         if self.assignment not in SITES:
@@ -46,15 +53,15 @@ class Replay:
 
     def jobs(self, seed: int = 0, replication: int = 0, count: int | None = None) -> Iterator[Job]:
         """The jobs with their submission counted from the first one's. Nothing is drawn."""
-        known: dict[int, Request] = {}
+        known: dict[Shape, Request] = {}
         extract = self.extract[:count]
         begin = extract[0].submit if extract else 0.0
         turn = 0
         for entry in extract:
-            for size in self._parts(entry.size):
-                request = known.get(size)
+            for shape in self._shapes(entry):
+                request = known.get(shape)
                 if request is None:
-                    request = known[size] = Request((size,))
+                    request = known[shape] = Request(*shape)
                 site = self._site(entry, turn)
                 turn += 1
                 yield Job(entry.submit - begin, request, site, entry.run, entry.estimate)
@@ -62,14 +69,25 @@ class Replay:
     def entries(self, count: int | None = None) -> Iterator[SwfJob]:
         """The job of the log that each of `jobs()` is, or is a part of."""
         for entry in self.extract[:count]:
-            for _ in self._parts(entry.size):
+            for _ in self._shapes(entry):
                 yield entry
 
-    def _parts(self, size: int) -> list[int]:
-        most = self.max_size
+    def _shapes(self, entry: SwfJob) -> list[Shape]:
+        """What the jobs that stand for this one ask for."""
+        most, size = self.max_size, entry.size
+        parts = None if self.merge else self.trace.parts.get(entry.number)
+        if parts is not None and (most is None or max(parts.sizes) <= most):
+            return [(parts.sizes, self._chosen(parts))]
         if most is None or size <= most:
-            return [size]
-        return [most] * (size // most) + ([size % most] if size % most else [])
+            return [((size,), None)]
+        sizes = [most] * (size // most) + ([size % most] if size % most else [])
+        return [((part,), None) for part in sizes]
+
+    def _chosen(self, parts: Parts) -> tuple[int, ...] | None:
+        """The clusters that its user chose, where there are such."""
+        if parts.clusters is None or not set(parts.clusters) <= set(self.names):
+            return None
+        return tuple(self.names.index(name) for name in parts.clusters)
 
     def _site(self, entry: SwfJob, turn: int) -> int:
         if self.assignment == "round-robin":

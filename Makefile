@@ -24,7 +24,12 @@ $(BIN)/.ready: pyproject.toml
 
 setup: $(BIN)/.ready ## make the virtual environment
 
-demo: setup ## three simulated clusters, the daemon and a handful of jobs, shown live
+$(BIN)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+demo: $(BIN)/.installed ## three simulated clusters, the daemon and a handful of jobs, shown live
 	$(BIN)/metabroker demo
 
 # Hundreds of daemons are started: compiling their modules anew each time takes minutes.

@@ -134,6 +134,7 @@ def _install(host: CleanRoot) -> None:
 def _let_anna_submit(host: CleanRoot, service: Service) -> None:
     """A user like any other, whom the configuration does not know yet."""
     well(host, "useradd -m anna")
+    assert "All jobs ended well." in well(host, "metabroker demo", "anna")
     script = host.path / "tmp/job.sh"
     script.write_text("#!/bin/sh\necho component $METABROKER_COMPONENT of $METABROKER_COMPONENTS\n")
     (host.path / "tmp/long.sh").write_text(UNTIL_ASKED)

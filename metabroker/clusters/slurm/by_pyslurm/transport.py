@@ -213,8 +213,8 @@ class PyslurmTransport:
         cluster's, whose own commands tell it."""
         if "failed" in hello:
             raise Unfit(
-                f"pyslurm cannot be imported by {self._python} ({hello['failed']}): install "
-                "metabroker[pyslurm] there, in the release of this cluster's Slurm, or name the "
+                f"pyslurm cannot be imported by {self._python} ({hello['failed']}): install the "
+                "pyslurm of this cluster's release there (docs/connect.md), or name the "
                 "interpreter that has it in `pyslurm_python`, or write `access: commands`"
             )
         if "pyslurm" not in hello:
@@ -226,8 +226,8 @@ class PyslurmTransport:
             raise Unfit(
                 f"pyslurm {hello.get('pyslurm')} is for Slurm {mine[0]}.{mine[1]:02}, and the "
                 f"cluster's commands are {said.strip()}: install the pyslurm of "
-                f"{theirs[0]}.{theirs[1]:02} and name its interpreter in `pyslurm_python`, or "
-                "write `access: commands`"
+                f"{theirs[0]}.{theirs[1]:02} (docs/connect.md) and name its interpreter in "
+                "`pyslurm_python`, or write `access: commands`"
             )
 
 

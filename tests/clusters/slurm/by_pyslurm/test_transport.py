@@ -328,8 +328,8 @@ UNKNOWN = {"pyslurm": "of unknown version"}
 @pytest.mark.parametrize(
     ("hello", "words"),
     [
-        (IMPORT, ("No module named 'pyslurm'", "metabroker[pyslurm]", sys.executable)),
-        ([FITS, LIBRARY], ("libslurm.so.42", "metabroker[pyslurm]", sys.executable)),
+        (IMPORT, ("No module named 'pyslurm'", "docs/connect.md", sys.executable)),
+        ([FITS, LIBRARY], ("libslurm.so.42", "docs/connect.md", sys.executable)),
         ([OTHER, "die"], ("pyslurm 22.5.3", "slurm-wlm 24.11.5", "install the pyslurm of 24.11")),
         ([UNKNOWN, OTHER], ("pyslurm 22.5.3", "slurm-wlm 24.11.5")),
         (OTHER, ("pyslurm 22.5.3", "slurm-wlm 24.11.5", "install the pyslurm of 24.11")),
@@ -356,7 +356,7 @@ def test_pyslurm_that_is_not_there_or_does_not_fit_is_refused_with_what_to_do(
 @pytest.mark.skipif(find_spec("pyslurm") is not None, reason="pyslurm is installed here")
 def test_the_helper_itself_says_that_pyslurm_is_not_there() -> None:
     it = PyslurmTransport(Beside(), {}, name="delft", python=sys.executable, falls_back=False)
-    with pytest.raises(Unreached, match=r"No module named 'pyslurm'\): install metabroker"):
+    with pytest.raises(Unreached, match=r"No module named 'pyslurm'\): install the pyslurm of this"):
         it.run(READ)
     it.close()
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Completed
-from metabroker.clusters.transports.local import LocalFiles, LocalTransport
+from metabroker.clusters.transports.local import LocalTransport
+from metabroker.clusters.transports.localfiles import LocalFiles
 
 PYTHON = sys.executable
 

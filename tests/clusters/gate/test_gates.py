@@ -13,7 +13,7 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, gate_path
 from metabroker.clusters.port import Marks, Peer, Refusal, Remains
-from metabroker.clusters.transports.local import LocalFiles
+from metabroker.clusters.transports.localfiles import LocalFiles
 
 from .making import TOKEN, Stopped, clean, gates, order, positions
 

@@ -56,7 +56,7 @@ SCRIPT = "script"
 # too late, by a broker that was stopped in the middle of it, finds nothing to rename, and so
 # cannot put a second token into a gate that has been passed.
 _BORN = ".born"
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9])?")
+_HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is not expanded
 _MOST_HOSTS = 10_000
 _EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
 PEERS = "peers.json"

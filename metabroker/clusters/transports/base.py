@@ -35,6 +35,8 @@ LOOKED_FOR = ("wait", "armed", "go", "run", "abort", "arrived", "ready", "starte
 """A gate's positions in the order in which they follow another, and the component's records."""
 MOST_FILES = 100_000
 """Of a component's work folder, whatever they are."""
+REMOVING = 20.0
+"""Seconds that removing a folder takes at most; the rest is done next time."""
 MOST_DEPTH = 100
 """Of folders in a component's work folder."""
 

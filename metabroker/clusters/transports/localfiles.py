@@ -15,6 +15,7 @@ import os
 import pwd
 import secrets
 import stat
+import time
 from collections.abc import Iterator, Sequence
 
 from .base import (
@@ -23,6 +24,7 @@ from .base import (
     MOST_DEPTH,
     MOST_ENTRIES,
     MOST_FILES,
+    REMOVING,
     Entry,
     Listed,
     TooMany,
@@ -30,7 +32,6 @@ from .base import (
 from .trust import Seen, Split, Unsafe, examine, owned, split
 
 _MOST_TRIES = 10
-_MOST_ROUNDS = 1000  # of removing
 _WAY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _BELOW = _WAY | os.O_NOFOLLOW
 _LISTING = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -300,7 +301,8 @@ def _listed(names: Sequence[str], file: os.DirEntry[str]) -> Listed:
 
 def _empty(top: int) -> None:
     """Remove all that is in a folder, however deep: what is in a folder of it comes up first."""
-    for _ in range(_MOST_ROUNDS):
+    until = time.monotonic() + REMOVING
+    while time.monotonic() < until:
         found = _some(top)
         if not found:
             return
@@ -310,7 +312,7 @@ def _empty(top: int) -> None:
                     _raise_up(top, name)
                 else:
                     os.unlink(name, dir_fd=top)
-    raise TooMany("something is still making files in it")
+    raise TooMany("there is very much to remove")
 
 
 def _raise_up(top: int, name: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 import paramiko
 from paramiko.sftp import CMD_CLOSE, CMD_HANDLE, CMD_NAME, CMD_OPENDIR, CMD_READDIR
 
-from .base import LOOKED_FOR, MOST_ENTRIES, TooMany
+from .base import LOOKED_FOR, MOST_ENTRIES, REMOVING, TooMany
 from .trust import (
     GATE_BELIEVED,
     ROOT_BELIEVED,
@@ -30,7 +30,6 @@ from .trust import (
 )
 
 _MOST_TRIES = 5
-_MOST_ROUNDS = 1000  # of removing
 _MOST_KEPT = 4096  # folders that are remembered
 _PART = 32768  # bytes of one answer; servers give no more
 
@@ -183,14 +182,27 @@ def listing(
 ) -> tuple[dict[str, paramiko.SFTPAttributes], bool] | None:
     """What is in a folder, up to so many files, and whether that is all; None if the folder is not
     there. Names that are not UTF-8 are left out."""
-    found: dict[str, paramiko.SFTPAttributes] = {}
-    kind, answer = _ask(sftp, CMD_OPENDIR, os.fsencode(path))
+    told = _listed(sftp, os.fsencode(path), most)
+    if told is None:
+        return None
+    found = {}
+    for name, file in told[0].items():
+        with contextlib.suppress(UnicodeDecodeError):
+            found[name.decode()] = file
+    return found, told[1]
+
+
+def _listed(
+    sftp: paramiko.SFTPClient, path: bytes, most: int = MOST_ENTRIES
+) -> tuple[dict[bytes, paramiko.SFTPAttributes], bool] | None:
+    found: dict[bytes, paramiko.SFTPAttributes] = {}
+    kind, answer = _ask(sftp, CMD_OPENDIR, path)
     if kind is None:
         return None
     if kind != CMD_HANDLE:
         raise paramiko.SSHException("no handle of a folder")
-    handle, count = answer.get_binary(), 0
-    while count < most:
+    handle = answer.get_binary()
+    while len(found) < most:
         kind, answer = _ask(sftp, CMD_READDIR, handle)
         if kind is None:
             break
@@ -198,13 +210,10 @@ def listing(
             raise paramiko.SSHException("no names of a folder")
         for _ in range(answer.get_int()):
             name, _long = answer.get_string(), answer.get_string()
-            file = paramiko.SFTPAttributes._from_msg(answer)
-            count += 1
-            with contextlib.suppress(UnicodeDecodeError):
-                found[name.decode()] = file
+            found[name] = paramiko.SFTPAttributes._from_msg(answer)
     sftp._request(CMD_CLOSE, handle)
-    found.pop(".", None)
-    found.pop("..", None)
+    found.pop(b".", None)
+    found.pop(b"..", None)
     return found, kind is None
 
 
@@ -284,37 +293,38 @@ def put(
 
 def remove(sftp: paramiko.SFTPClient, path: str) -> None:
     """Remove a folder with all in it; fine if it is not there, or goes meanwhile. However deep it
-    is: the folders in a folder of it come up first."""
-    for _ in range(_MOST_ROUNDS):
-        told = listing(sftp, path)
+    is: the folders in a folder of it come up first. What there is no time for is removed next
+    time."""
+    top, until = os.fsencode(path), time.monotonic() + REMOVING
+    while time.monotonic() < until:
+        told = _listed(sftp, top)
         if told is None:
             return
         for name, file in told[0].items():
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISDIR(file.st_mode or 0):
-                    _raise_up(sftp, path, name)
+                    _raise_up(sftp, top, top + b"/" + name)
                 else:
-                    sftp.remove(f"{path}/{name}")
-        if not told[0] or all(not stat.S_ISDIR(f.st_mode or 0) for f in told[0].values()):
+                    sftp.remove(top + b"/" + name)
+        if told[1] and not any(stat.S_ISDIR(file.st_mode or 0) for file in told[0].values()):
             with contextlib.suppress(FileNotFoundError):
-                if told[1]:
-                    sftp.rmdir(path)
-                    return
-    raise TooMany("something is still making files in it")
+                sftp.rmdir(top)
+            return
+    raise TooMany("there is very much to remove")
 
 
-def _raise_up(sftp: paramiko.SFTPClient, top: str, name: str) -> None:
+def _raise_up(sftp: paramiko.SFTPClient, top: bytes, folder: bytes) -> None:
     """Remove some of what is in that folder, and the folder once it is empty; folders in it come
     to lie beside it."""
-    folder = f"{top}/{name}"
-    told = listing(sftp, folder)
+    told = _listed(sftp, folder)
     files, whole = ({}, True) if told is None else told
-    for inner, file in files.items():
+    for name, file in files.items():
         with contextlib.suppress(FileNotFoundError):
             if stat.S_ISDIR(file.st_mode or 0):
-                sftp.posix_rename(f"{folder}/{inner}", f"{top}/.{os.urandom(8).hex()}")
+                new = top + b"/." + os.urandom(8).hex().encode()
+                sftp.posix_rename(folder + b"/" + name, new)
             else:
-                sftp.remove(f"{folder}/{inner}")
+                sftp.remove(folder + b"/" + name)
     if whole:
         sftp.rmdir(folder)
 

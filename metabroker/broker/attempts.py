@@ -151,18 +151,30 @@ class Attempts:
             again=again,
         )
 
-    def _record(self, component: Component, event: Cleaned) -> None:
+    @staticmethod
+    def _within(job: Job | None, time: float, now: float) -> float:
+        """A time that a component's record tells, which is a user's to write: it was not before
+        its job was submitted, and is not to come."""
+        return min(time, now) if job is None else max(job.submit_time, min(time, now))
+
+    def _record(self, component: Component, event: Cleaned, now: float) -> None:
         """The component's own record tells its exit code; its cluster, whether it was ended."""
+        job = self._jobs.get(component.ref.job)
         if event.started:
             component.started = True
-            component.start_time = component.start_time or event.start_time
+            if component.start_time is None and event.start_time is not None:
+                component.start_time = self._within(job, event.start_time, now)
+            if job is not None and job.start_time is None and [component] == job.components:
+                job.start_time = component.start_time
         if component.over:
             return
         if event.shut and not component.started and component.exit_code is not None:
             # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
             said = f"its cluster says {component.detail}, but its script has never started"
             component.exit_code, component.cause, component.detail = None, Cause.LOST, said
-        component.end_time = event.end_time or component.end_time
+        if event.end_time is not None:
+            ended = self._within(job, event.end_time, now)
+            component.end_time = max(ended, component.start_time or ended)
         if event.exit_code is not None:
             component.exit_code = event.exit_code
             component.cause = Cause.EXIT if event.exit_code else None

@@ -204,7 +204,7 @@ class Saga(Staging):
         component, job = self._find(event.ref)
         if component is None or component.step is not Step.CLEAN:
             return
-        self._record(component, event)
+        self._record(component, event, now)
         self._gone(component, now)
         if job is not None:
             self._settle(job, now)
@@ -292,7 +292,7 @@ class Saga(Staging):
         if component is None or component.started:
             return
         component.started = True
-        component.start_time = event.time
+        component.start_time = start = self._within(job, event.time, now)
         component.hosts = event.hosts or component.hosts
         component.advance(Phase.STARTED)
         if component.step is Step.OPEN:
@@ -302,10 +302,10 @@ class Saga(Staging):
             return
         self._note(now, job, component, "started", hosts=component.hosts)
         if job.state is not JobState.RUNNING and self._earlier(job):
-            self._committed_before(job, event.time, now)
+            self._committed_before(job, start, now)
         elif job.single and job.state is JobState.SUBMITTING:
             job.move(JobState.RUNNING)
-            job.start_time = event.time
+            job.start_time = start
             job.deadline = None
             self._out.changed(job)
 
@@ -316,7 +316,8 @@ class Saga(Staging):
             return
         component.exit_code = event.exit_code
         component.cause = Cause.EXIT if event.exit_code else None
-        component.end_time = event.time
+        ended = self._within(job, event.time, now)
+        component.end_time = max(ended, component.start_time or ended)
         cleaning = component.step is Step.CLEAN
         if not event.signalled and not (cleaning and event.exit_code):
             # What fails while it is being ended was most likely ended: its cluster knows. (Its

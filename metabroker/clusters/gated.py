@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Self
 
 from metabroker.broker.states import Cause
 
 from .answered import answered
-from .gate import Gates
+from .gate import HOME, Gates
 from .home import Home
 from .operation import Operation
 from .port import (
@@ -26,7 +27,15 @@ from .port import (
     Submission,
 )
 from .staging import PART, fetching, sending
-from .transports.base import Acting, Files, Transport, Unreached
+from .transports.base import (
+    Acting,
+    CommandLost,
+    CommandMissing,
+    Files,
+    NotAllowed,
+    Transport,
+    Unreached,
+)
 
 
 class GatedCluster:
@@ -68,39 +77,60 @@ class GatedCluster:
         view._gates = Gates(view.files)
         return view
 
+    def placed(self, path: str) -> str:
+        """A path whose root may be the account's home (`gate.HOME`), as it is in the cluster.
+
+        Raises:
+            Doubt: it cannot be asked now where that is.
+        """
+        if not path.startswith(f"{HOME}/"):
+            return path
+        transport = self._transport
+        assert self.account is not None and isinstance(transport, Acting)
+        try:
+            home = transport.home_of(self.account)
+        except NotAllowed as denied:
+            raise Refusal(Cause.DENIED, str(denied)) from denied
+        except (CommandLost, CommandMissing) as lost:
+            raise Doubt(f"the home of {self.account}: {lost}") from lost
+        return home.rstrip("/") + path.removeprefix(HOME)
+
     def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """The component is told who the others are."""
-        self._gates.introduce(gate, peers)
+        self._gates.introduce(self.placed(gate), peers)
 
     def arm(self, gate: str) -> None:
         """The component can no longer give up."""
-        self._gates.arm(gate)
+        self._gates.arm(self.placed(gate))
 
     def ready(self, gate: str) -> bool:
         """Whether the component has answered."""
-        return self._gates.ready(gate)
+        return self._gates.ready(self.placed(gate))
 
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """Let the component go."""
-        self._gates.open(gate, peers)
+        self._gates.open(self.placed(gate), peers)
 
     def stage(self, order: StageOrder, home: Home) -> Operation[Moved]:
         """Send files to the component's work folder."""
+        order = replace(order, gate=self.placed(order.gate))
         return sending(self.files, home, order, self.part)
 
     def fetch(self, order: FetchOrder, home: Home) -> Operation[Moved]:
         """Bring results back from there."""
+        order = replace(order, gate=self.placed(order.gate))
         return fetching(self.files, home, order, self.part)
 
     def discard(self, gate: str, keep: str | None = None) -> None:
         """Remove the gate's folder; `keep`: where its work folder stays."""
         if keep is not None:
-            self._gates.keep(gate, keep)
-        self._gates.remove(gate)
+            self._gates.keep(self.placed(gate), self.placed(keep))
+        self._gates.remove(self.placed(gate))
 
     def look(self, gates: Iterable[str]) -> dict[str, Marks]:
         """The components' own records."""
-        return self._gates.look(gates)
+        names = {self.placed(gate): gate for gate in gates}
+        return {names[path]: marks for path, marks in self._gates.look(names).items()}
 
     def close(self) -> None:
         """Let go of the transport."""
@@ -125,6 +155,8 @@ class GatedCluster:
         Raises:
             Doubt: not clean yet, and whether the gate at least was shut in time.
         """
+        if order.gate is not None:
+            order = replace(order, gate=self.placed(order.gate))
         fenced = self._gates.shut(order)
         try:
             cause = yield from answered(cleaning)

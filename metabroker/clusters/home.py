@@ -31,6 +31,10 @@ class Home(Protocol):
         """The new file is whole: it takes its name, its mode and its time."""
 
 
+# What has become a pipe since it was looked at is not waited for.
+_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
 class Changed(OSError):
     """A file was changed while it was sent."""
 
@@ -49,7 +53,7 @@ class LocalHome:
     def get(self, folder: str, was: Listed, offset: int, length: int) -> bytes:
         """A part of the file, which must still be what it `was`."""
         with _parent(folder, was.path) as (parent, last):
-            handle = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+            handle = os.open(last, _READING, dir_fd=parent)
         with os.fdopen(handle, "rb", buffering=0) as file:
             if _listed(was.path, os.fstat(handle)) != was:
                 raise Changed("it was changed while it was sent")
@@ -59,7 +63,7 @@ class LocalHome:
     def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
         """Write a part of a new file; the part at 0 makes it, and the folders it is in."""
         begins = os.O_CREAT | os.O_TRUNC if offset == 0 else 0
-        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | begins
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | begins
         with _parent(folder, name, make=offset == 0) as (parent, last):
             handle = os.open(_unfinished(last), flags, 0o600, dir_fd=parent)
         with os.fdopen(handle, "r+b", buffering=0) as file:
@@ -72,7 +76,7 @@ class LocalHome:
         """The new file is whole: it takes its name, its mode and its time."""
         with _parent(folder, made.path) as (parent, last):
             new = _unfinished(last)
-            handle = os.open(new, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+            handle = os.open(new, _READING, dir_fd=parent)
             try:
                 umask = _umask()
                 os.fchmod(handle, (0o777 if made.executable else 0o666) & ~umask)

@@ -155,10 +155,14 @@ class Remains:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a component's own records say. Times in Unix seconds."""
+    """What a component's own records say. Times in Unix seconds.
+
+    `begun`: its script has started, or is about to; `started`: when, once that is written down.
+    """
 
     arrived: bool = False
     hosts: tuple[str, ...] = ()
+    begun: bool = False
     started: float | None = None
     ended: float | None = None
     exit_code: int | None = None

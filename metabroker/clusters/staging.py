@@ -15,14 +15,16 @@ from collections.abc import Iterator, Sequence
 from metabroker.broker.states import Cause
 
 from .home import Changed, Home
-from .matching import matches
+from .matching import Patterns
 from .operation import Operation, Pause
 from .port import Doubt, FetchOrder, Moved, Refusal, StageOrder
-from .transports.base import CommandLost, CommandMissing, Files, Listed
+from .transports.base import CommandLost, CommandMissing, Files, Listed, TooMany
+from .transports.trust import Unsafe
 
 PART = 4 << 20  # bytes
 WORK = "work"
 _UNFINISHED = "unfinished"
+_AT_ONCE = 1000  # names that are looked at between two pauses
 # What is the user's own to mend: trying it again brings the same.
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, 0})
 
@@ -50,6 +52,8 @@ def sending(files: Files, home: Home, order: StageOrder, part: int = PART) -> Op
     for source in sources:
         if there.get(source.path) != source.size:
             yield from _send(files, home, order, source, new, part)
+        else:
+            yield Pause(0)
     return Moved(len(sources), sum(source.size for source in sources))
 
 
@@ -90,7 +94,13 @@ def fetching(files: Files, home: Home, order: FetchOrder, part: int = PART) -> O
     """
     with _far("cannot list its results"):
         found = sorted(files.tree(work_folder(order.gate)), key=lambda file: file.path)
-    wanted = [file for file in found if matches(file.path, order.patterns)]
+    patterns = Patterns(order.patterns)
+    wanted = []
+    for count, file in enumerate(found):
+        if patterns.match(file.path):
+            wanted.append(file)
+        if count % _AT_ONCE == _AT_ONCE - 1:
+            yield Pause(0)
     for file in wanted:
         if not _sound(file.path):
             raise Refusal(Cause.INVALID, f"the name {file.path[:100]!r} cannot be used here")
@@ -98,6 +108,8 @@ def fetching(files: Files, home: Home, order: FetchOrder, part: int = PART) -> O
             before = home.look(order.folder, f"{order.into}/{file.path}") if order.again else None
         if before is None or (before.size, before.modified) != (file.size, file.modified):
             yield from _fetch(files, home, order, file, part)
+        else:
+            yield Pause(0)
     return Moved(len(wanted), sum(file.size for file in wanted))
 
 
@@ -164,5 +176,7 @@ def _far(what: str) -> Iterator[None]:
         raise Doubt(f"{what}: {lost}") from lost
     except CommandMissing as missing:
         raise Refusal(Cause.UNREACHABLE, f"{what}: {missing}") from missing
+    except (Unsafe, TooMany) as error:
+        raise Refusal(Cause.INVALID, f"{what}: {error.strerror}") from error
     except OSError as error:
         raise Refusal(Cause.UNREACHABLE, f"{what}: {error.strerror}") from error

@@ -16,7 +16,7 @@ from metabroker.broker.effects import Clean, Fetch, Reserve, Stage, Submit
 from metabroker.broker.settings import Settings
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.gate import gate_path
+from metabroker.clusters.gate import APART, HOME, former_gate_path, gate_path
 from metabroker.clusters.home import Home, LocalHome
 from metabroker.clusters.port import (
     CleanOrder,
@@ -71,8 +71,9 @@ class _Place(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Orders:
     """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
-    folder. `home`: the daemon's own files, `homes`: those of a user who submits; `users`: who may
-    begin something there now, where the broker acts for users."""
+    folder, or the home of its account where the broker acts for users. `home`: the daemon's own
+    files, `homes`: those of a user who submits; `users`: who may begin something there now, where
+    the broker acts for users."""
 
     store: Store
     settings: Settings
@@ -188,9 +189,7 @@ class Orders:
 
     def keep(self, ref: Ref) -> str:
         """Where results that cannot be brought back stay, in the component's cluster."""
-        chdir = self._place(ref.job).chdir
-        root = (self.shared_dir or chdir).rstrip("/")
-        return f"{root}/{tokens.kept(ref)}"
+        return f"{self._root(self._place(ref.job)).rstrip('/')}/{tokens.kept(ref)}"
 
     def clean(self, effect: Clean) -> CleanOrder:
         """The order to leave nothing of a component."""
@@ -211,7 +210,17 @@ class Orders:
     def _gate(self, ref: Ref, place: _Place) -> str:
         token = self.token(ref)
         own = hashlib.sha256(f"{place.secret} {token}".encode()).hexdigest()[:20]
-        return gate_path(self.shared_dir or place.chdir, token, own, place.account)
+        if place.secret.startswith(APART):
+            return gate_path(self._root(place), token, own)
+        return former_gate_path(self._root(place), token, own, place.account)
+
+    def _root(self, place: _Place) -> str:
+        """The folder in which its gates are. A user's own are at home where there is none for all:
+        others may write in a folder of theirs that many work in."""
+        if self.shared_dir is not None:
+            return self.shared_dir
+        at_home = place.account is not None and place.secret.startswith(APART)
+        return HOME if at_home else place.chdir
 
 
 def _path(spec: Mapping[str, Any], key: str, ref: Ref) -> str | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metabroker.about import about
 from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
@@ -22,6 +23,8 @@ from .orders import Orders
 log = logging.getLogger(__name__)
 
 _AFTER_ERROR = 2.0
+_UNWRITTEN = 5.0
+"""Seconds after which a start that is not written down (its disk is full) is told all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ class Watcher:
         self._wake = threading.Condition()
         self._seen: dict[Ref, Marks] = {}
         self._gates: dict[Ref, str] = {}
+        self._begun: dict[Ref, float] = {}  # seen to start, not when
         self._fresh = False  # a component came after the last look
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -159,6 +163,7 @@ class Watcher:
         with self._wake:
             self._seen.pop(ref, None)
             self._gates.pop(ref, None)
+            self._begun.pop(ref, None)
 
     def close(self) -> None:
         """End the thread."""
@@ -204,6 +209,7 @@ class Watcher:
         for gate, marks in found.items():
             ref = gates[gate]
             before = seen[ref]
+            marks = self._dated(ref, before, marks)
             if marks == before:
                 continue
             with self._wake:
@@ -214,6 +220,18 @@ class Watcher:
             for event in news(ref, before, marks):
                 self._post(event)
         return told
+
+    def _dated(self, ref: Ref, before: Marks, marks: Marks) -> Marks:
+        """The marks, with a start that is not written down for long, or was told before. When it
+        was is as good as the looks then; a job that runs must not be taken for one that waits."""
+        if not marks.begun or (marks.started is not None and before.started is None):
+            return marks
+        if before.started is not None:
+            return replace(marks, started=before.started)
+        with self._wake:
+            since = self._begun.setdefault(ref, time.monotonic())
+        over = time.monotonic() - since >= _UNWRITTEN or marks.exit_code is not None
+        return replace(marks, started=marks.ended or time.time()) if over else marks
 
     def _gate(self, ref: Ref) -> str | None:
         gate = self._gates.get(ref)

@@ -33,7 +33,7 @@ _LEFT = 30.0  # seconds in which what was made is removed
 
 def folder(found: Findings, cluster: Real, root: str) -> bool:
     """Make a file there, rename it, read it, remove all."""
-    gate = gate_path(root, "mb-doctor", secrets.token_hex(8), cluster.account)
+    gate = gate_path(root, "mb-doctor", secrets.token_hex(8))
     files, tried = cluster.files, f"write and rename a file in {root}"
     try:
         try:
@@ -59,7 +59,7 @@ def job(
     """Run a job of one processor that says who it is, and see it start and end by its own record:
     so its node shares the folder, and it runs under the right account."""
     token = tokens.make(instance, _REF)
-    gate = gate_path(root, token, secrets.token_hex(8), cluster.account)
+    gate = gate_path(root, token, secrets.token_hex(8))
     order = ComponentOrder(
         token=token, gate=gate, processors=1, seconds=60, job=0, name="doctor", component=0,
         peers=(Peer(name, 1),), script=_PROBE, args=(), environment={}, chdir=root,

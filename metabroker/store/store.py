@@ -488,7 +488,7 @@ def _script_row(accepted: Accepted) -> dict[str, Any]:
         "job": accepted.job,
         "user": accepted.user,
         "request_id": accepted.request_id,
-        "secret": secrets.token_hex(12),
+        "secret": f"2.{secrets.token_hex(12)}",
         "script": accepted.script,
         "spec": dict(accepted.spec),
     }

@@ -29,6 +29,7 @@ LONGEST_PATH = 4096
 LONGEST_WORD = 128 * 1024 - 1  # bytes of one argument or variable; the kernel's limit
 MOST_WORDS = 10_000
 MOST_FILES = 1000  # of one job, named by themselves
+MOST_PIECES = 4096  # names between slashes in all patterns of one job's results
 LARGEST_WORDS = 1024 * 1024  # bytes of all arguments, or of all variables
 
 _INTERPRETER = re.compile(rb"#![ \t]*(/[^ \t\r\n]+)[^\r\n]*")
@@ -83,6 +84,12 @@ def _check_files(submission: Submission) -> None:
                     "name it from there, as in data/input.nc, without / at an end and without .."
                 )
                 raise SubmissionError(what, advice)
+    pieces = sum(1 + pattern.count("/") for pattern in submission.stage_out)
+    if pieces > MOST_PIECES:
+        raise SubmissionError(
+            f"the patterns of --stage-out have {pieces} names in them",
+            f"at most {MOST_PIECES}; name the folders that the files are in",
+        )
     if submission.stages:
         if submission.submit_dir is None:
             raise SubmissionError("nothing says where its files are", "send submit_dir too")

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Completed
-from metabroker.clusters.transports.local import LocalFiles, LocalTransport
+from metabroker.clusters.transports.local import LocalTransport
+from metabroker.clusters.transports.localfiles import LocalFiles
 
 PYTHON = sys.executable
 
@@ -160,8 +161,8 @@ def test_every_command_has_a_bound() -> None:
 files = LocalFiles()
 
 
-def test_a_folder_and_its_parent_for_one_account_only(tmp_path: Path) -> None:
-    path = tmp_path / "parent" / "folder"
+def test_a_folder_and_the_one_of_gates_above_it_for_one_account_only(tmp_path: Path) -> None:
+    path = tmp_path / ".metabroker" / "mb-1"
     files.make_folder(str(path))
     files.make_folder(str(path))
     assert [oct(p.stat().st_mode & 0o777) for p in (path, path.parent)] == ["0o700", "0o700"]
@@ -220,7 +221,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 def test_removing_does_not_leave_through_links(tmp_path: Path) -> None:
     (tmp_path / "keep").mkdir()
     (tmp_path / "keep" / "file").write_text("")
-    gate = tmp_path / "parent" / "gate"
+    gate = tmp_path / ".metabroker" / "mb-1"
     files.make_folder(str(gate))
     (gate / "link").symlink_to(tmp_path / "keep")
     files.remove_tree(str(gate))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.clusters.matching import matches
+from metabroker.clusters.matching import Patterns, matches, pieces_of
 
 NAMES = st.lists(st.text("ab.*?[]", min_size=1, max_size=4), min_size=1, max_size=5)
 
@@ -71,3 +71,21 @@ def test_a_pattern_of_many_stars_takes_no_time_to_speak_of() -> None:
     began = time.process_time()
     assert not matches("/".join("a" * 200), ("/".join(["**", "a"] * 60) + "/b",))
     assert time.process_time() - began < 60  # a search back and forth would not end at all
+
+
+def test_patterns_that_say_nothing_more_are_taken_once() -> None:
+    assert pieces_of("**/" * 1300 + "x") == ["**", "x"]
+    it = Patterns([f"{'**/' * 1300}{number % 10}" for number in range(1000)])
+    assert it.match("a/b/3") and not it.match("a/b/c")
+    assert len(it._pieces) == 10
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4), st.lists(NAMES, min_size=1, max_size=6))
+def test_what_was_learned_of_a_folder_does_not_change_the_answer(
+    patterns: list[list[str]], paths: list[list[str]]
+) -> None:
+    words = ["/".join(pattern) for pattern in patterns]
+    together = Patterns(words)
+    for names in paths:
+        path = "/".join(names)
+        assert together.match(path) == any(matches(path, (word,)) for word in words)

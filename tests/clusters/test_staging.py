@@ -19,7 +19,7 @@ from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import Doubt, FetchOrder, Moved, Refusal, StageOrder
 from metabroker.clusters.staging import fetching, sending, work_folder
 from metabroker.clusters.transports.base import CommandLost, Listed, Unreached
-from metabroker.clusters.transports.local import LocalFiles
+from metabroker.clusters.transports.localfiles import LocalFiles
 
 
 class Shaky(LocalFiles):

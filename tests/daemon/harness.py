@@ -290,14 +290,13 @@ class Site:
             held = self.held(cluster)
             found += [f"{cluster}: job {name}" for name in held.jobs]
             found += [f"{cluster}: reservation {name}" for name in held.reservations]
-        found += [f"gate {path}" for path in self.work.glob(".metabroker/*")]
-        found += [f"folder {path}" for path in self.work.glob(".metabroker")]
+        found += [f"gate {path}" for path in self.work.glob(".metabroker*")]
         found += self.component_processes()
         return found
 
     def component_processes(self) -> list[str]:
         """Users' scripts that run."""
-        return [f"process {pid}: {line}" for pid, line in self._processes("/.metabroker/")]
+        return [f"process {pid}: {line}" for pid, line in self._processes("/.metabroker-mb-")]
 
     def _processes(self, mark: str) -> Iterator[tuple[int, str]]:
         """Processes that run something in this folder, or where jobs run, whose path holds
@@ -342,7 +341,7 @@ class Site:
     def close(self) -> None:
         """Kill the daemon and whatever its simulated clusters still run."""
         self.kill()
-        for pid, _ in [*self._processes("/.metabroker/"), *self._processes(".jobs/")]:
+        for pid, _ in [*self._processes("/.metabroker-mb-"), *self._processes(".jobs/")]:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 

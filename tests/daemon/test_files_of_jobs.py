@@ -121,8 +121,8 @@ def test_files_are_sent_again_where_the_daemon_dies_over_it(site: Site) -> None:
     script = "#!/bin/sh\ncp big copy\n"
     options = ["--on", "delft:2,leiden:2", "--stage-in", "big", "--stage-out", "copy"]
     number = site.submit(options, script)
-    gates = site.work / ".metabroker"
-    eventually(lambda: list(gates.glob("*/unfinished-*")), PATIENCE, "files begin to arrive")
+    begun = ".metabroker-*/unfinished-*"
+    eventually(lambda: list(site.work.glob(begun)), PATIENCE, "files begin to arrive")
     site.kill()
     site.start()
     eventually(lambda: list(site.work.glob("metabroker-*/*copy*")), PATIENCE, "results come")
@@ -145,9 +145,8 @@ def test_a_cancelled_job_s_files_are_not_sent_to_their_end(site: Site) -> None:
     site.start()
     site.look_at_clusters()
     number = site.submit(["-n", "2", "--stage-in", "huge"], "#!/bin/sh\n")
-    eventually(
-        lambda: list(site.work.glob(".metabroker/*/unfinished-*/part")), PATIENCE, "files come"
-    )
+    part = ".metabroker-*/unfinished-*/part"
+    eventually(lambda: list(site.work.glob(part)), PATIENCE, "files come")
     assert site.cli("cancel", str(number)).returncode == 0
     site.wait_end(number, "CANCELLED")
     site.wait_clean()

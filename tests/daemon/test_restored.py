@@ -146,11 +146,11 @@ def end_all(site: Site, jobs: Jobs) -> None:
         site.cli("cancel", str(job))
     eventually(lambda: not site.client.get("jobs")["jobs"], PATIENCE, "all has ended")
     # Of jobs that nobody remembers the folders are not known.
-    folder = f"{site.work}/.metabroker"
-    theirs = tuple(f"gate {folder}/mb-{site.instance}-{job}-" for job in jobs.later)
+    folder = f"{site.work}/.metabroker-"
+    theirs = tuple(f"gate {folder}mb-{site.instance}-{job}-" for job in jobs.later)
 
     def left() -> list[str]:
-        return [x for x in site.left() if x != f"folder {folder}" and not x.startswith(theirs)]
+        return [x for x in site.left() if not x.startswith(theirs)]
 
     eventually(lambda: not left(), PATIENCE, "nothing else is left")
 

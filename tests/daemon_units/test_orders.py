@@ -93,9 +93,9 @@ def test_the_gate_is_in_the_jobs_folder_or_in_the_shared_one(store: Failing) -> 
     made = orders(store)
     token = f"mb-{store.instance}-1-1-0"
     own = made.gate(Ref(1, 1, 0))
-    assert own is not None and own.startswith(f"/home/anna/.metabroker/{token}-")
+    assert own is not None and own.startswith(f"/home/anna/.metabroker-{token}-")
     shared = Orders(store, settings(store), "delft", "/spool/").gate(Ref(1, 1, 0))
-    assert shared is not None and shared.startswith(f"/spool/.metabroker/{token}-")
+    assert shared is not None and shared.startswith(f"/spool/.metabroker-{token}-")
     assert own.rpartition("-")[2] == shared.rpartition("-")[2]
 
 

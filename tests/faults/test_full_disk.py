@@ -161,5 +161,5 @@ def test_the_disk_where_components_meet(
     disk.make_space()
     if moment != "open":
         site.wait_end(job, "COMPLETED")
-    eventually(lambda: not list(disk.path.glob(".metabroker/*")), 60, "its gates are removed")
+    eventually(lambda: not list(disk.path.glob(".metabroker-*")), 60, "its gates are removed")
     whole(site)

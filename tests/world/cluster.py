@@ -25,12 +25,12 @@ from .slipping import SlippingFiles
 if TYPE_CHECKING:
     from .host import Host
 
-_GATE = re.compile(rb"^gate='?([^'\n]+)'?$", re.M)
-_PATIENCE = re.compile(rb"^patience=(\d*)$", re.M)
+_GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
+_PATIENCE = re.compile(rb"^mb__patience=(\d*)$", re.M)
 _RUN_TIME = re.compile(rb"METABROKER_RUN_TIME=([0-9.]+)")
 _EXITS = re.compile(rb"METABROKER_EXITS=([0-9.]+)")
 _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
-_RESULT = re.compile(rb"^work='?(yes)'?$", re.M)
+_RESULT = re.compile(rb"^mb__work='?(yes)'?$", re.M)
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
 
 

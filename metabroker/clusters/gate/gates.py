@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import ParamSpec, TypeVar
 
@@ -23,10 +25,12 @@ from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import (
     CommandLost,
     CommandMissing,
+    Entry,
     Files,
     Glance,
     NotAllowed,
 )
+from metabroker.clusters.transports.trust import FOLDER, Unsafe, split
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,15 +56,30 @@ SCRIPT = "script"
 # too late, by a broker that was stopped in the middle of it, finds nothing to rename, and so
 # cannot put a second token into a gate that has been passed.
 _BORN = ".born"
+_HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is not expanded
+_MOST_HOSTS = 10_000
+_EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
 PEERS = "peers.json"
-FOLDER = ".metabroker"
 # What a wrong or closed folder leads to; all else may be better soon.
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS})
 
 
-def gate_path(root: str, token: str, secret: str, account: str | None = None) -> str:
-    """The folder of a component's gate: nobody who is not told can guess it. `account`: whose it
-    is, where several accounts' gates may lie in one folder, which none of them can share."""
+APART = "2."
+"""How the secret of a job begins whose gates have no folder above them: in that, which the first
+one to come would make, another user could have been first."""
+HOME = "~"
+"""Instead of a folder: the home of the account whose gate it is."""
+
+
+def gate_path(root: str, token: str, secret: str) -> str:
+    """The folder of a component's gate: nobody who is not told can guess it, so nobody can have
+    made it before."""
+    return f"{root.rstrip('/')}/{FOLDER}-{token}-{secret}"
+
+
+def former_gate_path(root: str, token: str, secret: str, account: str | None = None) -> str:
+    """The same of a job that was submitted to a release of before, in a folder of gates. `account`:
+    whose they are, where several accounts' may lie in one folder."""
     folder = FOLDER if account is None else f"{FOLDER}-{account}"
     return f"{root.rstrip('/')}/{folder}/{token}-{secret}"
 
@@ -108,6 +127,8 @@ class Gates:
             self._files.write(f"{gate}/{_BORN}", b"")
             if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
                 raise Doubt("the component's gate was laid out by somebody else meanwhile")
+        except Unsafe as unsafe:
+            raise Refusal(Cause.INVALID, str(unsafe.strerror)) from unsafe
         except OSError as error:
             raise _cannot_write(gate, error) from error
         except NotAllowed as denied:
@@ -145,7 +166,7 @@ class Gates:
     @_doubted
     def ready(self, gate: str) -> bool:
         """Whether the component has seen that its gate is armed: it is alive, and will go."""
-        names = {entry.name for entry in self._files.list(gate) or ()}
+        names = {entry.name for entry in self._entries(gate)}
         return not names.isdisjoint((READY, Position.GO.value, Position.RUN.value))
 
     @_doubted
@@ -173,8 +194,9 @@ class Gates:
         for position in (Position.WAIT, Position.ARMED, Position.GO):
             if self._move(order.gate, position, Position.ABORT):
                 return True
-        if self._files.rename(f"{order.gate}/{_BORN}", f"{order.gate}/{Position.ABORT.value}"):
-            return True
+        with contextlib.suppress(Unsafe):
+            if self._files.rename(f"{order.gate}/{_BORN}", f"{order.gate}/{Position.ABORT.value}"):
+                return True
         return self._position(order.gate) is not Position.RUN
 
     @_doubted
@@ -200,7 +222,7 @@ class Gates:
         if marks is None:
             return Remains(cause=cause)
         return Remains(
-            marks.started is not None,
+            marks.begun,
             marks.started,
             marks.ended,
             marks.exit_code,
@@ -219,33 +241,45 @@ class Gates:
     @_doubted
     def remove(self, gate: str) -> None:
         """Remove the gate: it is shut for ever."""
-        self._files.remove_tree(gate)
+        with contextlib.suppress(Unsafe):  # what stands there now is nothing of ours
+            self._files.remove_tree(gate)
 
     def _position(self, gate: str) -> Position | None:
-        entries = self._files.list(gate)
-        names = {entry.name for entry in entries or ()}
+        names = {entry.name for entry in self._entries(gate)}
         return next((p for p in Position if p.value in names), None)
 
+    def _entries(self, gate: str) -> Sequence[Entry]:
+        """What is in it. One that somebody has exchanged is gone: its component, which looks
+        whose it is too, starts nothing from there."""
+        with contextlib.suppress(Unsafe):
+            return self._files.list(gate) or ()
+        return ()
+
     def _move(self, gate: str, old: Position, new: Position) -> bool:
-        return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
+        with contextlib.suppress(Unsafe):
+            return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
+        return False
 
 
 def _marks(seen: Glance, gate: str) -> Marks | None:
-    entries = seen.list(gate)
+    """What the records say. They are a user's to write: what cannot be is not believed."""
+    try:
+        entries = seen.list(gate)
+    except Unsafe:
+        return None
     if entries is None:
         return None
     times = {entry.name: entry.modified for entry in entries}
-    if times.keys().isdisjoint((ARRIVED, READY, STARTED, ENDED, Position.ABORT.value)):
-        # The start of a script between its two steps: the token file tells it already.
-        return Marks(started=times.get(Position.RUN.value))
     arrived = ARRIVED in times or READY in times
-    hosts = _hosts(seen, gate) if arrived or STARTED in times else ()
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
-    ran = Position.RUN.value in times
+    begun = Position.RUN.value in times
     return Marks(
         arrived=arrived,
-        hosts=hosts,
-        started=times.get(STARTED, times[Position.RUN.value]) if ran else None,
+        hosts=_hosts(seen, gate) if arrived or STARTED in times else (),
+        begun=begun,
+        # The token file has the time when it was made. Until the start is written down, a moment
+        # after it was taken, its time is not known.
+        started=times.get(STARTED) if begun else None,
         ended=times[ENDED] if exit_code is not None else None,
         exit_code=exit_code,
         signalled=signalled,
@@ -253,21 +287,29 @@ def _marks(seen: Glance, gate: str) -> Marks | None:
     )
 
 
+def _record(seen: Glance, path: str) -> bytes:
+    """What stands in a record; nothing in what is no plain file."""
+    with contextlib.suppress(OSError):
+        return seen.read(path) or b""
+    return b""
+
+
 def _hosts(seen: Glance, gate: str) -> tuple[str, ...]:
     for name in (ARRIVED, READY, STARTED):
-        content = seen.read(f"{gate}/{name}")
-        if content:
-            return tuple(content.decode("utf-8", "replace").split())
+        words = _record(seen, f"{gate}/{name}").decode("ascii", "replace").split()
+        hosts = tuple(word for word in words[:_MOST_HOSTS] if _HOST.fullmatch(word))
+        if hosts:
+            return hosts
     return ()
 
 
 def _end(seen: Glance, gate: str) -> tuple[int | None, bool]:
-    """Exit code and whether it was signalled; (None, False) of a record not yet whole."""
-    content = seen.read(f"{gate}/{ENDED}") or b""
-    words = content.decode("ascii", "replace").split()
-    if not content.endswith(b"\n") or not words or not words[0].isdigit():
+    """Exit code and whether it was signalled; (None, False) of a record that is not whole, or
+    tells what no script can end with: then its cluster's word is all there is."""
+    told = _EXIT.fullmatch(_record(seen, f"{gate}/{ENDED}").decode("ascii", "replace"))
+    if told is None or int(told[1]) > 255:
         return None, False
-    return int(words[0]), "signalled" in words[1:]
+    return int(told[1]), "signalled" in (told[2] or "").split()
 
 
 def _cannot_write(gate: str, error: OSError) -> Refusal:
@@ -275,7 +317,7 @@ def _cannot_write(gate: str, error: OSError) -> Refusal:
     theirs = error.errno in _THEIRS
     return Refusal(
         Cause.INVALID if theirs else Cause.UNREACHABLE,
-        f"cannot write in {gate.rsplit('/', 2)[0]}: {error.strerror}",
+        f"cannot write in {split(gate).root}: {error.strerror}",
     )
 
 

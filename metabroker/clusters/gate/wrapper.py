@@ -11,14 +11,17 @@ from metabroker.clusters.staging import work_folder
 
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
+_OWN = "mb__"
+_OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})
 
 
 def wrapper(order: ComponentOrder, cluster: str, *, acting: bool = False) -> bytes:
-    """The text of the native job. All that comes from the user goes in as quoted words. `acting`:
-    it is submitted as another account."""
+    """The text of the native job. All that comes from the user goes in as quoted words, and what
+    is exported for the user's script is set where nothing but that still comes. `acting`: it is
+    submitted as another account."""
     peers = order.peers
     variables = {
-        **order.environment,
+        **_of_user(order.environment),
         "METABROKER_JOB_ID": str(order.job),
         "METABROKER_JOB_NAME": order.name,
         "METABROKER_COMPONENT": str(order.component),
@@ -31,16 +34,29 @@ def wrapper(order: ComponentOrder, cluster: str, *, acting: bool = False) -> byt
     if order.works:
         variables["METABROKER_WORK_DIR"] = work_folder(order.gate)
     settings = [
-        f"gate={shlex.quote(order.gate)}",
-        f"patience={order.barrier_seconds if order.barrier_seconds is not None else ''}",
-        f"work={'yes' if order.works else ''}",
-        _exports(variables),
         f"set -- {_words(order.args)}",
         *((_OF_SUDO,) if acting else ()),
+        f"mb__gate={shlex.quote(order.gate)}",
+        f"mb__patience={order.barrier_seconds if order.barrier_seconds is not None else ''}",
+        f"mb__work={'yes' if order.works else ''}",
+        f"mb__cluster={shlex.quote(cluster)}",
+        f"mb__processors={order.processors}",
     ]
-    template = importlib.resources.files(__package__).joinpath("wrapper.sh").read_text("ascii")
-    head, _, body = template.partition("# SETTINGS\n")
-    return (head + "\n".join(settings) + "\n" + body).encode()
+    text = importlib.resources.files(__package__).joinpath("wrapper.sh").read_text("ascii")
+    head, _, rest = text.partition("# SETTINGS\n")
+    body, _, tail = rest.partition("# EXPORTS\n")
+    parts = (head, "\n".join(settings), "\n", body, _exports(variables), "\n", tail)
+    return "".join(parts).encode()
+
+
+def _of_user(environment: Mapping[str, str]) -> dict[str, str]:
+    """The user's variables, but those that no script can be given: the wrapper's own, and what a
+    shell sets by itself and lets nobody set, which would end it."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(_OWN) and name not in _OF_SHELLS
+    }
 
 
 def _exports(variables: Mapping[str, str]) -> str:

@@ -1,68 +1,90 @@
 #!/bin/sh
 # One component of a metabroker job: waits at its gate, runs the user's script, and writes down
-# how it ended. It needs a POSIX shell, mv and sleep, and the gate's folder; see the notes on the
-# gate in metabroker/clusters/gate/__init__.py for the positions that the token file can take.
+# how it ended. It needs a POSIX shell whose test knows -O, mv and sleep, and the gate's folder; see
+# the notes on the gate in metabroker/clusters/gate/__init__.py for the positions that the token
+# file can take. Its own names begin with mb__; what the user exports is set in the shell that
+# becomes the user's script, and nowhere else.
 # SETTINGS
 
-hosts=${SLURM_JOB_NODELIST:-}
-case $hosts in
-    *\[*) hosts=$(scontrol show hostnames "$hosts" 2>/dev/null) || hosts=$SLURM_JOB_NODELIST ;;
-    '') if [ -r "${PBS_NODEFILE:-}" ]; then hosts=$(sort -u "$PBS_NODEFILE"); fi ;;
+mb__hosts=${SLURM_JOB_NODELIST:-}
+case $mb__hosts in
+    *\[*) mb__hosts=$(scontrol show hostnames "$mb__hosts" 2>/dev/null) ||
+        mb__hosts=$SLURM_JOB_NODELIST ;;
+    '') if [ -r "${PBS_NODEFILE:-}" ]; then mb__hosts=$(sort -u "$PBS_NODEFILE"); fi ;;
 esac
-if [ -z "$hosts" ]; then hosts=$(uname -n); fi
+if [ -z "$mb__hosts" ]; then mb__hosts=$(uname -n); fi
 
-# Whole when it is there: who looks in between would learn of no hosts.
-note() {
-    echo $hosts > "$gate/.$1-$$" && mv "$gate/.$1-$$" "$gate/$1"
+# The gate's path is no secret once it is made: nobody else can enter it, or exchange it. But if it
+# is gone, somebody could have put another one there.
+mb__own() {
+    [ ! -h "$mb__gate" ] && [ -O "$mb__gate" ] && [ ! -h "$mb__gate/script" ] &&
+        [ -O "$mb__gate/script" ]
 }
 
-wait_at_gate() {
-    nap=0.05
-    sleep "$nap" 2>/dev/null || nap=1
-    naps=0
-    limit=$patience
-    if [ "$nap" = 0.05 ]; then limit=$((patience * 20)); fi
-    until [ -e "$gate/go" ]; do
-        if [ ! -d "$gate" ] || [ -e "$gate/abort" ] || [ -e "$gate/run" ]; then exit 75; fi
-        # The same note under another name: that takes no space on the disk.
-        if [ -e "$gate/armed" ] && [ -e "$gate/arrived" ]; then
-            mv "$gate/arrived" "$gate/ready" 2>/dev/null
+# Whole when it is there: who looks in between would learn of no hosts.
+mb__note() {
+    echo $mb__hosts > "$mb__gate/.$1-$$" && mv "$mb__gate/.$1-$$" "$mb__gate/$1"
+}
+
+mb__wait_at_gate() {
+    mb__nap=0.05
+    sleep "$mb__nap" 2>/dev/null || mb__nap=1
+    mb__naps=0
+    mb__limit=$mb__patience
+    if [ "$mb__nap" = 0.05 ]; then mb__limit=$((mb__patience * 20)); fi
+    until [ -e "$mb__gate/go" ]; do
+        if [ ! -d "$mb__gate" ] || [ -e "$mb__gate/abort" ] || [ -e "$mb__gate/run" ]; then
+            exit 75
         fi
-        if [ "$naps" -ge "$limit" ] && mv "$gate/wait" "$gate/abort" 2>/dev/null; then
+        # The same note under another name: that takes no space on the disk.
+        if [ -e "$mb__gate/armed" ] && [ -e "$mb__gate/arrived" ]; then
+            mv "$mb__gate/arrived" "$mb__gate/ready" 2>/dev/null
+        fi
+        if [ "$mb__naps" -ge "$mb__limit" ] &&
+            mv "$mb__gate/wait" "$mb__gate/abort" 2>/dev/null; then
             echo "metabroker: gave up waiting at the barrier" >&2
             exit 75
         fi
-        naps=$((naps + 1))
-        sleep "$nap"
+        mb__naps=$((mb__naps + 1))
+        sleep "$mb__nap"
     done
 }
 
-# Its files are there, and what it leaves there is brought back.
-if [ -n "$work" ]; then cd "$gate/work" || exit 75; fi
+mb__own || exit 75
 
-if [ -n "$patience" ]; then
-    if [ ! -e "$gate/wait" ]; then exit 75; fi
-    note arrived || exit 75
-    wait_at_gate
+# Its files are there, and what it leaves there is brought back.
+if [ -n "$mb__work" ]; then
+    [ ! -h "$mb__gate/work" ] && cd "$mb__gate/work" || exit 75
+fi
+
+if [ -n "$mb__patience" ]; then
+    if [ ! -e "$mb__gate/wait" ]; then exit 75; fi
+    mb__note arrived || exit 75
+    mb__wait_at_gate
+    mb__own || exit 75
 fi
 
 # Of several who come here for the same component, the rename succeeds for one only. The others
 # say nothing: their output goes to the same file.
-mv "$gate/go" "$gate/run" 2>/dev/null || exit 75
-note started || : > "$gate/started" # on a full disk it tells the time at least
+mv "$mb__gate/go" "$mb__gate/run" 2>/dev/null || exit 75
+mb__own || exit 75
+mb__note started || : > "$mb__gate/started" # on a full disk it tells the time at least
 
-if [ -z "$patience" ]; then
-    list=
-    for host in $hosts; do list="$list${list:+, }\"$host\""; done
+if [ -z "$mb__patience" ]; then
+    mb__list=
+    for mb__host in $mb__hosts; do mb__list="$mb__list${mb__list:+, }\"$mb__host\""; done
     printf '{"components": [{"component": 0, "cluster": "%s", "processors": %s, "hosts": [%s]}]}\n' \
-        "$METABROKER_CLUSTER" "$METABROKER_PROCESSORS" "$list" > "$METABROKER_PEERS_FILE"
+        "$mb__cluster" "$mb__processors" "$mb__list" > "$mb__gate/peers.json"
 fi
 
 # A signal for the whole job reaches the script too; stay to write down how it ends.
-signalled=
-trap 'signalled=signalled' HUP INT TERM USR1 USR2
-"$gate/script" "$@"
-status=$?
+mb__signalled=
+trap 'mb__signalled=signalled' HUP INT TERM USR1 USR2
+(
+# EXPORTS
+    exec "$mb__gate/script" "$@"
+)
+mb__status=$?
 trap '' HUP INT TERM USR1 USR2
-echo "$status $signalled" > "$gate/ended"
-exit "$status"
+echo "$mb__status $mb__signalled" > "$mb__gate/ended"
+exit "$mb__status"

@@ -104,6 +104,7 @@ class OpenPBSCluster(GatedCluster):
 
     def submit(self, order: ComponentOrder) -> Operation[Submission]:
         """Lay out the gate, submit the wrapper."""
+        order = replace(order, gate=self.placed(order.gate))
         self._gates.prepare(order)
         script = wrapper(order, self._options.name, acting=self._who.operator is not None)
         submitting = operations.submit(self._who, order, script)
@@ -124,7 +125,7 @@ class OpenPBSCluster(GatedCluster):
         last = yield from operations.clean(who, order.token, reservation=order.reservation)
         if last is not None and last.state is NativeState.ENDED:
             return last.cause
-        marks = self._gates.look([order.gate]) if order.gate is not None else {}
+        marks = self.look([order.gate]) if order.gate is not None else {}
         return self._lasting.cause(order.token, next(iter(marks.values()), None))
 
     def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:

@@ -226,7 +226,8 @@ class SimulatedCluster(GatedCluster):
             run_time=extra["run_time"],
         )
         marks = self._gates.look([actor.gate]).get(actor.gate, Marks())
-        actor.arrived, actor.running_since = marks.arrived, marks.started
+        since = marks.started or (now if marks.begun else None)
+        actor.arrived, actor.running_since = marks.arrived, since
         return actor
 
     def _extra(self, order: ComponentOrder) -> dict[str, object]:

@@ -98,6 +98,7 @@ class SlurmCluster(GatedCluster):
 
     def submit(self, order: ComponentOrder) -> Operation[Submission]:
         """Lay out the gate, submit the wrapper."""
+        order = replace(order, gate=self.placed(order.gate))
         self._gates.prepare(order)
         script = wrapper(order, self._options.name, acting=self._who.acting)
         submitting = operations.submit(self._who, order, script)

@@ -22,6 +22,8 @@ from .base import (
     Unreached,
 )
 from .sftp import SftpSession
+from .sftpsteps import Ways
+from .trust import is_private
 from .userfiles import UserFiles
 
 SFTP_SERVER = "/usr/lib/openssh/sftp-server"
@@ -99,6 +101,7 @@ class ActingTransport:
         self._most = most
         self._lock = threading.Lock()
         self._files: dict[str, UserFiles] = {}
+        self._homes: dict[str, str] = {}
 
     @property
     def files(self) -> Files:
@@ -114,8 +117,24 @@ class ActingTransport:
                 if len(self._files) >= _MOST_ACCOUNTS:
                     self._files = {n: f for n, f in self._files.items() if f.session.is_open}
                 session = SftpSession(lambda: self._serve(account), self._seconds, rest=_REST)
-                found = self._files[account] = UserFiles(session)
+
+                def private(path: str, gid: int) -> bool:
+                    return self._private(account, path, gid)
+
+                found = self._files[account] = UserFiles(session, Ways(private, self._keeper))
             return found
+
+    def home_of(self, account: str) -> str:
+        """The account's home, as the host there knows it; see `Acting.home_of`."""
+        known = self._homes.get(account)
+        if known is None:
+            fields = self._asked("getent", "passwd", account).split(":")
+            if len(fields) < 6 or not fields[5].startswith("/"):
+                raise NotAllowed(f"there is no account {account} with a home there")
+            if len(self._homes) >= _MOST_ACCOUNTS:
+                self._homes.clear()
+            known = self._homes[account] = fields[5]
+        return known
 
     def run(self, command: Command) -> Completed:
         """Run a command to its end, as its account; see `Transport.run`."""
@@ -136,6 +155,25 @@ class ActingTransport:
         for each in files:
             each.session.close(if_idle=True)
         self._inner.close()
+
+    def _asked(self, *words: str) -> str:
+        """What a command that only tells something says, run as we are; nothing where it fails."""
+        done = self._inner.run(Command(words))
+        return done.stdout.strip("\n") if done.exit_status == 0 else ""
+
+    def _keeper(self) -> int | None:
+        """The number that we have there."""
+        said = self._asked("id", "-u")
+        return int(said) if said.isascii() and said.isdigit() else None
+
+    def _private(self, account: str, path: str, gid: int) -> bool:
+        """Whether a group is the account's alone."""
+        return is_private(
+            account,
+            self._asked("getent", "group", str(gid)),
+            self._asked("getent", "passwd", account),
+            self._asked("ls", "-ld", "--", path),
+        )
 
     def _serve(self, account: str) -> paramiko.SFTPClient:
         """A server of the account's files.

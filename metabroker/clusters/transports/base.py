@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -25,6 +26,26 @@ class Unreached(CommandMissing):
 
 MOST_OUTPUT = 64 << 20
 """Bytes of one output of a command: one that says more is ended, and its outcome not known."""
+
+MOST_BYTES = 65536
+"""Of a file that is read whole: records are short."""
+MOST_ENTRIES = 10_000
+"""Of a folder that is listed. What a folder has more is left out, but these names are not:"""
+LOOKED_FOR = ("wait", "armed", "go", "run", "abort", "arrived", "ready", "started", "ended")
+"""A gate's positions in the order in which they follow another, and the component's records."""
+MOST_FILES = 100_000
+"""Of a component's work folder, whatever they are."""
+REMOVING = 20.0
+"""Seconds that removing a folder takes at most; the rest is done next time."""
+MOST_DEPTH = 100
+"""Of folders in a component's work folder."""
+
+
+class TooMany(OSError):
+    """There is more than the broker takes; the text says what."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(errno.EFBIG, text)
 
 
 OF_THE_HOST = frozenset({"sh", "date", "sudo"})
@@ -86,15 +107,17 @@ class Glance(Protocol):
     """Folders and small files as they are, or as they were in one moment."""
 
     def read(self, path: str) -> bytes | None:
-        """The content; None if it is not there."""
+        """The content, up to `MOST_BYTES`; None if it is not there. `OSError` (ELOOP) where it is
+        no regular file."""
 
     def list(self, path: str) -> Sequence[Entry] | None:
-        """What is in a folder; None if the folder is not there."""
+        """What is in a folder, up to `MOST_ENTRIES`; None if the folder is not there. Names that
+        are not UTF-8 are left out."""
 
 
 class Files(Glance, Protocol):
-    """The few things the gate does with files; each is one step, none follows a symbolic link
-    in its last part.
+    """The few things the gate does with files; each is one step. None follows a symbolic link
+    below the root of its path (see `trust`), and none waits for a pipe.
 
     Raises:
         OSError: that cannot be done, and is not done.
@@ -106,7 +129,11 @@ class Files(Glance, Protocol):
         """Many folders, and their files of these names, in one round trip to their host."""
 
     def make_folder(self, path: str) -> None:
-        """Make a folder and its parent (mode 0700); fine if they are there."""
+        """Make a folder, and those between its root and it (mode 0700); fine if they are there.
+
+        Raises:
+            Unsafe: others could exchange it, or it is not our own; see `trust`.
+        """
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """Write a file whole: readers see the old one or the new one."""
@@ -115,11 +142,16 @@ class Files(Glance, Protocol):
         """Rename in one step; False if `old` is not there."""
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and its parent if that is empty now."""
+        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
+        now."""
 
     def tree(self, path: str) -> Sequence[Listed]:
         """The regular files below a folder, in no order; no link is followed. None of a folder
-        that is not there."""
+        that is not there.
+
+        Raises:
+            TooMany: there are more than the broker takes.
+        """
 
     def get(self, path: str, offset: int, length: int) -> bytes:
         """So many bytes of a file from `offset` on; fewer only at its end."""
@@ -154,3 +186,11 @@ class Acting(Protocol):
 
     def files_of(self, account: str) -> Files:
         """The files as that account sees them."""
+
+    def home_of(self, account: str) -> str:
+        """The account's home there.
+
+        Raises:
+            NotAllowed: there is no such account.
+            CommandLost, CommandMissing: it cannot be asked now.
+        """

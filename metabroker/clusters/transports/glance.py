@@ -13,27 +13,60 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .base import CommandLost, Entry
+from .base import LOOKED_FOR, MOST_ENTRIES, CommandLost, Entry
+from .trust import Unsafe
 
-# $1: how many names, then the names, then the folders. Contents are of 64 kB at most.
-SCRIPT = r"""
+EXCHANGED = "a link or somebody else's folder stands where the gate was"
+# Whether a gate is one: no link, and our own or root's.
+OWN = f"""
+mb_is_own() {{
+    test ! -h "$1" || return 1
+    test -O "$1" || test ! -e "$1" || test "$(stat -c %u -- "$1" 2>/dev/null)" = 0
+}}
+mb_own() {{ mb_is_own "$1" || {{ echo "gate: {EXCHANGED}" >&2; exit 1; }}; }}
+mb_real() {{ test ! -h "$1" || {{ echo "gate: {EXCHANGED}" >&2; exit 1; }}; }}
+"""
+# $1: how many names, then the names, then the folders. Contents are of 64 kB at most. Of a folder
+# with very many files only the names in `known` are told, in that order.
+SCRIPT = (
+    OWN
+    + rf"""
+known='{" ".join(LOOKED_FOR)}'; most={MOST_ENTRIES}; why_exchanged="{EXCHANGED}"
+"""
+    + r"""
 count=$1; shift; names=; total=0
 while test $total -lt $count; do names="$names $1"; shift; total=$((total + 1)); done
 enter() {
     why=
+    case $1 in
+        */.metabroker*/*) mb_is_own "${1%/*}" && mb_is_own "$1" || why=": $why_exchanged" ;;
+        */.metabroker*) mb_is_own "$1" || why=": $why_exchanged" ;;
+    esac
+    test -z "$why" || return
     cd -- "$1" 2>/dev/null && return
     why=$(LC_ALL=C ls -d -- "$1/" 2>&1 >/dev/null)
     test -z "$why" && cd -- "$1" 2>/dev/null  # it has come meanwhile, or may not be entered
 }
-n=0
-for folder do
+n=0; total=$#
+while test $n -lt $total; do
+    folder=$1; shift
     if enter "$folder"; then
+        set -- "$@" "$folder"
         printf 'D %s\0' "$n"
+        seen=0
         for file in .[!.]* *; do
             case $file in '*' | '.[!.]*') ;; *) printf 'N %s\0' "$file" ;; esac
+            seen=$((seen + 1))
+            test $seen -lt $most || break
         done
+        if test $seen -ge $most; then
+            printf 'M\0'
+            for file in $known; do if test -e "$file"; then printf 'N %s\0' "$file"; fi; done
+        fi
         for name in $names; do
-            if test -h "$name"; then printf 'L %s\0' "$name"; fi
+            if test -h "$name" || { test -e "$name" && test ! -f "$name"; }; then
+                printf 'L %s\0' "$name"
+            fi
         done
     else
         printf 'X %s %s\0' "$n" "${why:-: Permission denied}"
@@ -41,16 +74,24 @@ for folder do
     n=$((n + 1))
 done
 cd /
-find "$@" -mindepth 1 -maxdepth 1 -printf 'T %T@ %p\0' 2>/dev/null
+if test $# -gt 0; then
+    find "$@" -mindepth 1 -maxdepth 1 '(' -name wait EXPRESSION ')' -printf 'T %T@ %p\0' 2>/dev/null
+fi
 printf 'C\0'
-total=$#
-for folder do
-    for name in $names; do set -- "$@" "$folder/$name"; done
+total=$#; n=0
+while test $n -lt $total; do
+    folder=$1; shift
+    for name in $names; do
+        if test -f "$folder/$name" && test ! -h "$folder/$name"; then
+            set -- "$@" "$folder/$name"
+        fi
+    done
+    n=$((n + 1))
 done
-shift $total
 if test $# -gt 0; then head -v -c 65536 -- "$@" 2>/dev/null; fi
 echo E
-"""
+""".replace("EXPRESSION", " ".join(f"-o -name {name}" for name in LOOKED_FOR[1:]))
+)
 
 _NUMBERS = {os.strerror(number): number for number in errno.errorcode}
 _NUMBERS["Directory nonexistent"] = errno.ENOENT  # a small shell's own word for it
@@ -59,6 +100,11 @@ _NUMBERS["Directory nonexistent"] = errno.ENOENT  # a small shell's own word for
 def number_of(word: str) -> int:
     """The number of an error that a command tells in words."""
     return _NUMBERS.get(word, errno.EIO)
+
+
+def error_of(word: str) -> OSError:
+    """The error that a command tells in words."""
+    return Unsafe(word) if word == EXCHANGED else OSError(number_of(word), word)
 
 
 @dataclass(slots=True)
@@ -112,8 +158,12 @@ def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarG
             kind, _, word = record.partition(" ")
             if kind == "D":
                 current = found[folders[int(word)]] = Folder()
-            elif kind == "N":
+            elif kind == "N" and "\ufffd" not in word:  # a name that is no text
                 current.names.append(word)
+            elif kind == "N":
+                pass
+            elif kind == "M":
+                current.names.clear()
             elif kind == "L":
                 current.links.add(word)
             elif kind == "X":
@@ -140,7 +190,7 @@ def _absent(folder: str, complaint: str, found: dict[str, Folder]) -> None:
     for gone."""
     word = complaint.rpartition(": ")[2].strip()
     if number_of(word) not in (errno.ENOENT, errno.ENOTDIR):
-        found[folder] = Folder(error=OSError(number_of(word), word))
+        found[folder] = Folder(error=error_of(word))
 
 
 def _changed(word: str, found: dict[str, Folder]) -> None:

@@ -48,6 +48,11 @@ class _PermittedActing(_Permitted):
         """The files as that account sees them."""
         return PermittedFiles(self._acting.files_of(account), self._permit)
 
+    def home_of(self, account: str) -> str:
+        """See `Acting.home_of`."""
+        self._permit()
+        return self._acting.home_of(account)
+
 
 class PermittedFiles:
     """Files of which each step asks first (see `Files`)."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
-import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,9 +17,8 @@ import paramiko
 from .base import CommandLost, Unreached
 from .connection import Connection
 from .farfiles import CommandFiles, Run
-
-_MOST_TRIES = 5
-_PART = 32768  # bytes of one answer; servers give no more
+from .sftpsteps import Ways, get, put, write
+from .trust import split
 
 
 class SftpSession:
@@ -81,7 +78,7 @@ class SftpSession:
             self._drop()  # a late answer would be taken for that to the next question
             self._tired = time.monotonic() + self._rest
             raise CommandLost(f"no answer within {self._seconds:g} s") from error
-        except (EOFError, paramiko.SSHException) as error:
+        except (EOFError, paramiko.SSHException, UnicodeDecodeError) as error:
             self._drop()
             raise CommandLost(f"the connection broke: {error}") from error
         except OSError as error:
@@ -116,114 +113,46 @@ class SftpFiles(CommandFiles):
     def __init__(self, connection: Connection, run: Run, seconds: float) -> None:
         super().__init__(run)
         self._session = SftpSession(lambda: _subsystem(connection, seconds), seconds)
+        self._ways = Ways(self._private)
 
     def make_folder(self, path: str) -> None:
-        """Make a folder and its parent (mode 0700); fine if they are there."""
+        """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
+        self._believe(split(path).root)
         with self._session.one() as sftp:
-            make_folder(sftp, path)
+            self._ways.make(sftp, path, root_believed=True)
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """Write a file whole: readers see the old one or the new one."""
         with self._session.one() as sftp:
+            self._ways.check(sftp, path)
             write(sftp, path, content, executable=executable)
 
     def rename(self, old: str, new: str) -> bool:
         """Rename in one step; False if `old` is not there."""
         with self._session.one() as sftp:
-            return rename(sftp, old, new)
+            return self._ways.rename(sftp, old, new)
 
     def get(self, path: str, offset: int, length: int) -> bytes:
         """So many bytes of a file from `offset` on, asked for at once and not one by one."""
         with self._session.one() as sftp:
+            self._ways.check(sftp, path)
             return get(sftp, path, offset, length)
 
     def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
         """Write a part of a file that is being made."""
         with self._session.one() as sftp:
+            self._ways.check(sftp, path)
             put(sftp, path, offset, content, executable=executable)
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
+        now."""
+        self._ways.forget(path)
+        super().remove_tree(path)
 
     def close(self) -> None:
         """End the session."""
         self._session.close()
-
-
-def make_folder(sftp: paramiko.SFTPClient, path: str) -> None:
-    """Make a folder and its parent (mode 0700); fine if they are there."""
-    for attempt in range(_MOST_TRIES):
-        try:
-            for folder in (os.path.dirname(path), path):
-                _mkdir(sftp, folder)
-        except FileNotFoundError:
-            # `remove_tree` of a sibling may have removed the parent in between.
-            if attempt == _MOST_TRIES - 1:
-                raise
-        else:
-            return
-
-
-def write(
-    sftp: paramiko.SFTPClient,
-    path: str,
-    content: bytes,
-    *,
-    executable: bool = False,
-    check: Callable[[paramiko.SFTPAttributes], None] = lambda _made: None,
-) -> None:
-    """Write a file whole: readers see the old one or the new one. `check` is told of the new file
-    before anything is in it, and raises `OSError` where it must not be."""
-    folder, name = os.path.split(path)
-    new = f"{folder}/.{name}.{os.urandom(8).hex()}"
-    try:
-        with sftp.open(new, "wx") as file:
-            file.chmod(0o700 if executable else 0o600)
-            check(file.stat())
-            file.set_pipelined(True)
-            file.write(content)
-        if sftp.lstat(new).st_size != len(content):
-            raise OSError(errno.EIO, "the file was not written whole")
-        sftp.posix_rename(new, path)
-    except OSError:
-        with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
-            sftp.remove(new)
-        raise
-
-
-def rename(sftp: paramiko.SFTPClient, old: str, new: str) -> bool:
-    """Rename in one step; False if `old` is not there."""
-    try:
-        sftp.posix_rename(old, new)
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def get(sftp: paramiko.SFTPClient, path: str, offset: int, length: int) -> bytes:
-    """So many bytes of a file from `offset` on, asked for at once and not one by one."""
-    _regular(sftp, path)
-    with sftp.open(path, "rb") as file:
-        size = file.stat().st_size or 0
-        end = min(offset + length, size)
-        parts = [(at, min(_PART, end - at)) for at in range(offset, end, _PART)]
-        return b"".join(file.readv(parts)) if parts else b""
-
-
-def put(
-    sftp: paramiko.SFTPClient, path: str, offset: int, content: bytes, *, executable: bool = False
-) -> None:
-    """Write a part of a file that is being made."""
-    if offset == 0:
-        with contextlib.suppress(FileNotFoundError):
-            sftp.remove(path)
-    else:
-        _regular(sftp, path)
-    with sftp.open(path, "wx" if offset == 0 else "r+") as file:
-        if offset == 0:
-            file.chmod(0o700 if executable else 0o600)
-        file.seek(offset)
-        file.set_pipelined(True)
-        file.write(content)
-    if (sftp.lstat(path).st_size or 0) < offset + len(content):
-        raise OSError(errno.EIO, "the part was not written whole", path)
 
 
 def _subsystem(connection: Connection, seconds: float) -> paramiko.SFTPClient:
@@ -243,24 +172,6 @@ def _subsystem(connection: Connection, seconds: float) -> paramiko.SFTPClient:
         raise Unreached(f"there is no SFTP over there: {error}") from error
     finally:
         guard.cancel()
-
-
-def _mkdir(sftp: paramiko.SFTPClient, folder: str) -> None:
-    """SFTP has one word for all failures: whether it is there already must be asked."""
-    try:
-        sftp.mkdir(folder, 0o700)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        mode = sftp.lstat(folder).st_mode
-        if mode is None or not stat.S_ISDIR(mode):
-            raise
-
-
-def _regular(sftp: paramiko.SFTPClient, path: str) -> None:
-    mode = sftp.lstat(path).st_mode
-    if mode is None or not stat.S_ISREG(mode):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
 
 
 def _told(error: OSError) -> OSError:

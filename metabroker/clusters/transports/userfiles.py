@@ -15,55 +15,46 @@ from collections.abc import Sequence
 
 import paramiko
 
-from . import sftp as steps
-from .base import Entry, Listed
+from . import sftpsteps as steps
+from .base import MOST_BYTES, MOST_DEPTH, MOST_FILES, Entry, Listed, TooMany
 from .glance import FarGlance, Folder
 from .sftp import SftpSession
+from .sftpsteps import Listing, Ways
+from .trust import split
 
 _MOST_LISTINGS = 5
-_MOST_BYTES = 65536  # of a file that is read
 _MOST_KEPT = 4096  # files whose content is remembered
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-_Listing = dict[str, paramiko.SFTPAttributes]
 
 
 class UserFiles:
     """`Files` (see `base`) of one account."""
 
-    def __init__(self, session: SftpSession) -> None:
+    def __init__(self, session: SftpSession, ways: Ways) -> None:
         self.session = session
+        self._ways = ways
         self._kept: dict[str, tuple[tuple[int | None, int | None], bytes]] = {}
 
     def make_folder(self, path: str) -> None:
-        """Make a folder and its parent (mode 0700); fine if they are there."""
+        """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
         with self.session.one() as sftp:
-            steps.make_folder(sftp, path)
+            self._ways.make(sftp, path)
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
-        """Write a file whole: readers see the old one or the new one. Its folder and the one above
-        must be the account's: in a folder that all may write to (`shared_dir`), somebody else may
-        have made them first, and could put another script into them."""
-        folder = os.path.dirname(path)
+        """Write a file whole: readers see the old one or the new one."""
         with self.session.one() as sftp:
-
-            def check(made: paramiko.SFTPAttributes) -> None:
-                for place in (folder, os.path.dirname(folder)):
-                    found = sftp.lstat(place)
-                    if found.st_uid != made.st_uid or (found.st_mode or 0) & _OTHERS:
-                        raise OSError(errno.EPERM, f"{os.path.basename(place)} is somebody else's")
-
-            steps.write(sftp, path, content, executable=executable, check=check)
+            self._ways.check(sftp, path)
+            steps.write(sftp, path, content, executable=executable)
 
     def rename(self, old: str, new: str) -> bool:
         """Rename in one step; False if `old` is not there."""
         with self.session.one() as sftp:
-            return steps.rename(sftp, old, new)
+            return self._ways.rename(sftp, old, new)
 
     def read(self, path: str) -> bytes | None:
         """The content; None if it is not there."""
         with self.session.one() as sftp:
             try:
+                self._ways.check(sftp, path)
                 return self._content(sftp, path, sftp.lstat(path))
             except FileNotFoundError:
                 return None
@@ -71,9 +62,9 @@ class UserFiles:
     def list(self, path: str) -> Sequence[Entry] | None:
         """What is in a folder; None if the folder is not there."""
         with self.session.one() as sftp:
-            before = _listing(sftp, path)
+            before = self._listing(sftp, path)
             for _ in range(_MOST_LISTINGS):
-                found = _listing(sftp, path)
+                found = self._listing(sftp, path)
                 if found is None or (before is not None and found.keys() == before.keys()):
                     break
                 before = found
@@ -85,7 +76,7 @@ class UserFiles:
         for path in folders:
             with self.session.one() as sftp:
                 try:
-                    listing = _listing(sftp, path)
+                    listing = self._listing(sftp, path)
                 except PermissionError as error:
                     found[path] = Folder(error=error)
                     continue
@@ -96,39 +87,69 @@ class UserFiles:
     def tree(self, path: str) -> Sequence[Listed]:
         """The regular files below a folder; no link is followed."""
         found: list[Listed] = []
-        with self.session.one() as sftp:
-            left = [path]
-            while left:
-                folder = left.pop()
-                for name, file in (_listing(sftp, folder) or {}).items():
-                    inner, mode = f"{folder}/{name}", file.st_mode or 0
-                    if stat.S_ISDIR(mode):
-                        left.append(inner)
-                    elif stat.S_ISREG(mode):
-                        below = inner.removeprefix(f"{path}/")
-                        sizes = (file.st_size or 0, int(file.st_mtime or 0))
-                        found.append(Listed(below, *sizes, bool(mode & stat.S_IXUSR)))
+        left, seen = [path], 0
+        while left:
+            folder = left.pop()
+            if folder.count("/") - path.count("/") > MOST_DEPTH:
+                raise TooMany(f"its folders are more than {MOST_DEPTH} deep")
+            with self.session.one() as sftp:
+                self._ways.check(sftp, f"{folder}/")
+                told = steps.listing(sftp, folder, MOST_FILES - seen)
+            files, whole = ({}, True) if told is None else told
+            seen += len(files)
+            if not whole or seen >= MOST_FILES:
+                raise TooMany(f"there are more than {MOST_FILES:,} files in it")
+            for name, file in files.items():
+                inner, mode = f"{folder}/{name}", file.st_mode or 0
+                if stat.S_ISDIR(mode):
+                    left.append(inner)
+                elif stat.S_ISREG(mode):
+                    below = inner.removeprefix(f"{path}/")
+                    sizes = (file.st_size or 0, int(file.st_mtime or 0))
+                    found.append(Listed(below, *sizes, bool(mode & stat.S_IXUSR)))
         return found
 
     def get(self, path: str, offset: int, length: int) -> bytes:
         """So many bytes of a file from `offset` on."""
         with self.session.one() as sftp:
+            self._ways.check(sftp, path)
             return steps.get(sftp, path, offset, length)
 
     def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
         """Write a part of a file that is being made."""
         with self.session.one() as sftp:
+            self._ways.check(sftp, path)
             steps.put(sftp, path, offset, content, executable=executable)
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and its parent if that is empty now."""
+        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
+        now."""
+        way = split(path)
         with self.session.one() as sftp:
-            _remove(sftp, path)
-            with contextlib.suppress(OSError):
-                sftp.rmdir(os.path.dirname(path))
+            try:
+                self._ways.check(sftp, f"{path}/")
+            except FileNotFoundError:
+                return
+            self._ways.forget(path)
+            steps.remove(sftp, path)
+            if way.gates == len(way.parts) == 2:
+                with contextlib.suppress(OSError):
+                    sftp.rmdir(os.path.dirname(path))
+
+    def _listing(self, sftp: paramiko.SFTPClient, path: str) -> Listing | None:
+        """What is in a folder; of very much, only what somebody looks for."""
+        try:
+            self._ways.check(sftp, f"{path}/")
+        except FileNotFoundError:
+            return None
+        told = steps.listing(sftp, path)
+        if told is None:
+            return None
+        files, whole = told
+        return files if whole else steps.known(sftp, path)
 
     def _folder(
-        self, sftp: paramiko.SFTPClient, path: str, listing: _Listing, names: Sequence[str]
+        self, sftp: paramiko.SFTPClient, path: str, listing: Listing, names: Sequence[str]
     ) -> Folder:
         folder = Folder(names=list(listing))
         folder.times = {name: float(file.st_mtime or 0) for name, file in listing.items()}
@@ -152,7 +173,7 @@ class UserFiles:
         if known is not None and known[0] == mark:
             return known[1]
         with sftp.open(path, "rb") as opened:
-            content: bytes = opened.read(_MOST_BYTES)
+            content: bytes = opened.read(MOST_BYTES)
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
         if len(content) == file.st_size:
@@ -160,32 +181,5 @@ class UserFiles:
         return content
 
 
-def _listing(sftp: paramiko.SFTPClient, path: str) -> _Listing | None:
-    try:
-        return {file.filename: file for file in sftp.listdir_attr(path)}
-    except FileNotFoundError:
-        return None
-
-
-def _entries(listing: _Listing) -> Sequence[Entry]:
+def _entries(listing: Listing) -> Sequence[Entry]:
     return [Entry(name, float(file.st_mtime or 0)) for name, file in listing.items()]
-
-
-def _remove(sftp: paramiko.SFTPClient, path: str) -> None:
-    """Remove a folder with all in it; fine if it is not there, or goes meanwhile."""
-    left = [path]
-    while left:
-        folder = left[-1]
-        inner = []
-        for name, file in (_listing(sftp, folder) or {}).items():
-            if stat.S_ISDIR(file.st_mode or 0):
-                inner.append(f"{folder}/{name}")
-            else:
-                with contextlib.suppress(FileNotFoundError):
-                    sftp.remove(f"{folder}/{name}")
-        if inner:
-            left += inner
-        else:
-            left.pop()
-            with contextlib.suppress(FileNotFoundError):
-                sftp.rmdir(folder)

@@ -14,7 +14,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.home import Changed
 from metabroker.clusters.port import Doubt, Refusal
 
-from . import sftp as steps
+from . import sftpsteps as steps
 from .acting import ActingTransport
 from .base import CommandLost, CommandMissing, Listed, Unreached
 from .userfiles import UserFiles

@@ -6,14 +6,16 @@ import contextlib
 import errno
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.gate import Gates, Position, gate_path
+from metabroker.clusters.gate import Gates, Position, former_gate_path, gate_path
 from metabroker.clusters.port import Marks, Peer, Refusal, Remains
-from metabroker.clusters.transports.local import LocalFiles
+from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.trust import FOLDER
 
 from .making import TOKEN, Stopped, clean, gates, order, positions
 
@@ -122,7 +124,7 @@ def test_only_its_own_account_can_enter_and_run_it(tmp_path: Path) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\n\xff\n")
     gates().prepare(it)
     gate = Path(it.gate)
-    assert oct(gate.stat().st_mode & 0o777) == oct(gate.parent.stat().st_mode & 0o777) == "0o700"
+    assert oct(gate.stat().st_mode & 0o777) == "0o700"
     assert oct((gate / "script").stat().st_mode & 0o777) == "0o700"
     assert (gate / "script").read_bytes() == b"#!/bin/sh\n\xff\n"
     assert {path.name for path in gate.iterdir()} == {"script", "wait"}
@@ -187,20 +189,41 @@ def test_a_job_folder_that_is_no_folder(tmp_path: Path) -> None:
 def test_removed_nothing_is_left_but_others_gates(tmp_path: Path) -> None:
     it = order(tmp_path)
     gates().prepare(it)
-    other = Path(it.gate).with_name("other")
+    other = Path(it.gate).with_name(f"{FOLDER}-mb-other")
     other.mkdir()
     gates().remove(it.gate)
-    assert [path.name for path in (tmp_path / ".metabroker").iterdir()] == ["other"]
+    assert list(tmp_path.iterdir()) == [other]
     gates().remove(str(other))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_link_in_the_place_of_a_gates_file_is_not_followed(tmp_path: Path) -> None:
+def test_gates_of_a_release_of_before_are_found_and_removed_with_their_folder(
+    tmp_path: Path,
+) -> None:
+    for account, folder in ((None, ".metabroker"), ("anna", ".metabroker-anna")):
+        gate = former_gate_path(str(tmp_path), TOKEN, "secret", account)
+        assert gate == f"{tmp_path}/{folder}/{TOKEN}-secret"
+        gates().prepare(replace(order(tmp_path), gate=gate))
+        assert oct(Path(gate).parent.stat().st_mode & 0o777) == "0o700"
+        assert gates().look([gate]) == {gate: Marks()}
+        assert gates().shut(clean(gate)) is True
+        gates().remove(gate)
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
+    """A pipe would be waited for, and a link could lead anywhere."""
     gate = at(tmp_path, Position.RUN)
     (tmp_path / "private").write_text("77 \n")
-    (Path(gate) / "ended").symlink_to(tmp_path / "private")
-    with pytest.raises(OSError, match="symbolic links"):
-        gates().look([gate])
+    for name in ("ended", "arrived"):
+        if kind == "link":
+            (Path(gate) / name).symlink_to(tmp_path / "private")
+        elif kind == "pipe":
+            os.mkfifo(Path(gate) / name)
+        else:
+            (Path(gate) / name).mkdir()
+    assert gates().look([gate])[gate] == Marks(arrived=True, begun=True)
 
 
 # --- the peers file ---------------------------------------------------------------------------
@@ -250,14 +273,17 @@ def test_gave_up(tmp_path: Path) -> None:
 
 def test_started(tmp_path: Path) -> None:
     found = marks(at(tmp_path, Position.RUN), arrived="n1\n", started="n1\n")
-    assert found == Marks(arrived=True, hosts=("n1",), started=1000.0)
+    assert found == Marks(arrived=True, hosts=("n1",), begun=True, started=1000.0)
 
 
-def test_between_the_two_steps_of_a_start(tmp_path: Path) -> None:
+def test_between_the_two_steps_of_a_start_its_time_is_not_known(tmp_path: Path) -> None:
+    """The token file has the time when the gate was made."""
     gate = at(tmp_path, Position.RUN)
     os.utime(Path(gate) / "run", (900.0, 900.0))
-    assert marks(gate).started == 900.0
-    assert marks(gate, arrived="n1\n").started == 900.0
+    assert marks(gate) == Marks(begun=True)
+    assert marks(gate, arrived="n1\n") == Marks(arrived=True, hosts=("n1",), begun=True)
+    left = gates().remains(gate, Cause.NODE)
+    assert (left.started, left.start_time) == (True, None)
 
 
 def test_a_start_that_was_not_let_in_is_none(tmp_path: Path) -> None:

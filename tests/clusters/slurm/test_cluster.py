@@ -169,4 +169,4 @@ def test_a_script_that_has_started_is_not_fenced(tmp_path: Path) -> None:
     left = drive(it.clean(wanted), [said(job("FAILED"))], Told())
     assert (left.started, left.exit_code, left.cause) == (True, 3, None)
     it.discard(str(gate))
-    assert not gate.exists() and not gate.parent.exists()
+    assert not gate.exists() and gate.parent.exists()

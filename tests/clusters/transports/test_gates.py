@@ -16,7 +16,7 @@ from metabroker.clusters.transports.base import Command, Completed, Transport
 from metabroker.clusters.transports.farfiles import CommandFiles
 from tests.clusters.gate.making import TOKEN, clean, order, positions
 from tests.testbed.proxy import Proxy
-from tests.testbed.sshd import Sshd, account
+from tests.testbed.sshd import Sshd
 
 from .conftest import MakeFar, reach
 
@@ -48,7 +48,7 @@ def test_the_whole_life_of_a_gate(gates: Gates, place: Path) -> None:
     gates.prepare(it)
     gate = Path(it.gate)
     assert (gate / "script").read_bytes() == b"#!/bin/sh\n\xff\n"
-    for made in (gate.parent, gate, gate / "script"):
+    for made in (gate, gate / "script"):
         assert oct(made.stat().st_mode & 0o777) == "0o700"
     assert {path.name for path in gate.iterdir()} == {"script", "wait"}
     gates.prepare(order(place, script=b"another"))
@@ -68,16 +68,12 @@ def test_the_whole_life_of_a_gate(gates: Gates, place: Path) -> None:
     (gate / "go").rename(gate / "run")
     put(it.gate, "started", "n1 n2\n", 1000.25)
     put(it.gate, "ended", "143 signalled\n", 1002.5)
-    told = Marks(True, ("n1", "n2"), 1000.25, 1002.5, 143, signalled=True)
+    told = Marks(True, ("n1", "n2"), True, 1000.25, 1002.5, 143, signalled=True)
     assert gates.look([it.gate]) == {it.gate: told}
     assert gates.shut(clean(it.gate)) is False, "too late"
     assert gates.remains(it.gate, Cause.OVERTIME).exit_code == 143
-    other = gate.with_name("other")
-    other.mkdir()
     gates.remove(it.gate)
-    assert list(gate.parent.iterdir()) == [other]
-    gates.remove(str(other))
-    gates.remove(str(other))
+    gates.remove(it.gate)
     assert list(place.iterdir()) == []
 
 
@@ -118,7 +114,7 @@ def test_many_gates_in_one_look(gates: Gates, place: Path) -> None:
         folder = place / f"job {number}\n'x"
         folder.mkdir()
         if os.geteuid() == 0:
-            os.chown(folder, account().uid, account().gid)
+            os.chown(folder, place.stat().st_uid, place.stat().st_gid)
         gate = at(gates, folder, Position.RUN)
         put(gate, "strange\nE ==> x <==", "C 5 ended")
         put(gate, "started", f"n{number}\n==> {gate}/ended <==x\n", 1000.0 + number)
@@ -141,8 +137,7 @@ def test_a_link_in_the_place_of_a_record_is_not_followed(gates: Gates, place: Pa
     gate = at(gates, place, Position.RUN)
     (place / "private").write_text("77 \n")
     (Path(gate) / "ended").symlink_to(place / "private")
-    with pytest.raises(OSError, match="symbolic links"):
-        gates.look([gate])
+    assert gates.look([gate]) == {gate: Marks(begun=True)}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a folder that the far account may not enter")

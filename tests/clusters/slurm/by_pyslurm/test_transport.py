@@ -26,7 +26,7 @@ from metabroker.clusters.transports.base import (
     Completed,
     Unreached,
 )
-from metabroker.clusters.transports.local import LocalFiles
+from metabroker.clusters.transports.localfiles import LocalFiles
 from metabroker.clusters.transports.pacing import Pacing
 
 STAND_IN = Path(__file__).with_name("stand_in.py")

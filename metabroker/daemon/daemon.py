@@ -111,6 +111,7 @@ class Daemon:
             audit=self._audit,
             rates=build.rates(self._config),
             refused=lambda why: self._of_broker.refused.labels(why).inc(),
+            admits=lambda caller, action: self._rules().admits(caller, action),
         )
 
     def start(self) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 
-from metabroker import accounts
+from metabroker import accounts, openfiles
 
 from .base import Command, CommandLost, CommandMissing, Completed, Entry, Listed, NotAllowed
 from .children import talk
@@ -198,8 +198,7 @@ class LocalTransport:
             env |= {"HOME": who.home, "USER": who.name, "LOGNAME": who.name, "SHELL": who.shell}
         try:
             return subprocess.Popen(
-                command.argv,
-                executable=program,
+                openfiles.words(command.argv, program),
                 stdin=both,
                 stdout=both,
                 stderr=errors,

@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 LARGEST = 64 * 1024 * 1024  # bytes of a file
 KEPT = 15
 _LONGEST = 16 * 1024  # bytes of a line
+_SHORT = 1024
 _MOST_OWED = 1000  # lines that could not be written, kept until they can
 
 
@@ -114,8 +115,9 @@ class AuditLog:
             whole["reason"] = reason
         made = json.dumps(whole, separators=(",", ":")).encode("ascii")
         if len(made) > _LONGEST:  # of very many names, say
-            short = {"time": time, "outcome": outcome, "shortened": made[:_LONGEST].decode("ascii")}
-            made = json.dumps({**entry, **short} if len(entry) < 8 else short).encode("ascii")
+            kept = {key: part for key, part in whole.items() if len(json.dumps(part)) < _SHORT}
+            kept["shortened"] = made[:_LONGEST].decode("ascii")
+            made = json.dumps(kept, separators=(",", ":")).encode("ascii")
         return made + b"\n"
 
     def _write(self, line: bytes) -> None:

@@ -322,6 +322,8 @@ class Config(Section):
     """HTTPS address, besides the socket, for commands on other hosts; null: none"""
     audit: PathOrNone = None
     """file of who asked for what; null: audit.log beside the store"""
+    audit_size: Annotated[int, Field(ge=16, le=10**6)] = 1024
+    """megabytes of the audit log and its 15 former files together; of more the oldest goes"""
     metrics: Annotated[values.Address | None, BeforeValidator(values.address), _Optional] = (
         values.Address("127.0.0.1", 9798)
     )

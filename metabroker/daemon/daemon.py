@@ -10,6 +10,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from metabroker.access import audit
 from metabroker.access.audit import AuditError, AuditLog
 from metabroker.access.tls import TlsError
 from metabroker.api.reception import Reception
@@ -93,7 +94,9 @@ class Daemon:
         self._of_broker = OfBroker(self._registry)
         self._exporter = StandbyExporter(self._standby.own_status)
         self._registry.register(self._exporter)
-        self._audit = AuditLog(config.audit_file, self.clock)
+        self._audit = AuditLog(
+            config.audit_file, self.clock, largest=(config.audit_size << 20) // (audit.KEPT + 1)
+        )
         self._reception = self._make_reception()
         self._api = ApiServer(
             self._present, config.socket, reception=self._reception, listen=build.listen(config)

@@ -38,4 +38,6 @@ def check(file: str, show: bool, as_json: bool) -> int:
         print(f"{file}: ok: policy {config.policy}, {len(config.clusters)} clusters")
         for name, cluster in config.clusters.items():
             print(f"  {name}: {cluster.system}, {cluster.processors or '?'} processors")
+        if config.shared_with_submitters:
+            print("  submitters share everything: each of them can do all that the daemon can")
     return 0

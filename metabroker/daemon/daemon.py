@@ -44,7 +44,18 @@ log = logging.getLogger(__name__)
 
 _HANGS = 60.0  # seconds without a sign of life from the core
 
-LIVE = frozenset({"admins", "submitters", "homes", "default_time", "max_time", "limits", "rates"})
+LIVE = frozenset(
+    {
+        "admins",
+        "submitters",
+        "submitters_share_everything",
+        "homes",
+        "default_time",
+        "max_time",
+        "limits",
+        "rates",
+    }
+)
 """The keys of the configuration that are taken over while the daemon runs."""
 
 
@@ -125,6 +136,11 @@ class Daemon:
         else:
             self._relay.start()
             self._standby.start()
+        if self._config.shared_with_submitters:
+            log.warning(
+                "submitters share everything: in %s each of them can do all that the daemon can",
+                ", ".join(self._config.shared_with_submitters),
+            )
         self._site.start()
         self._api.start()
         log.info("serving at %s: %s", self._where, self.summary)

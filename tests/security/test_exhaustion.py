@@ -153,6 +153,7 @@ def attacked() -> Iterator[Attacked]:
     changes = {
         "metrics": f"127.0.0.1:{port}",
         "submitters": [SUBMITTER],
+        "submitters_share_everything": True,
         "clusters": {"delft": {"shared_dir": str(meet)}},
     }
     site.configure(changes)

@@ -12,7 +12,7 @@ MINUTES ?= 30
 SEED ?= 1
 BROKERS ?= 1
 
-.PHONY: help setup demo test test-releases check storm storm-brokers storm-mutations soak federation load clusters-up clusters-down clean
+.PHONY: help lock setup demo test test-releases check storm storm-brokers storm-mutations soak federation load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -60,6 +60,13 @@ storm-mutations: setup ## plant each deliberate mistake, and see that at most LI
 
 soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1, over BROKERS=1
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)
+
+# For those who deploy: pip install --require-hashes -r requirements-lock.txt, then metabroker itself.
+lock: setup ## renew requirements-lock.txt: the versions and hashes of all that the daemon needs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile pyproject.toml --extra postgresql --universal --python-version 3.11 \
+	  --generate-hashes --upgrade --no-config --no-annotate --no-emit-index-url \
+	  --custom-compile-command 'make lock' --output-file requirements-lock.txt --quiet
 
 federation: setup ## a thousand real Slurm nodes in this machine, against plain sbatch
 	$(BIN)/python -m benchmarks.thousand_nodes

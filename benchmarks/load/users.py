@@ -125,6 +125,7 @@ def _serving(names: list[str]) -> Iterator[tuple[Loaded, str, Path]]:
                 "key": str(key),
             },
             "submitters": names,
+            "submitters_share_everything": True,
             "limits": {"per_user": {"waiting": WAITING}},
             "rates": {"requests": 1000, "submissions": RATE, "burst": BURST},
             "clusters": small(_CLUSTERS, shared_dir=f"{folder}/meet"),

@@ -21,6 +21,10 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
+LARGEST = 64 * 1024 * 1024  # bytes of a file
+KEPT = 15
+_LONGEST = 16 * 1024  # bytes of a line
+_SHORT = 1024
 _MOST_OWED = 1000  # lines that could not be written, kept until they can
 
 
@@ -29,14 +33,21 @@ class AuditError(Exception):
 
 
 class AuditLog:
-    """An append-only file. Its calls may come from any thread.
+    """An append-only file, and its former ones: PATH.1 is the latest of them. Its calls may come
+    from any thread.
 
     Raises:
         AuditError: it cannot be opened.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, path: Path, clock: Callable[[], float], *, largest: int = LARGEST, kept: int = KEPT
+    ) -> None:
+        """`largest`: bytes of a file, after which another is begun; `kept`: how many former ones
+        there are at most. Of more the oldest is removed."""
         self._path = path
+        self._largest = largest
+        self._kept = kept
         self._clock = clock
         self._lock = threading.Lock()
         self._owed: list[bytes] = []
@@ -102,16 +113,40 @@ class AuditLog:
         whole = {"time": time, **entry, "outcome": outcome}
         if reason:
             whole["reason"] = reason
-        return json.dumps(whole, separators=(",", ":")).encode("ascii") + b"\n"
+        made = json.dumps(whole, separators=(",", ":")).encode("ascii")
+        if len(made) > _LONGEST:  # of very many names, say
+            kept = {key: part for key, part in whole.items() if len(json.dumps(part)) < _SHORT}
+            kept["shortened"] = made[:_LONGEST].decode("ascii")
+            made = json.dumps(kept, separators=(",", ":")).encode("ascii")
+        return made + b"\n"
 
     def _write(self, line: bytes) -> None:
         """The whole line, or nothing of it."""
         if self._file is None:
             self._file = _opened(self._path)
         before = os.fstat(self._file).st_size
+        if before and before + len(line) > self._largest:
+            self._begin_another()
+            before = 0
         if os.write(self._file, line) != len(line):
             os.ftruncate(self._file, before)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _begin_another(self) -> None:
+        """Put the full file aside, and those before it further back."""
+        former = [Path(f"{self._path}.{number}") for number in range(1, self._kept + 1)]
+        if not former:
+            os.ftruncate(self._file or 0, 0)
+            return
+        if former[-1].exists():
+            log.warning("audit log: %s is removed, since there are %d more", former[-1], self._kept)
+        for older, newer in zip(
+            reversed(former), [*reversed(former[:-1]), self._path], strict=True
+        ):
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(newer, older)
+        self._close()
+        self._file = _opened(self._path)
 
     def _open(self) -> None:
         try:

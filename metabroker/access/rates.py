@@ -57,6 +57,10 @@ class Buckets:
         bucket.refused += 1
         return TooOften((1.0 - bucket.level) / self.rate.per_second, bucket.refused)
 
+    def level(self, who: str, now: float) -> float:
+        """How many requests of `who` would be let through at once."""
+        return self._filled(who, now).level
+
     def _filled(self, who: str, now: float) -> _Bucket:
         """The bucket, with what has flowed into it until now."""
         bucket = self._buckets.get(who)

@@ -1,10 +1,12 @@
 """How many may be connected at a time, and for how long without asking anything.
 
 A connection costs a file descriptor, and a daemon without descriptors can neither write its store
-nor run a command. So half of what the system allows is the most for all connections together, and
-half of that for one user, or one address. Root is always let in by the Unix socket. Where the API
-is served over TLS too, either way has one half of all connections, so that nobody from afar shuts
-out those who are here.
+nor run a command. So there are at most so many connections, and one user, or one host elsewhere,
+has at most half of them. When all are taken, whoever has fewer than another still gets in: the one
+who has the most loses one, idle ones first, then one that is only reading; a change under way is
+never ended. So neither two users nor two hundred can shut out another. Root is always let in by
+the Unix socket.
+Where the API is served over TLS too, either way has one half of all connections.
 
 A request must come whole, its body apart, within some seconds; an answer must be taken.
 """
@@ -12,16 +14,17 @@ A request must come whole, its body apart, within some seconds; an answer must b
 from __future__ import annotations
 
 import asyncio
-import resource
-from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
 from ssl import SSLContext
 from typing import cast
 
+from metabroker import openfiles
 from metabroker.api.answers import encode
-from metabroker.api.identity import peer_uid
+from metabroker.api.peers import Who, who
 
-_LEAST = 16
+_MOST = 8192  # connections: each takes some memory too
 HEAD = 15.0  # seconds for a handshake, and for a request's head once it may be sent
 _STALLED = 120.0  # seconds in which nothing of an answer is taken
 
@@ -31,8 +34,25 @@ TurnedAway = Callable[[int | None, str | None, str], None]
 
 def usual_limit() -> int:
     """Half of the open files that this process may have."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(_LEAST, soft // 2) if soft > 0 else 65536
+    return openfiles.share(2, _MOST)
+
+
+class Busy(IntEnum):
+    """What a connection is doing, in the order in which it may be ended for another user's."""
+
+    IDLE = 0  # nothing has been asked, or not yet whole
+    READING = 1
+    CHANGING = 2  # never
+
+
+@dataclass(eq=False, slots=True)
+class Place:
+    """A connection that was let in: whose it is, what it does, and how it is ended."""
+
+    who: Who
+    end: Callable[[str], None]
+    address: str | None = None
+    busy: Busy = Busy.IDLE
 
 
 class Door:
@@ -50,44 +70,82 @@ class Door:
         seconds for a request's head."""
         self._protocol = protocol
         self._most = most
-        self._open: Counter[int | str] = Counter()
+        self._share = max(1, most // 2)
+        self._total = 0
+        self._places: dict[Who, dict[Place, None]] = {}  # the oldest first
         self._guarded: dict[asyncio.Protocol, _Guarded] = {}
-        self.turned_away = turned_away
+        self._turned_away = turned_away
         self.head = head
 
     def __call__(self) -> asyncio.Protocol:
-        return _Guarded(self, self._protocol())
+        """The protocol of a connection that speaks HTTP from its first byte on."""
+        return self.guarded()
 
-    def guarded(self, address: str) -> asyncio.Protocol:
-        """The protocol of a connection from `address` that was let in, and counted, already."""
-        return _Guarded(self, self._protocol(), address)
+    def guarded(self, place: Place | None = None) -> _Guarded:
+        """The same; of one that was let in already, with its place."""
+        return _Guarded(self, self._protocol(), place)
 
     def over_tls(self, context: Callable[[], SSLContext]) -> Callable[[], asyncio.Protocol]:
         """Makes the protocol of a connection that begins with a handshake."""
         return lambda: _Shaking(self, context)
 
-    def over_tcp(self) -> Callable[[], asyncio.Protocol]:
-        """Makes the protocol of a connection without TLS: for what may be known to all there."""
-        return lambda: _Plain(self)
+    def admit(self, transport: asyncio.BaseTransport, end: Callable[[str], None]) -> Place | None:
+        """A place for a connection that has just come; None: there is none."""
+        try:
+            whose = who(transport)
+        except OSError:  # it has gone already
+            return None
+        peer = transport.get_extra_info("peername")
+        address = str(peer[0]) if isinstance(peer, tuple) else None
+        place = self.enter(whose, end, address)
+        if place is None:
+            self.turn_away(whose, address, "too many connections")
+        return place
 
-    def enter(self, who: int | str) -> bool:
-        """Count one more connection of a user's id, or an address; False if there is no room."""
-        full = self._open.total() >= self._most or self._open[who] >= max(1, self._most // 2)
-        if full and who != 0:
+    def enter(
+        self, whose: Who, end: Callable[[str], None], address: str | None = None
+    ) -> Place | None:
+        """A place for one more connection; None: there is none."""
+        mine = self._places.get(whose, {})
+        if whose != 0:
+            if len(mine) >= self._share:
+                return None
+            if self._total >= self._most and not self._make_room(len(mine)):
+                return None
+        place = Place(whose, end, address)
+        self._places.setdefault(whose, {})[place] = None
+        self._total += 1
+        return place
+
+    def leave(self, place: Place) -> None:
+        """Its connection has ended; to say so twice does no harm."""
+        mine = self._places.get(place.who, {})
+        if place in mine:
+            del mine[place]
+            self._total -= 1
+            if not mine:
+                del self._places[place.who]
+
+    def _make_room(self, mine: int) -> bool:
+        """End one connection of the user who has the most, if that is more than who asks will
+        have: the oldest of those that do the least. False: there is none."""
+        others = (places for whose, places in self._places.items() if whose != 0)
+        greatest = max(others, key=len, default={})
+        found = min(greatest, key=lambda place: place.busy, default=None)
+        if found is None or len(greatest) <= mine + 1 or found.busy is Busy.CHANGING:
             return False
-        self._open[who] += 1
+        self.leave(found)
+        found.end("too many connections: made room for another")
         return True
 
-    def leave(self, who: int | str) -> None:
-        """Count one connection less."""
-        self._open[who] -= 1
-        if not self._open[who]:
-            del self._open[who]
+    def turn_away(self, whose: Who, address: str | None, why: str) -> None:
+        """Tell of a connection that was ended, or not let in."""
+        self._turned_away(whose if isinstance(whose, int) else None, address, why)
 
-    def asked(self, protocol: asyncio.Protocol) -> None:
+    def asked(self, protocol: asyncio.Protocol, method: str) -> None:
         """A request's head has come."""
         if (guarded := self._guarded.get(protocol)) is not None:
-            guarded.asked()
+            guarded.asked(Busy.READING if method in ("GET", "HEAD") else Busy.CHANGING)
 
     def answered(self, protocol: asyncio.Protocol) -> None:
         """It was answered: the next one may come."""
@@ -105,42 +163,44 @@ class Door:
 class _Guarded(asyncio.Protocol):
     """Passes everything on to the protocol inside, once its user was let in."""
 
-    def __init__(self, door: Door, inside: asyncio.Protocol, address: str | None = None) -> None:
+    def __init__(self, door: Door, inside: asyncio.Protocol, place: Place | None = None) -> None:
         self._door = door
         self._inside: asyncio.Protocol | None = inside
-        self._address = address
-        self._uid: int | None = None
+        self._place = place
         self._transport: asyncio.Transport | None = None
         self._late: asyncio.TimerHandle | None = None
-        self._idle = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        if self._address is None:
-            self._uid = peer_uid(transport.get_extra_info("socket"))
-        if self._inside is not None and (self._uid is None or self._door.enter(self._uid)):
+        if self._place is None:
+            self._place = self._door.admit(transport, self._end)
+        else:
+            self._place.end = self._end
+        if self._inside is not None and self._place is not None:
             self._door.serves(self._inside, self)
             self._expect(self._door.head)
             self._inside.connection_made(transport)
             return
         self._inside = None
-        self._door.turned_away(self._uid, None, "too many connections")
+        if isinstance(transport.get_extra_info("peername"), tuple):
+            self._transport.abort()  # whoever comes from elsewhere is not spoken to
+            return
         self._transport.write(_FULL)
         self._transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
+        if self._place is not None:
+            self._door.leave(self._place)
         if self._inside is not None:
             self._door.serves(self._inside, None)
-            who = self._address if self._uid is None else self._uid
-            assert who is not None
-            self._door.leave(who)
             self._inside.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._inside is None:
+        if self._inside is None or self._place is None:
             return
-        if self._idle and self._late is None:  # what an idle connection may take, others say
+        # What an idle connection may take, others say.
+        if self._place.busy is Busy.IDLE and self._late is None:
             self._expect(self._door.head)
         self._inside.data_received(data)
 
@@ -157,14 +217,16 @@ class _Guarded(asyncio.Protocol):
             self._expect(None)
             self._inside.resume_writing()
 
-    def asked(self) -> None:
+    def asked(self, busy: Busy) -> None:
         """A request's head has come."""
-        self._idle = False
+        if self._place is not None:
+            self._place.busy = busy
         self._expect(None)
 
     def answered(self) -> None:
         """The next request may come."""
-        self._idle = True
+        if self._place is not None:
+            self._place.busy = Busy.IDLE
 
     def _expect(
         self, seconds: float | None, why: str = "too slow: no whole request in time"
@@ -179,27 +241,10 @@ class _Guarded(asyncio.Protocol):
 
     def _end(self, why: str) -> None:
         self._late = None
-        self._door.turned_away(self._uid, self._address, why)
+        if self._place is not None:
+            self._door.turn_away(self._place.who, self._place.address, why)
         if self._transport is not None:
             self._transport.abort()
-
-
-class _Plain(asyncio.Protocol):
-    """A connection over TCP that has just come."""
-
-    def __init__(self, door: Door) -> None:
-        self._door = door
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        address = str(transport.get_extra_info("peername")[0])
-        writing = cast(asyncio.Transport, transport)
-        if not self._door.enter(address):
-            self._door.turned_away(None, address, "too many connections")
-            writing.abort()
-            return
-        guarded = self._door.guarded(address)
-        writing.set_protocol(guarded)
-        guarded.connection_made(writing)
 
 
 class _Shaking(asyncio.Protocol):
@@ -209,18 +254,23 @@ class _Shaking(asyncio.Protocol):
         self._door = door
         self._context = context
         self._task: asyncio.Task[None] | None = None
+        self._why = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        address = str(transport.get_extra_info("peername")[0])
         writing = cast(asyncio.Transport, transport)
-        if not self._door.enter(address):
-            self._door.turned_away(None, address, "too many connections")
+
+        def end(why: str) -> None:
+            self._why = why
+            writing.abort()
+
+        place = self._door.admit(transport, end)
+        if place is None:
             writing.abort()
             return
-        self._task = asyncio.get_running_loop().create_task(self._shake(writing, address))
+        self._task = asyncio.get_running_loop().create_task(self._shake(writing, place))
 
-    async def _shake(self, transport: asyncio.Transport, address: str) -> None:
-        guarded = self._door.guarded(address)
+    async def _shake(self, transport: asyncio.Transport, place: Place) -> None:
+        guarded = self._door.guarded(place)
         loop = asyncio.get_running_loop()
         try:
             secured = await loop.start_tls(
@@ -231,12 +281,14 @@ class _Shaking(asyncio.Protocol):
                 ssl_handshake_timeout=self._door.head,
             )
         except (OSError, TimeoutError) as error:  # SSLError is an OSError
-            self._door.leave(address)
-            self._door.turned_away(None, address, f"tls: {_reason(error)}")
+            self._door.leave(place)
+            why = self._why or f"tls: {_reason(error)}"
+            self._door.turn_away(place.who, place.address, why)
             transport.abort()
             return
-        if secured is None:
-            self._door.leave(address)
+        if secured is None or self._why:
+            self._door.leave(place)
+            transport.abort()
             return
         guarded.connection_made(secured)
 

@@ -22,12 +22,18 @@ from metabroker.access.audit import AuditError, AuditLog
 from metabroker.access.rates import Buckets, Rate, TooOften
 from metabroker.access.secret import Scope
 from metabroker.api.actions import Action, action_of
-from metabroker.api.identity import Names, peer_uid
+from metabroker.api.identity import Names, NoName, peer_uid
+from metabroker.api.peers import host
 from metabroker.api.service import Bearer, Failure, ServiceError, Tokens
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
 
 _FAILURES = Rate(per_second=0.5, burst=20)  # of one address, each with a line and an answer
+
+# Of one user, in the audit log: refusals, and changes other than submissions, which have rates of
+# their own. So one user's lines fill at most some hundred megabytes in a day.
+_REFUSALS = Rate(per_second=2.0, burst=1000)
+_CHANGES = Rate(per_second=10.0, burst=5000)
 
 CALLER = web.RequestKey("caller", Caller)
 """Who asks, for the handlers."""
@@ -77,20 +83,25 @@ class Reception:
         audit: AuditLog | None = None,
         rates: Rates | None = None,
         refused: Callable[[str], None] = lambda _why: None,
+        admits: Callable[[Caller, str], None] = lambda _caller, _action: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Without `tokens` nobody comes over TLS; without `audit` nothing is written down.
 
-        `refused` is told each refusal's reason, in a word.
+        `refused` is told each refusal's reason, in a word. `admits` says whether a caller may ask
+        for such an action at all, before anything of the request is read: it raises `ServiceError`.
         """
         self.tokens = tokens
         self.names = Names()
         self._audit = audit
         self._refused = refused
+        self._admits = admits
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = Buckets(_FAILURES)
         self._turned_away = Buckets(_FAILURES)
+        self._refusals = Buckets(_REFUSALS)
+        self._changes = Buckets(_CHANGES)
         self.set_rates(rates or Rates())
 
     def set_rates(self, rates: Rates) -> None:
@@ -114,9 +125,11 @@ class Reception:
                 _origin(request, visit)
                 header = request.headers.get("Authorization", "")
                 request[CALLER] = await call(lambda: self.admit(visit, header))
+                _plain(request)
                 response = await handler(request)
             except asyncio.CancelledError:
                 # Who asked has gone. A change that was handed over goes on without them.
+                self._count_refusal(visit)
                 self._ended(
                     visit, request.get(ABOUT, {}), "unknown", "the caller left before the answer"
                 )
@@ -138,7 +151,8 @@ class Reception:
         now = self._clock()
         if visit.address is None:
             assert visit.uid is not None
-            visit.caller = self.names.caller(visit.uid)
+            uid = visit.uid
+            visit.caller = _named(lambda: self.names.caller(uid))
             scope = Scope.SUBMIT
         else:
             bearer = self._bearer(visit, visit.address, header, now)
@@ -156,6 +170,7 @@ class Reception:
                 "tokens are not handled by a token",
                 "log in on the daemon's host, and use its socket",
             )
+        self._admits(visit.caller, visit.action.name)
         if visit.action.changes and self._audit is not None:
             about = {} if visit.action.job is None else {"job": visit.action.job}
             try:
@@ -165,16 +180,21 @@ class Reception:
                 raise ServiceError(Failure.UNAVAILABLE, str(error), advice) from error
         return visit.caller
 
-    def turned_away(self, uid: int | None, address: str | None, why: str) -> None:
-        """A connection was ended before it asked for anything, or anything more."""
+    def turned_away(
+        self, uid: int | None, address: str | None, why: str
+    ) -> Callable[[], None] | None:
+        """A connection was ended before it asked for anything, or anything more. What writes the
+        audit log's line of it, which may block; None: it has none."""
         self._refused(why.partition(":")[0].replace(" ", "_"))
-        key = _host(address) if address is not None else f"uid {uid}"
+        key = host(address) if address is not None else f"uid {uid}"
         with self._lock:
             refusal = self._turned_away.take(key, self._clock())
-        if self._audit is not None and (refusal is None or refusal.worth_telling):
-            who = {"user": None, "uid": uid, "from": address or "socket"}
-            times = "" if refusal is None else _times(refusal)
-            self._audit.told(None, who, "connect", {}, "refused", f"{why}{times}")
+        audit = self._audit
+        if audit is None or (refusal is not None and not refusal.worth_telling):
+            return None
+        who = {"user": None, "uid": uid, "from": address or "socket"}
+        times = "" if refusal is None else _times(refusal)
+        return lambda: audit.told(None, who, "connect", {}, "refused", f"{why}{times}")
 
     def _bearer(self, visit: _Visit, address: str, header: str, now: float) -> Bearer:
         kind, _, text = header.partition(" ")
@@ -186,11 +206,14 @@ class Reception:
                     "make one on the daemon's host: metabroker token create",
                     {"WWW-Authenticate": 'Bearer realm="metabroker"'},
                 )
-            return self.tokens.check(text.strip())
+            tokens = self.tokens
+            return _named(lambda: tokens.check(text.strip()))
         except ServiceError as error:
+            if error.failure is Failure.UNAVAILABLE:
+                raise
             # A right token is never kept waiting: others may ask from the same host.
             with self._lock:
-                refusal = self._failures.take(_host(address), now)
+                refusal = self._failures.take(host(address), now)
             if refusal is None:
                 raise
             visit.told = refusal.worth_telling
@@ -210,12 +233,36 @@ class Reception:
             if refusal is not None:
                 visit.told = refusal.worth_telling
                 raise _too_often(f"{what} of {caller.user}", rate, refusal)
+        if visit.action.changes:
+            self._room_in_the_log(visit, caller, now)
+
+    def _room_in_the_log(self, visit: _Visit, caller: Caller, now: float) -> None:
+        """A change has two lines, whatever comes of it; who makes too many makes no more."""
+        with self._lock:
+            what, rate, refusal = f"refused requests of {caller.user}", _REFUSALS, None
+            if self._refusals.level(caller.user, now) < 1.0:
+                refusal = self._refusals.take(caller.user, now)
+            elif not _submits(visit):
+                what, rate = f"changes of {caller.user}", _CHANGES
+                refusal = self._changes.take(caller.user, now)
+        if refusal is not None:
+            visit.told = refusal.worth_telling
+            raise _too_often(what, rate, refusal)
+
+    def _count_refusal(self, visit: _Visit) -> None:
+        """One more of a user, whose line may be one too many."""
+        if visit.caller is None or not visit.told:
+            return
+        with self._lock:
+            refusal = self._refusals.take(visit.caller.user, self._clock())
+        visit.told = refusal is None or refusal.worth_telling
 
     def _failed(
         self, visit: _Visit, about: Mapping[str, Any], outcome: str, why: str, reason: str
     ) -> None:
         if outcome == "refused":
             self._refused(why)
+            self._count_refusal(visit)
         if visit.told or visit.request is not None:
             self._ended(visit, about, outcome, reason)
 
@@ -226,6 +273,23 @@ class Reception:
         job = {} if visit.action.job is None else {"job": visit.action.job}
         name, who = visit.action.name, visit.who()
         self._audit.told(visit.request, who, name, {**job, **about}, outcome, reason)
+
+
+def _plain(request: web.Request) -> None:
+    """Nothing is unpacked: a few bytes may be gigabytes."""
+    encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise ServiceError(Failure.ENCODED, "the request's body is compressed", "send it as it is")
+
+
+def _named(look: Callable[[], _T]) -> _T:
+    """Who it is. A request of somebody whose name cannot be told now is not carried out."""
+    try:
+        return look()
+    except NoName as error:
+        raise ServiceError(
+            Failure.UNAVAILABLE, f"who you are cannot be told now: {error}", "try again later"
+        ) from error
 
 
 def _submits(visit: _Visit) -> bool:
@@ -247,11 +311,6 @@ def _origin(request: web.Request, visit: _Visit) -> None:
         raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
     if visit.address is None:
         visit.uid = peer_uid(transport.get_extra_info("socket"))
-
-
-def _host(address: str) -> str:
-    """Whom an address is counted for; of IPv6 a whole network, which one host may have."""
-    return ":".join(address.split(":")[:4]) if ":" in address else address
 
 
 def _too_often(what: str, rate: Rate, refusal: TooOften) -> ServiceError:

@@ -24,7 +24,6 @@ Who asks, the `Reception` has found out before any of these is called.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
@@ -34,6 +33,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from metabroker.api.answers import answer, encode, errors
+from metabroker.api.bodies import LARGEST, Bodies, parsed
 from metabroker.api.door import Door
 from metabroker.api.reception import ABOUT, CALLER, Reception
 from metabroker.api.service import Failure, Json, Service, ServiceError, Tokens
@@ -57,15 +57,14 @@ class Routes:
         self._service = service
         self.executor = executor
         self._reception = reception
-        self._body_time = body
+        self._bodies = Bodies(body)
         self.doors: list[Door] = []
         self.stopping = asyncio.Event()
 
-    def application(self, largest_body: int) -> web.Application:
+    def application(self) -> web.Application:
         """The application that serves these routes."""
         application = web.Application(
-            middlewares=[self._timed, errors, self._reception.middleware(self.executor)],
-            client_max_size=largest_body,
+            middlewares=[self._timed, errors, self._reception.middleware(self.executor)]
         )
         add = application.router.add_route
         add("POST", "/v1/jobs", self._submit)
@@ -91,7 +90,7 @@ class Routes:
     async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """The door's clock stands still while a request is served."""
         for door in self.doors:
-            door.asked(request.protocol)
+            door.asked(request.protocol, request.method)
         try:
             return await handler(request)
         finally:
@@ -100,23 +99,11 @@ class Routes:
 
     async def _submit(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
-        body = await self._body(request)
-        submission = await self._call(lambda: from_wire(_parsed(body)))
-        if request.query.get("dry_run") == "1":
-            return await self._done(request, lambda: self._service.dry_run(caller, submission))
-        return await self._done(request, lambda: self._service.submit(caller, submission))
-
-    async def _body(self, request: web.Request) -> bytes:
-        """All of the request's body, if it comes in time."""
-        try:
-            async with asyncio.timeout(self._body_time):
-                return await request.read()
-        except TimeoutError as error:
-            raise ServiceError(
-                Failure.TOO_SLOW,
-                f"the request did not come within {self._body_time:g} s",
-                "send it again over a better connection",
-            ) from error
+        async with self._bodies.of(request, caller.uid, LARGEST) as body:
+            submission = await self._call(lambda: from_wire(parsed(body)))
+            if request.query.get("dry_run") == "1":
+                return await self._done(request, lambda: self._service.dry_run(caller, submission))
+            return await self._done(request, lambda: self._service.submit(caller, submission))
 
     def _changes(self, change: _Change) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handler(request: web.Request) -> web.Response:
@@ -152,7 +139,9 @@ class Routes:
         return await self._read(self._service.leftovers)
 
     async def _remove_leftovers(self, request: web.Request) -> web.Response:
-        caller, names = request[CALLER], _names(_parsed(await self._body(request)))
+        caller = request[CALLER]
+        async with self._bodies.of(request, caller.uid) as body:
+            names = _names(parsed(body))
         removed = await self._call(lambda: self._service.remove_leftovers(caller, names))
         request[ABOUT] = {"names": [left["name"] for left in removed["leftovers"]]}
         return answer(encode(removed))
@@ -166,7 +155,8 @@ class Routes:
 
     async def _token_create(self, request: web.Request) -> web.Response:
         caller, tokens = request[CALLER], self._tokens()
-        wish = token_wish(_parsed(await self._body(request)))
+        async with self._bodies.of(request, caller.uid) as body:
+            wish = token_wish(parsed(body))
         made = await asyncio.shield(self._call(lambda: tokens.create(caller, wish)))
         request[ABOUT] = {key: made[key] for key in ("id", "scope", "expires")} | {
             "for": made["user"]
@@ -252,13 +242,6 @@ def _job(request: web.Request) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 18:
         return int(text)
     raise ServiceError(Failure.NOT_FOUND, f"there is no job {text[:40]!r}", "a job id is a number")
-
-
-def _parsed(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise ServiceError(Failure.INVALID, "the request is not JSON", "send JSON") from error
 
 
 def _names(body: Any) -> list[str] | None:

@@ -14,17 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from ssl import SSLContext
 
-from aiohttp import web
-
 from metabroker.access import tls
+from metabroker.api import bodies, serving
 from metabroker.api.door import HEAD, Door, usual_limit
 from metabroker.api.reception import Reception
 from metabroker.api.routes import Routes
 from metabroker.api.service import Service
-from metabroker.api.sockets import BACKLOG, ListeningSocket, SocketError, listening_at
+from metabroker.api.sockets import AT_ONCE, ListeningSocket, SocketError, deepen, listening_at
 
-LARGEST_BODY = 8 * 1024 * 1024  # bytes
-_KEEP_ALIVE = 15.0  # seconds an idle connection stays open
+LARGEST_BODY = bodies.LARGEST
 _SHUTDOWN = 3.0  # seconds that requests under way are given at a stop
 
 log = logging.getLogger(__name__)
@@ -134,13 +132,7 @@ class ApiServer:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         with ThreadPoolExecutor(self._workers, thread_name_prefix="api") as executor:
             routes = Routes(self._service, executor, self._reception, body=2 * self._head)
-            runner = web.AppRunner(
-                routes.application(LARGEST_BODY),
-                handler_cancellation=True,
-                access_log=None,
-                keepalive_timeout=_KEEP_ALIVE,
-                shutdown_timeout=_SHUTDOWN,
-            )
+            runner = serving.runner(routes.application(), _SHUTDOWN)
             await runner.setup()
             assert runner.server is not None
             servers = await self._open(runner.server, routes, listening, far)
@@ -170,10 +162,12 @@ class ApiServer:
             routes.doors.append(made)
             return made
 
-        servers = [await loop.create_server(door(), sock=listening.socket, backlog=BACKLOG)]
+        servers = [await loop.create_server(door(), sock=listening.socket, backlog=AT_ONCE)]
         if far is not None:
             over_tls = door().over_tls(self._in_force)
-            servers.append(await loop.create_server(over_tls, sock=far, backlog=BACKLOG))
+            servers.append(await loop.create_server(over_tls, sock=far, backlog=AT_ONCE))
+        for server in servers:
+            deepen(server.sockets[0].fileno())
         return servers
 
     def _in_force(self) -> SSLContext:
@@ -183,12 +177,12 @@ class ApiServer:
     def _turned_away(
         self, loop: asyncio.AbstractEventLoop, routes: Routes
     ) -> Callable[[int | None, str | None, str], None]:
-        """Writes to the audit log in a worker, since a disk may hang."""
+        """Writes to the audit log in a worker, since a disk may hang; not for each of very many."""
 
         def told(uid: int | None, address: str | None, why: str) -> None:
-            with contextlib.suppress(RuntimeError):  # stopping: there are no workers any more
-                loop.run_in_executor(
-                    routes.executor, lambda: self._reception.turned_away(uid, address, why)
-                )
+            line = self._reception.turned_away(uid, address, why)
+            if line is not None:
+                with contextlib.suppress(RuntimeError):  # stopping: there are no workers any more
+                    loop.run_in_executor(routes.executor, line)
 
         return told

@@ -29,6 +29,7 @@ class Failure(Enum):
     TOO_SLOW = 408
     CONFLICT = 409
     TOO_LARGE = 413
+    ENCODED = 415
     TOO_OFTEN = 429
     UNAVAILABLE = 503
     UNDECIDED = 504  # it may be carried out yet

@@ -11,6 +11,9 @@ import stat
 from pathlib import Path
 
 BACKLOG = 1024  # connections not yet accepted
+AT_ONCE = 16
+"""How many are accepted before the first of them is asked who it is. asyncio takes one number for
+this and for the line of those that wait, and each that is accepted has a file descriptor."""
 _PROBE = 2.0  # seconds
 
 
@@ -108,6 +111,12 @@ def listening_at(host: str, port: int) -> socket.socket:
             f"cannot listen at {host}:{port}: {error.strerror or error}",
             "choose another `listen.address`",
         ) from error
+
+
+def deepen(listening: int, backlog: int = BACKLOG) -> None:
+    """Let so many wait to be accepted at a socket that listens already, by its descriptor."""
+    with socket.socket(fileno=os.dup(listening)) as same:
+        same.listen(backlog)
 
 
 def _taken(path: Path) -> SocketError:

@@ -39,12 +39,13 @@ from .events import (
 )
 from .job import Component, Goal, Job, NewJob
 from .ledger import Ledger
-from .outbox import Outbox, Ready, Timers
+from .outbox import Mishap, Outbox, Ready, Timers
 from .queueing import choose_local
 from .rejected import Rejected
 from .saga import Saga
 from .settings import Settings
 from .shares import Key, ShareLimits, Shares, Usage, in_use, keys, refused, standing
+from .sound import sound
 from .states import IN_ATTEMPT, JobState
 from .tokens import Ref
 
@@ -99,10 +100,38 @@ class Broker:
     def handle(self, event: Event, now: float) -> None:
         """Take over one event. What it leads to waits in the outbox.
 
+        One that cannot be handled fails its job, or is as if its cluster had not answered, and is
+        told among the outbox's mishaps.
+
         Raises:
             Rejected: a user's request cannot be carried out; nothing has changed.
         """
-        self._handlers[type(event)](event, now)  # type: ignore[operator]
+        try:
+            self._handlers[type(event)](sound(event), now)  # type: ignore[operator]
+        except Rejected:
+            raise
+        except Exception as error:
+            self._contain(event, error, now)
+
+    def _contain(self, event: Event, error: Exception, now: float) -> None:
+        """Whom a mishap is for: one job, one cluster; else it is everybody's, and goes on."""
+        if isinstance(event, Observed | Unreachable):
+            self.outbox.mishaps.append(Mishap(error, cluster=event.cluster))
+            self.ledger.lose(event.cluster, "what it tells cannot be used")
+            self._dirty = True
+        elif isinstance(event, CancelJob | HoldJob | ReleaseJob):
+            self.contain(event.job, error, now)
+        elif isinstance(event, SubmitJob | Tick):
+            raise error
+        else:
+            self.contain(event.ref.job, error, now, event.ref)
+
+    def contain(self, number: int, error: Exception, now: float, ref: Ref | None = None) -> None:
+        """Fail the job, of which something cannot be handled, and no other; see `Endings`."""
+        job = self.jobs.get(number)
+        if job is not None:
+            self._withdraw(job)
+        self.saga.contain(number, error, now, ref)
 
     def schedule(self, now: float) -> None:
         """One pass of the policy, if anything may have changed what fits."""
@@ -207,21 +236,27 @@ class Broker:
         for job in waiting:
             self._arrive(job)
         for component in sorted(components, key=lambda c: c.ref):
-            component.asked_at = now
-            self._next_seq = max(self._next_seq, component.seq + 1)
-            self.saga.adopt(component)
-            owner = self.jobs.get(component.ref.job)
-            if (
-                owner is not None
-                and owner.state in IN_ATTEMPT
-                and owner.attempt == component.ref.attempt
-            ):
-                owner.components.append(component)
-            self.saga.resume(component)
+            try:
+                self._restore(component, now)
+            except Exception as error:
+                self.contain(component.ref.job, error, now, component.ref)
         for job in self.jobs.values():
             self.saga.resume_job(job)
         self._freed.append((0, 0, 0, -1))
         self._dirty = bool(self.jobs)
+
+    def _restore(self, component: Component, now: float) -> None:
+        component.asked_at = now
+        self._next_seq = max(self._next_seq, component.seq + 1)
+        self.saga.adopt(component)
+        owner = self.jobs.get(component.ref.job)
+        if (
+            owner is not None
+            and owner.state in IN_ATTEMPT
+            and owner.attempt == component.ref.attempt
+        ):
+            owner.components.append(component)
+        self.saga.resume(component)
 
     def recall(self, memory: Memory) -> None:
         """After `restore`: what the policy remembers besides the waiting jobs. Who joins from
@@ -251,13 +286,19 @@ class Broker:
         self.next_job += 1
         self.jobs[job.id] = job
         self.outbox.note(now, job, "submitted", user=new.user, hold=new.hold)
+        try:
+            self._enqueue(job, new, now)
+        except Exception as error:
+            self.contain(job.id, error, now)
+        if self._standing is not None:
+            self._standing.update(keys(job.user, job.queue))
+
+    def _enqueue(self, job: Job, new: NewJob, now: float) -> None:
         if new.hold:
             job.queue = self.queue_of(new)
             job.reason = f"held by {new.user} at submission"
         else:
             self.requeue(job, now)
-        if self._standing is not None:
-            self._standing.update(keys(job.user, job.queue))
 
     def _cancel(self, event: CancelJob, now: float) -> None:
         job = self._known(event.job)
@@ -426,7 +467,11 @@ class Broker:
                 self._dirty = True
                 self._move_waiting(now)
             else:
-                self.saga.due(what, now)
+                try:
+                    self.saga.due(what, now)
+                except Exception as error:
+                    number, ref = (what.job, what) if isinstance(what, Ref) else (what, None)
+                    self.contain(number, error, now, ref)
 
     def _move_waiting(self, now: float) -> None:
         """Jobs that only the broker put into a lost cluster's queue go to another's tail."""

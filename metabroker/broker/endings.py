@@ -10,7 +10,10 @@ from __future__ import annotations
 from . import tokens
 from .attempts import Attempts
 from .job import Component, Goal, Job
+from .outbox import Mishap
+from .sound import Unsound
 from .states import Cause, JobState, Phase, Step
+from .tokens import Ref
 
 
 class Endings(Attempts):
@@ -54,6 +57,33 @@ class Endings(Attempts):
             elif component.step is Step.FETCH and goal is Goal.CANCEL:
                 self._keep(job, component, f"cancelled by {job.by}", now)
         self._settle(job, now)
+
+    def contain(self, number: int, error: Exception, now: float, ref: Ref | None = None) -> None:
+        """Something told of this job could not be handled: it fails, and nobody else is touched.
+        `ref`: of which component that was; if of a former attempt, only that is asked again.
+
+        Whatever state it is in, so this relies on as little of it as it can. What it may have in
+        clusters becomes debts; results stay where they are.
+        """
+        self._out.mishaps.append(Mishap(error, job=number))
+        job = self._jobs.get(number)
+        former = ref is not None and (job is None or job.attempt != ref.attempt)
+        for component in [c for c in self._where.values() if c.ref.job == number]:
+            if former and component.ref != ref:
+                continue
+            if component.step in (Step.CLEAN, Step.KEEP, Step.DISCARD):
+                self._later(component, now)
+            else:
+                gone = component.phase is Phase.GONE
+                self._owe(component, Step.KEEP if gone else Step.CLEAN, now)
+        if job is None or former:
+            return
+        what = str(error) if isinstance(error, Unsound) else f"an error in it ({_kind(error)})"
+        job.reason = f"what was told of it could not be used: {what}; the broker's log says more"
+        job.components, job.goal, job.deadline = [], None, None
+        job.state, job.end_time, job.exit_code = JobState.FAILED, now, None
+        self._out.note(now, job, "failed", why=job.reason, exit_code=None)
+        self._queues.ended(job)
 
     def _keep(self, job: Job, component: Component, why: str, now: float) -> None:
         """Its results are not brought back: they stay in its cluster."""
@@ -207,3 +237,7 @@ def _ending(component: Component) -> str:
         if component.detail
         else (component.cause.value)
     )
+
+
+def _kind(error: Exception) -> str:
+    return type(error).__name__

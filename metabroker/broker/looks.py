@@ -19,7 +19,10 @@ class Looks(Finding):
         """Hold what a look showed against what the broker believes."""
         for component in list(self.live[cluster].values()):
             if component.phase in _WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
-                self._judge(component, snapshot, now)
+                try:
+                    self._judge(component, snapshot, now)
+                except Exception as error:  # what is told of one job is no matter of the others
+                    self.contain(component.ref.job, error, now, component.ref)
         known = self.live[cluster]
         shown = [t for t, j in snapshot.jobs.items() if j.state is not NativeState.ENDED]
         lost: list[str] = []

@@ -24,6 +24,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Mishap:
+    """Something could not be handled, and was contained: for the log of whoever drives the core.
+    `job`: whose it was, which has been failed; None: no job's. `cluster`: whose look it was."""
+
+    error: Exception
+    job: int | None = None
+    cluster: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """Write all of `jobs`, `components` and `journal` in one transaction; then act on `effects`."""
 
@@ -31,6 +41,7 @@ class Ready:
     components: list[Component]
     journal: list[Entry]
     effects: list[Effect]
+    mishaps: list[Mishap] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.jobs or self.components or self.journal or self.effects)
@@ -44,6 +55,7 @@ class Outbox:
     components: dict[Ref, Component] = field(default_factory=dict)
     journal: list[Entry] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
+    mishaps: list[Mishap] = field(default_factory=list)
 
     def note(self, now: float, job: Job, what: str, **detail: Any) -> None:
         """Write a line of the job's history."""
@@ -61,9 +73,14 @@ class Outbox:
     def take(self) -> Ready:
         """All that has changed; the outbox is empty afterwards."""
         ready = Ready(
-            list(self.jobs.values()), list(self.components.values()), self.journal, self.effects
+            list(self.jobs.values()),
+            list(self.components.values()),
+            self.journal,
+            self.effects,
+            self.mishaps,
         )
         self.jobs, self.components, self.journal, self.effects = {}, {}, [], []
+        self.mishaps = []
         return ready
 
 

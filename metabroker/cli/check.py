@@ -44,4 +44,6 @@ def check(file: str, show: bool, as_json: bool) -> int:
             print(f"  {name}: {cluster.system}, {cluster.processors or '?'} processors")
         if trouble is not None:
             print(f"  warning: started as who you are now, {trouble}")
+        if config.shared_with_submitters:
+            print("  submitters share everything: each of them can do all that the daemon can")
     return 0

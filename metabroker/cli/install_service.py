@@ -81,8 +81,9 @@ def _install(place: Place, known: Installed, whole: bool, dry_run: bool) -> int:
         return 0
     place.carry_out(steps, known)
     if begins:
-        # Its folders are the administrator's from now on, as it is itself.
-        place.write(files.CONFIGURATION, files.configuration(), type(known)())
+        # Its folders are the administrator's from now on, as it is itself. It may hold a password:
+        # systemd-tmpfiles gives it to the service's group.
+        place.write(files.CONFIGURATION, files.configuration(), type(known)(), 0o640)
     if whole:
         _told_to_systemd(host.prepare)
         print("next: systemctl enable --now metabroker")

@@ -65,7 +65,20 @@ def _validate(data: dict[str, Any], folder: Path) -> tuple[Config | None, list[P
     except ValidationError as error:
         found = [explain.problem(item) for item in error.errors()]
         return None, [problem for problem in found if problem is not None] + problems
-    return config, problems
+    return config, problems + list(_trust(config))
+
+
+def _trust(config: Config) -> Iterator[Problem]:
+    """Users who would have more than the configuration says."""
+    shared = config.shared_with_submitters
+    if shared and not config.submitters_share_everything:
+        yield Problem(
+            ("submitters",),
+            f"their jobs in {', '.join(shared)} would run as the daemon's own account on its own "
+            "host: each of them could read the store, everybody's scripts and environments, and "
+            "keys, and submit as anybody",
+            "use `run_as: sudo`, or write `submitters_share_everything: true` if they may",
+        )
 
 
 def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:

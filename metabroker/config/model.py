@@ -301,6 +301,13 @@ class SimulatedCluster(_Cluster):
 Cluster = Annotated[SlurmCluster | OpenPBSCluster | SimulatedCluster, Discriminator("system")]
 
 
+def runs_as_store_owner(cluster: RealCluster | SimulatedCluster) -> bool:
+    """Whether its jobs run as the daemon's own account, on the daemon's host as far as is known."""
+    if isinstance(cluster, SimulatedCluster):
+        return cluster.run
+    return cluster.run_as == "self" and cluster.via == "local"
+
+
 def _default_store() -> str:
     return f"sqlite:///{paths.state_directory()}/metabroker.db"
 
@@ -326,6 +333,8 @@ class Config(Section):
     """HTTPS address, besides the socket, for commands on other hosts; null: none"""
     audit: PathOrNone = None
     """file of who asked for what; null: audit.log beside the store"""
+    audit_size: Annotated[int, Field(ge=16, le=10**6)] = 1024
+    """megabytes of the audit log and its 15 former files together; of more the oldest goes"""
     metrics: Annotated[values.Address | None, BeforeValidator(values.address), _Optional] = (
         values.Address("127.0.0.1", 9798)
     )
@@ -365,6 +374,9 @@ class Config(Section):
     """users who may change any job"""
     submitters: Users = ()
     """users who may submit, besides the daemon's own account, while jobs run as `self`"""
+    submitters_share_everything: bool = False
+    """needed for `submitters` where such jobs run on the daemon's own host, as its account: each of
+    these users can then read all that it can (the store, keys, others' scripts), and act as any"""
     homes: Annotated[Mapping[User, ClusterName], BeforeValidator(empty)] = {}
     """home cluster of a user, whose local queue the user's jobs wait in under LS and LP policies"""
     seed: int = 0
@@ -378,6 +390,15 @@ class Config(Section):
         if self.placement is not None:
             return self.placement
         return "worst-fit-reuse" if self.policy in ("FCFS", "FPFS") else "worst-fit"
+
+    @property
+    def shared_with_submitters(self) -> tuple[str, ...]:
+        """The clusters in which a job of any submitter has all that the daemon's account has."""
+        return tuple(
+            name
+            for name, cluster in self.clusters.items()
+            if self.submitters and runs_as_store_owner(cluster)
+        )
 
     def state_file(self, name: str) -> Path:
         """The file that keeps the state of simulated cluster `name` over a restart."""

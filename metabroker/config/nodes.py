@@ -10,6 +10,9 @@ import yaml
 from metabroker.config.errors import ConfigError
 
 LARGEST = 1_000_000  # bytes of a configuration file
+DEEPEST = 50  # mappings and lists in one another
+_MUCH = 20_000  # mappings, lists and values; of more, aliases (*name, <<) may make only _GROWTH
+_GROWTH = 4  # times what stands in the file
 
 
 class _Loader(yaml.SafeLoader):
@@ -37,9 +40,10 @@ class _Loader(yaml.SafeLoader):
 class Document:
     """One YAML document: its data, and where each part of it stands."""
 
-    def __init__(self, text: bytes, file: str) -> None:
-        """Read `text`. Raises `NotYaml` where it is not one YAML document."""
+    def __init__(self, text: bytes, file: str, *, largest: int = LARGEST) -> None:
+        """Read `text`, of at most so many bytes. Raises `NotYaml` where it is not one document."""
         self.file = file
+        self._largest = largest
         self.duplicates: list[ConfigError] = []
         self._root: yaml.Node | None = None
         self.data: Any = self._read(text)
@@ -53,6 +57,19 @@ class Document:
                 break
             line, node = found
         return line
+
+    def _bounded(self) -> None:
+        """Raises `NotYaml` where aliases make much more of it than stands in it, or it is deep."""
+        if self._root is None:
+            return
+        sizes = _Sizes()
+        whole = sizes.of(self._root, 1)
+        if whole is None or whole > max(_MUCH, _GROWTH * len(sizes)):
+            line = 1 + (sizes.deepest or self._root).start_mark.line
+            message = (
+                "is nested too deeply" if whole is None else "repeats itself too often by aliases"
+            )
+            raise NotYaml(self._error(line, message, "write it flat, with fewer * and <<"))
 
     def _duplicates(self) -> Iterator[ConfigError]:
         """An error for each key that stands twice in one mapping."""
@@ -82,11 +99,13 @@ class Document:
             first.setdefault(key.value, line)
 
     def _read(self, text: bytes) -> Any:
-        if len(text) > LARGEST:
-            raise NotYaml(self._error(1, "is larger than 1 MB", "name the configuration file"))
+        if len(text) > self._largest:
+            size = f"is larger than {self._largest // 1_000_000} MB"
+            raise NotYaml(self._error(1, size, "name the right file"))
         try:
             loader = _Loader(text.decode("utf-8"))
             self._root = loader.get_single_node()
+            self._bounded()
             self.duplicates.extend(self._duplicates())
             return None if self._root is None else loader.construct_document(self._root)
         except UnicodeDecodeError as error:
@@ -113,6 +132,43 @@ class Document:
 
     def _error(self, line: int, message: str, advice: str) -> ConfigError:
         return ConfigError(self.file, line, "", message, advice)
+
+
+class _Sizes:
+    """How many nodes there are in each node, those that an alias repeats included."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}
+        self.deepest: yaml.Node | None = None
+
+    def __len__(self) -> int:
+        """How many stand in the file."""
+        return len(self._known)
+
+    def of(self, node: yaml.Node, depth: int) -> int | None:
+        """None: it is too deep, as one that has itself in it always is."""
+        known = self._known.get(id(node))
+        if known is not None:
+            return known
+        if depth > DEEPEST:
+            self.deepest = node
+            return None
+        total = 1
+        for part in _parts(node):
+            size = self.of(part, depth + 1)
+            if size is None:
+                return None
+            total += size
+        self._known[id(node)] = total
+        return total
+
+
+def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.SequenceNode):
+        yield from node.value
+    elif isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            yield from pair
 
 
 class NotYaml(Exception):

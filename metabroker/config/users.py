@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from metabroker.config import values
 from metabroker.config.errors import Refusal
+from metabroker.config.nodes import Document, NotYaml
 from metabroker.config.problems import Problem
 
 Table = Mapping[str, str] | Literal["same"]
@@ -36,15 +35,16 @@ def read(path: Path) -> Mapping[str, str]:
             text = file.read(_LARGEST + 1)
         if len(text) > _LARGEST:
             raise Refusal(f"{path} is larger than {_LARGEST >> 20} MB", "write fewer users")
-        data = yaml.safe_load(text)
+        data = Document(text, str(path), largest=_LARGEST).data
     except OSError as error:
         why = error.strerror or str(error)
         raise Refusal(
             f"{path} cannot be read: {why}", "name a file that the daemon can read"
         ) from (error)
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
-        word = " ".join(str(error).split())[:200]
-        raise Refusal(f"{path} is no YAML: {word}", "write one `user: account` a line") from error
+    except NotYaml as error:
+        wrong = error.error
+        why = f"{path}, line {wrong.line}: {wrong.message}"
+        raise Refusal(why, "write one `user: account` a line") from error
     if not isinstance(data, Mapping):
         raise Refusal(f"{path} is not a mapping", "write one `user: account` a line")
     found = table(data)

@@ -182,8 +182,8 @@ def chunk(value: str) -> str:
 
 
 def sbatch_options(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Options of sbatch; those that users may give themselves."""
-    return _options(words, sbatch.check_native(words))
+    """Options of sbatch that every job is given: those that break nothing that the broker does."""
+    return _options(words, sbatch.check_native(words, administrator=True))
 
 
 def qsub_options(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from metabroker.access import audit
 from metabroker.access.audit import AuditError, AuditLog
 from metabroker.access.tls import TlsError
 from metabroker.api.reception import Reception
@@ -43,7 +44,18 @@ log = logging.getLogger(__name__)
 
 _HANGS = 60.0  # seconds without a sign of life from the core
 
-LIVE = frozenset({"admins", "submitters", "homes", "default_time", "max_time", "limits", "rates"})
+LIVE = frozenset(
+    {
+        "admins",
+        "submitters",
+        "submitters_share_everything",
+        "homes",
+        "default_time",
+        "max_time",
+        "limits",
+        "rates",
+    }
+)
 """The keys of the configuration that are taken over while the daemon runs."""
 
 
@@ -93,7 +105,9 @@ class Daemon:
         self._of_broker = OfBroker(self._registry)
         self._exporter = StandbyExporter(self._standby.own_status)
         self._registry.register(self._exporter)
-        self._audit = AuditLog(config.audit_file, self.clock)
+        self._audit = AuditLog(
+            config.audit_file, self.clock, largest=(config.audit_size << 20) // (audit.KEPT + 1)
+        )
         self._reception = self._make_reception()
         self._api = ApiServer(
             self._present, config.socket, reception=self._reception, listen=build.listen(config)
@@ -111,6 +125,7 @@ class Daemon:
             audit=self._audit,
             rates=build.rates(self._config),
             refused=lambda why: self._of_broker.refused.labels(why).inc(),
+            admits=lambda caller, action: self._rules().admits(caller, action),
         )
 
     def start(self) -> None:
@@ -121,6 +136,11 @@ class Daemon:
         else:
             self._relay.start()
             self._standby.start()
+        if self._config.shared_with_submitters:
+            log.warning(
+                "submitters share everything: in %s each of them can do all that the daemon can",
+                ", ".join(self._config.shared_with_submitters),
+            )
         self._site.start()
         self._api.start()
         log.info("serving at %s: %s", self._where, self.summary)

@@ -18,13 +18,15 @@ from metabroker.broker.core import Broker
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Observed, SubmitJob
 from metabroker.broker.job import NewJob
-from metabroker.broker.outbox import Ready
+from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.policy import Limits, Place
 from metabroker.policy.scheduler import Memory
 from metabroker.store import Accepted, Batch, Store, StoreUnavailable
 from metabroker.store.rows import Names
 from metabroker.submission.model import Submission
+
+_LOG = "ask the administrator to look into the daemon's log"
 
 Answer = Callable[[int | Exception], None]
 """Told a job's number once what was asked is durable, or why it was not done."""
@@ -76,6 +78,15 @@ class _Intake:
     clusters: dict[int, Observed] = field(default_factory=dict)
 
 
+def _told(answered: tuple[Answer, int]) -> Callable[[], None]:
+    answer, job = answered
+    return lambda: answer(job)
+
+
+def _raised(mishap: Mishap) -> None:
+    raise mishap.error
+
+
 class Engine:
     """One broker over one store."""
 
@@ -88,9 +99,11 @@ class Engine:
         place: Place,
         written: Callable[[Ready], None] = lambda _ready: None,
         took: Callable[[str, float], None] = lambda _what, _seconds: None,
+        mishap: Callable[[Mishap], None] = _raised,
     ) -> None:
         """`written` is called with what has become durable, before its effects are handed out;
-        `took` with the seconds of each "pass" of the policy and each "commit" of the store."""
+        `took` with the seconds of each "pass" of the policy and each "commit" of the store;
+        `mishap` with what could not be handled, and has failed one job (a test raises it)."""
         self.broker = broker
         self.store = store
         self.names = names
@@ -98,6 +111,7 @@ class Engine:
         self._place = place
         self._written = written
         self._took = took
+        self._mishap = mishap
         self._pending: _Pending | None = None
         self._memory: Memory | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
@@ -108,6 +122,12 @@ class Engine:
         self.broker.restore(found.jobs, found.components, now)
         self._recall(found.memory)
         self.broker.next_job = max(self.broker.next_job, found.next_job)
+        for number, error in found.unreadable.items():
+            if number in self.broker.jobs:
+                self.broker.contain(number, error, now)
+            else:
+                self._mishap(Mishap(error, job=number))
+                self.store.give_up(number, "the broker cannot read its own record of it", now)
         self.broker.schedule(now)
         return self._commit(_Intake())
 
@@ -146,10 +166,15 @@ class Engine:
             with self._timed("commit"):
                 self.store.commit(pending.batch, self.names)
         self._pending = None
-        self._written(pending.batch.ready)
-        for answer, job in pending.answers:
-            answer(job)
+        for tell in (self._tell_written(pending.batch.ready), *map(_told, pending.answers)):
+            try:  # it is durable: whoever cannot be told must not keep the effects from the others
+                tell()
+            except Exception as error:
+                self._mishap(Mishap(error))
         return pending.batch.ready.effects
+
+    def _tell_written(self, ready: Ready) -> Callable[[], None]:
+        return lambda: self._written(ready)
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
@@ -209,6 +234,10 @@ class Engine:
         except Rejected as rejected:
             asked.answer(rejected)
             return
+        except Exception as error:  # nothing of it is kept
+            self._mishap(Mishap(error))
+            asked.answer(Rejected(f"the broker met an error in it ({type(error).__name__})", _LOG))
+            return
         job = self.broker.next_job - 1
         if request_id is not None:
             intake.by_request[asked.user, request_id] = job
@@ -234,6 +263,8 @@ class Engine:
 
     def _commit(self, intake: _Intake) -> Sequence[Effect]:
         ready: Ready = self.broker.take()
+        for mishap in ready.mishaps:
+            self._mishap(mishap)
         rows = self._cluster_rows(intake)
         self._pending = _Pending(
             Batch(ready, intake.accepted, rows, self._new_memory()), intake.answers

@@ -13,9 +13,11 @@ from typing import Any
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from metabroker.about import about
 from metabroker.broker.events import Event
-from metabroker.broker.outbox import Ready
+from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.settings import Settings
+from metabroker.broker.tokens import Ref
 from metabroker.clusters.home import Home
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.transports.permitted import Permit
@@ -74,6 +76,7 @@ class Leading:
             build.place(config),
             written=self._durable,
             took=given.meters.took,
+            mishap=self._contained,
         )
         clusters = build.clusters(config, made, store, given.users(), given.permit)
         self.desks = [
@@ -151,6 +154,18 @@ class Leading:
     def _durable(self, ready: Ready) -> None:
         self._of_jobs.tell(ready)
         self.service.written(ready)
+
+    def _contained(self, mishap: Mishap) -> None:
+        """Something could not be handled, which has ended one job, or one answer, and no more."""
+        what = "job %s has failed: what was told of it could not be handled"
+        if mishap.cluster is not None:
+            what = "%s: what it tells could not be handled"
+        elif mishap.job is None:
+            what = "%s could not be told, or taken over"
+        name = None if mishap.cluster is None else self.desks[mishap.cluster].name
+        whom = mishap.job or name or "something"
+        extra = about(None if mishap.job is None else Ref(mishap.job, 0, 0), name)
+        log.error(what, whom, exc_info=mishap.error, extra=extra)
 
     def _post(self, event: Event) -> None:
         self.loop.post(event)

@@ -8,6 +8,7 @@ until that succeeds, and whoever asks meanwhile is told so.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import queue
 import threading
@@ -17,10 +18,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from metabroker.broker.effects import Effect, Unclaimed, Unwatch, Watch
-from metabroker.broker.events import Tick
+from metabroker.broker.effects import CleanStray, Effect, Unclaimed, Unwatch, Watch
+from metabroker.broker.events import Tick, Unsure
 from metabroker.store import LeadershipLost, StoreUnavailable
 
+from .carrying import step_of
 from .desk import Desk
 from .engine import Ask, AskToSubmit, Engine, Item
 
@@ -29,6 +31,7 @@ log = logging.getLogger(__name__)
 _BATCH = 512
 _IDLE = 1.0  # seconds
 _STORE_RETRY = 0.5
+_AGAIN = 2.0
 
 T = TypeVar("T")
 
@@ -178,14 +181,33 @@ class Loop:
     def _dispatch(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
             desk = self._desks[effect.cluster]
-            if isinstance(effect, Watch):
-                desk.watcher.watch(effect.ref)
-            elif isinstance(effect, Unwatch):
-                desk.watcher.unwatch(effect.ref)
-            elif isinstance(effect, Unclaimed):
-                desk.tell_unclaimed(effect)
-            else:
-                desk.ask(effect)
+            try:
+                _hand_over(effect, desk)
+            except Exception as error:  # no thread could be started, say: the others go on
+                log.exception("%s: %s cannot be begun now", desk.name, type(effect).__name__)
+                self._again(effect, error)
+
+    def _again(self, effect: Effect, error: Exception) -> None:
+        """What could not be begun is begun later."""
+        if isinstance(effect, Watch | Unwatch):
+            later = threading.Timer(_AGAIN, self._dispatch, ([effect],))
+            later.daemon = True
+            with contextlib.suppress(RuntimeError):  # no thread for that either
+                later.start()
+        elif not isinstance(effect, Unclaimed | CleanStray):  # which the next look shows again
+            why = f"the broker could not begin it: {type(error).__name__}"
+            self.post(Unsure(effect.ref, step_of(effect), why))
+
+
+def _hand_over(effect: Effect, desk: Desk) -> None:
+    if isinstance(effect, Watch):
+        desk.watcher.watch(effect.ref)
+    elif isinstance(effect, Unwatch):
+        desk.watcher.unwatch(effect.ref)
+    elif isinstance(effect, Unclaimed):
+        desk.tell_unclaimed(effect)
+    else:
+        desk.ask(effect)
 
 
 def _answer(call: _Call) -> None:

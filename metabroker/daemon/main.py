@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from metabroker import openfiles
 from metabroker.access.audit import AuditError
 from metabroker.access.tls import TlsError
 from metabroker.api.sockets import SocketError
@@ -52,6 +53,7 @@ def serve(
 ) -> int:
     """Serve until SIGTERM or SIGINT; the exit code of the process. `again` is for SIGHUP."""
     logs.start(log_format)
+    openfiles.raise_limit()
     bury_former()
     stop, reload, news = threading.Event(), threading.Event(), threading.Event()
 

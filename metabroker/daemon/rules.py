@@ -31,6 +31,7 @@ class Rules:
     users: Users = field(default_factory=dict)
     clusters: tuple[str, ...] = ()
     acts_at_home: bool = False  # for users, on the daemon's own host
+    account: str = field(default_factory=lambda: accounts.own().name)  # the daemon's own
 
     def accounts(self, caller: Caller, submission: Submission) -> dict[str, str]:
         """Under whose accounts the job may run, in those clusters that act for users; in the
@@ -46,6 +47,38 @@ class Rules:
             elif self.users and name in self.clusters:
                 self._may_submit(caller)
         return found
+
+    def admits(self, caller: Caller, action: str) -> None:
+        """May this user ask for this at all? What can be said before the request is read.
+
+        Raises:
+            ServiceError: no.
+        """
+        if action in ("submit", "dry run"):
+            self._may_submit_somewhere(caller)
+        elif action == "remove leftovers" and not self.administers(caller):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not remove leftovers: they may be anybody's",
+                "ask an administrator (`admins` in the configuration)",
+            )
+
+    def _may_submit_somewhere(self, caller: Caller) -> None:
+        refused: ServiceError | None = None
+        for users in self.users.values():
+            try:
+                users.given(caller)
+            except ServiceError as error:
+                refused = error
+            else:
+                return
+        if refused is None or any(name not in self.users for name in self.clusters):
+            try:
+                self._may_submit(caller)
+            except ServiceError as error:
+                raise refused or error from None
+            return
+        raise refused
 
     def check(self, caller: Caller, submission: Submission) -> int:
         """May this user submit this? Answers the job's time limit.
@@ -77,7 +110,7 @@ class Rules:
         """Jobs run under the daemon's own account, so only those it trusts may submit."""
         if caller.uid == os.geteuid():
             return
-        account = accounts.own().name
+        account = self.account
         if caller.user not in self.submitters:
             raise ServiceError(
                 Failure.FORBIDDEN,
@@ -111,7 +144,7 @@ class Rules:
             raise ServiceError(
                 Failure.FORBIDDEN,
                 f"the files of {caller.user} cannot be sent or brought back: the daemon runs as "
-                f"{accounts.own().name}",
+                f"{self.account}",
                 "leave out --stage-in and --stage-out, and use a folder that the cluster has too",
             )
 

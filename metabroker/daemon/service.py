@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -28,6 +29,8 @@ from .orders import spec_of
 from .reading import ENDED_WORDS, Places, Reading, Row, unavailable
 from .rules import Rules
 from .views import job_view
+
+log = logging.getLogger(__name__)
 
 ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
 """What a broker that shares its store with nobody says of its part."""
@@ -352,6 +355,9 @@ def _complete(future: Future[Json], view: Callable[[], Json]) -> None:
         future.set_result(view())
     except ServiceError as error:
         future.set_exception(error)
+    except Exception as error:
+        log.exception("an answer cannot be made")
+        future.set_exception(unavailable(f"what was done cannot be shown ({type(error).__name__})"))
 
 
 def _refusal(rejected: Rejected) -> ServiceError:

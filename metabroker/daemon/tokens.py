@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from metabroker.access import secret
-from metabroker.api.identity import Names
+from metabroker.api.identity import Names, NoName
 from metabroker.api.service import Bearer, Failure, Json, ServiceError, TokenWish
 from metabroker.store import StoreUnavailable
 from metabroker.store.access_tokens import AccessTokens, TokenRow
@@ -160,7 +160,10 @@ class TokenOffice:
             )
 
     def _possible(self, user: str, wish: TokenWish) -> None:
-        uid = self._names.uid(user)
+        try:
+            uid = self._names.uid(user)
+        except NoName as error:
+            raise ServiceError(Failure.UNAVAILABLE, str(error), "try again later") from error
         if uid is None:
             raise ServiceError(
                 Failure.INVALID,

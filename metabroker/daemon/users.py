@@ -52,7 +52,7 @@ class ClusterUsers:
                 f"ask the administrator to add {caller.user} to `users` of {self.cluster}, or name "
                 "other clusters with --cluster or --on",
             )
-        who = accounts.identity(account) if self.near else None
+        who = self._known(account) if self.near else None
         if self.near and who is None:
             advice = "ask the administrator to correct `users`, or to create the account"
             raise self._refused(f"this host knows no account {account}", advice)
@@ -60,6 +60,13 @@ class ClusterUsers:
             advice = "ask the administrator to correct `users`"
             raise self._refused(f"{caller.user} would be root there", advice)
         return account
+
+    def _known(self, account: str) -> accounts.Identity | None:
+        try:
+            return accounts.identity(account)
+        except accounts.NotNow as error:
+            why = f"{self.cluster}: who {account} is cannot be told now: {error.strerror}"
+            raise ServiceError(Failure.UNAVAILABLE, why, "try again later") from error
 
     def _refused(self, why: str, advice: str) -> ServiceError:
         return ServiceError(Failure.FORBIDDEN, f"{self.cluster}: {why}", advice)

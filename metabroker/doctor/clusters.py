@@ -88,6 +88,13 @@ def _twice(config: Config, report: Report, others: list[str]) -> None:
 def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     found = Findings()
     configured = config.clusters[name]
+    if name in config.shared_with_submitters:
+        found.warn(
+            "submitters",
+            "`submitters` and `run_as` of the configuration",
+            "each of them has all that the daemon's account has: the store, keys, others' jobs",
+            "use `run_as: sudo`, unless they may",
+        )
     if isinstance(configured, SimulatedConfig):
         found.ok(
             "simulated", "nothing", f"{configured.processors} processors, in the daemon itself"

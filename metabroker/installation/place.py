@@ -76,7 +76,7 @@ class Place:
         elif step.file is not None:
             known.files[str(step.path)] = digest(step.file)
 
-    def write(self, name: PurePosixPath, file: File, known: Installed) -> None:
+    def write(self, name: PurePosixPath, file: File, known: Installed, mode: int = 0o644) -> None:
         """A file, whole or not at all, with the folders it needs."""
         path = self.path(name)
         self._make(name.parent, known)
@@ -86,8 +86,9 @@ class Place:
             if file.link is not None:
                 fresh.symlink_to(file.link)
             else:
+                fresh.touch(mode=0o600)
                 fresh.write_text(file.text, encoding="utf-8")
-                fresh.chmod(0o644)
+                fresh.chmod(mode)
             os.replace(fresh, path)
         finally:
             (folder / path.name).unlink(missing_ok=True)

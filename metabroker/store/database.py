@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from . import postgres
+from .columns import serialized
 
 _TOLD = frozenset({"host", "port", "service"})  # keys after the ? of a URL that are no secrets
 
@@ -40,7 +41,7 @@ def open_engine(url: str) -> Engine:
     try:
         if parsed.drivername in ("postgresql", "postgresql+psycopg"):
             return postgres.engine_of(parsed)
-        engine = create_engine(parsed)
+        engine = create_engine(parsed, json_serializer=serialized)
     except ImportError as error:
         advice = "pip install 'metabroker[postgresql]'"
         raise StoreUnavailable(f"store: {error}; install its driver: {advice}") from error

@@ -3,7 +3,6 @@ what is written is always something that it takes."""
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Generator, Iterator
@@ -13,6 +12,8 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+
+from .columns import LARGEST, cleaned, serialized
 
 SILENCE = 10.0  # seconds that a server may take for an answer, or between two parts of it
 WRITER_IDLE = 5  # seconds that the writer's transaction may stay open while it does nothing
@@ -28,8 +29,6 @@ _CONNECT: dict[str, Any] = {
     "options": "-c idle_in_transaction_session_timeout=60s -c statement_timeout=60s",
 }
 _patience: ContextVar[float | None] = ContextVar("patience", default=None)
-_LARGEST = 2**63 - 1
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def engine_of(url: URL) -> Engine:
@@ -96,7 +95,7 @@ def _kind() -> Any:
         """A number as large as a column takes."""
 
         def dump(self, obj: Any) -> Any:
-            return super().dump(max(-_LARGEST, min(obj, _LARGEST)))
+            return super().dump(max(-LARGEST, min(obj, LARGEST)))
 
     class Bounded(psycopg.Connection[Any]):
         """A connection that is given up when its server says nothing for too long."""
@@ -132,39 +131,6 @@ def _watched(steps: Generator[Any, Any, Any], connection: Any) -> Generator[Any,
             wanted = steps.send(ready)
     except StopIteration as end:
         return end.value
-
-
-def cleaned(given: str) -> str:
-    """Without NUL characters and half characters, which its texts cannot have.
-
-    Submissions with any are refused; a cluster's words may have some.
-    """
-    if given.isascii():
-        return given.replace("\0", _REPLACEMENT) if "\0" in given else given
-    return given.replace("\0", _REPLACEMENT).encode("utf-8", "replace").decode("utf-8")
-
-
-def serialized(value: Any) -> str:
-    """JSON that it takes."""
-    try:
-        made = json.dumps(value, allow_nan=False)
-    except ValueError:
-        return json.dumps(_plain(value))
-    if "\\u0000" in made or "\\ud" in made:
-        return json.dumps(_plain(value), ensure_ascii=False)
-    return made
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return cleaned(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {_plain(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
 
 
 def told(error: BaseException) -> str:

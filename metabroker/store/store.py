@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     Connection,
@@ -19,12 +19,13 @@ from sqlalchemy import (
     insert,
     select,
     tuple_,
+    update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import ENDED, IN_ATTEMPT, Phase, Step
+from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState, Phase, Step
 
 from . import postgres, tables
 from .access_tokens import AccessTokens
@@ -38,6 +39,7 @@ from .rows import Names, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 
 _MEMORY = "policy memory"
+T = TypeVar("T")
 
 # Read at every step of an attempt: built once.
 _SCRIPT = select(tables.scripts.c.script, tables.scripts.c.spec, tables.scripts.c.secret).where(
@@ -97,6 +99,7 @@ class Recovered:
     components: list[Component]
     next_job: int
     memory: Any  # what `Batch.memory` said last, or None
+    unreadable: Mapping[int, Exception] = field(default_factory=dict)  # by jobs' numbers
 
 
 @dataclass(slots=True)
@@ -232,18 +235,27 @@ class Store:
     def recover(self, names: Names) -> Recovered:
         """Everything that has not ended or is still owed something, as it was last written."""
         ended = [state.value for state in ENDED]
+        unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
-            jobs = [
-                job_of(dict(row), names)
-                for row in connection.execute(
-                    select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
-                ).mappings()
-            ]
+            open_ = select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
+            rows = [dict(row) for row in connection.execute(open_).mappings()]
+            jobs = list(_readable(rows, "id", job_of, names, unreadable))
             live = select(tables.components).where(_not_gone() | _of_present_attempt())
-            components = [component_of(dict(r), names) for r in connection.execute(live).mappings()]
+            rows = [dict(row) for row in connection.execute(live).mappings()]
+            components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)
-        return Recovered(jobs, components, last + 1, None if memory is None else json.loads(memory))
+        remembered = None if memory is None else json.loads(memory)
+        return Recovered(jobs, components, last + 1, remembered, unreadable)
+
+    def give_up(self, job: int, reason: str, now: float) -> None:
+        """End a job that cannot be read as FAILED."""
+        c = tables.jobs.c
+        words = {"state": JobState.FAILED.value, "reason": reason, "end_time": now}
+        with self._guard(), self._write() as connection:
+            if self.term is not None:
+                fence(connection, self.term)
+            connection.execute(update(tables.jobs).where(c.id == job).values(**words))
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -470,6 +482,21 @@ class Store:
                 broken.invalidate()
                 broken.close()
             raise
+
+
+def _readable(
+    rows: Iterable[Mapping[str, Any]],
+    number: str,
+    made: Callable[[Mapping[str, Any], Names], T],
+    names: Names,
+    unreadable: dict[int, Exception],
+) -> Iterator[T]:
+    """Those rows that can be understood; of the others, whose they are and why not."""
+    for row in rows:
+        try:
+            yield made(row, names)
+        except Exception as error:
+            unreadable[row[number]] = error
 
 
 def _not_gone() -> Any:

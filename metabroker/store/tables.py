@@ -11,28 +11,25 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Float,
     Index,
     Integer,
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
-    Text,
     UniqueConstraint,
     false,
 )
 
-metadata = MetaData()
+from .columns import Moment, Whole, Words
 
-# SQLite's numbers are as large as that by themselves.
-Number = Integer().with_variant(BigInteger(), "postgresql")
+metadata = MetaData()
 
 facts = Table(
     "facts",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("name", Words, primary_key=True),
+    Column("value", Words, nullable=False),
 )
 
 # One row. That `term` is unique makes it a key: who changes it waits for all that hold it shared,
@@ -42,45 +39,45 @@ leadership = Table(
     metadata,
     Column("only", Integer, primary_key=True, autoincrement=False),
     Column("term", BigInteger, nullable=False, unique=True),
-    Column("holder", Text, nullable=False),
-    Column("expires", Float, nullable=False),
+    Column("holder", Words, nullable=False),
+    Column("expires", Moment, nullable=False),
 )
 
 clusters = Table(
     "clusters",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("processors", Number, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("seen", Float, nullable=False),
+    Column("name", Words, primary_key=True),
+    Column("processors", Whole, nullable=False),
+    Column("version", Words, nullable=False),
+    Column("seen", Moment, nullable=False),
 )
 
 jobs = Table(
     "jobs",
     metadata,
-    Column("id", Number, primary_key=True, autoincrement=False),
-    Column("user", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("reason", Text, nullable=False),
+    Column("id", Whole, primary_key=True, autoincrement=False),
+    Column("user", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("reason", Words, nullable=False),
     Column("sizes", JSON, nullable=False),
     Column("clusters", JSON),  # of an ordered request, one name for each component
-    Column("queue", Text, nullable=False),  # a cluster's name, or "" for the global queue
-    Column("local", Text),
-    Column("home", Text),
-    Column("time_limit", Number, nullable=False),
-    Column("submit_time", Float, nullable=False),
-    Column("seq", Number, nullable=False),
-    Column("queued_at", Float, nullable=False),
-    Column("attempt", Number, nullable=False),
-    Column("submission_failures", Number, nullable=False),
-    Column("completion_failures", Number, nullable=False),
-    Column("start_time", Float),
-    Column("end_time", Float),
-    Column("exit_code", Number),
-    Column("deadline", Float),
-    Column("goal", Text),
-    Column("by", Text, nullable=False),
+    Column("queue", Words, nullable=False),  # a cluster's name, or "" for the global queue
+    Column("local", Words),
+    Column("home", Words),
+    Column("time_limit", Whole, nullable=False),
+    Column("submit_time", Moment, nullable=False),
+    Column("seq", Whole, nullable=False),
+    Column("queued_at", Moment, nullable=False),
+    Column("attempt", Whole, nullable=False),
+    Column("submission_failures", Whole, nullable=False),
+    Column("completion_failures", Whole, nullable=False),
+    Column("start_time", Moment),
+    Column("end_time", Moment),
+    Column("exit_code", Whole),
+    Column("deadline", Moment),
+    Column("goal", Words),
+    Column("by", Words, nullable=False),
     Column("stages_in", Boolean, nullable=False, server_default=false()),
     Column("stages_out", Boolean, nullable=False, server_default=false()),
     Index("jobs_by_state", "state"),
@@ -90,25 +87,25 @@ jobs = Table(
 components = Table(
     "components",
     metadata,
-    Column("job", Number, nullable=False),
-    Column("attempt", Number, nullable=False),
-    Column("component", Number, nullable=False),
-    Column("cluster", Text, nullable=False),
-    Column("processors", Number, nullable=False),
+    Column("job", Whole, nullable=False),
+    Column("attempt", Whole, nullable=False),
+    Column("component", Whole, nullable=False),
+    Column("cluster", Words, nullable=False),
+    Column("processors", Whole, nullable=False),
     Column("reserves", Boolean, nullable=False),
-    Column("seq", Number, nullable=False),
-    Column("phase", Text, nullable=False),
-    Column("step", Text, nullable=False),
+    Column("seq", Whole, nullable=False),
+    Column("phase", Words, nullable=False),
+    Column("step", Words, nullable=False),
     Column("reservation", Boolean, nullable=False),
     Column("started", Boolean, nullable=False),
-    Column("native_id", Text),
-    Column("submit_time", Float),
-    Column("hosts", Text, nullable=False),
-    Column("start_time", Float),
-    Column("end_time", Float),
-    Column("exit_code", Number),
-    Column("cause", Text),
-    Column("detail", Text, nullable=False),
+    Column("native_id", Words),
+    Column("submit_time", Moment),
+    Column("hosts", Words, nullable=False),
+    Column("start_time", Moment),
+    Column("end_time", Moment),
+    Column("exit_code", Whole),
+    Column("cause", Words),
+    Column("detail", Words, nullable=False),
     Column("term", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("job", "attempt", "component"),
     Index("components_by_phase", "phase"),
@@ -118,11 +115,11 @@ components = Table(
 events = Table(
     "events",
     metadata,
-    Column("id", Number, primary_key=True, autoincrement=True),
-    Column("time", Float, nullable=False),
-    Column("job", Number, nullable=False),
-    Column("attempt", Number, nullable=False),
-    Column("what", Text, nullable=False),
+    Column("id", Whole, primary_key=True, autoincrement=True),
+    Column("time", Moment, nullable=False),
+    Column("job", Whole, nullable=False),
+    Column("attempt", Whole, nullable=False),
+    Column("what", Words, nullable=False),
     Column("detail", JSON, nullable=False),
     Index("events_by_job", "job"),
 )
@@ -130,10 +127,10 @@ events = Table(
 scripts = Table(
     "scripts",
     metadata,
-    Column("job", Number, primary_key=True, autoincrement=False),
-    Column("user", Text, nullable=False),
-    Column("request_id", Text),
-    Column("secret", Text, nullable=False),  # of the folders in which its components meet
+    Column("job", Whole, primary_key=True, autoincrement=False),
+    Column("user", Words, nullable=False),
+    Column("request_id", Words),
+    Column("secret", Words, nullable=False),  # of the folders in which its components meet
     Column("script", LargeBinary, nullable=False),
     Column("spec", JSON, nullable=False),
     UniqueConstraint("user", "request_id"),
@@ -142,16 +139,16 @@ scripts = Table(
 access_tokens = Table(
     "access_tokens",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("user", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("scope", Text, nullable=False),
-    Column("digest", Text, nullable=False),  # SHA-256 of the whole token, which is kept nowhere
-    Column("created", Float, nullable=False),
-    Column("created_by", Text, nullable=False),
-    Column("expires", Float, nullable=False),
-    Column("last_used", Float),
-    Column("revoked", Float),
+    Column("id", Words, primary_key=True),
+    Column("user", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("scope", Words, nullable=False),
+    Column("digest", Words, nullable=False),  # SHA-256 of the whole token, which is kept nowhere
+    Column("created", Moment, nullable=False),
+    Column("created_by", Words, nullable=False),
+    Column("expires", Moment, nullable=False),
+    Column("last_used", Moment),
+    Column("revoked", Moment),
     Index("access_tokens_by_user", "user"),
 )
 
@@ -159,12 +156,12 @@ access_tokens = Table(
 requests = Table(
     "requests",
     metadata,
-    Column("id", Number, primary_key=True, autoincrement=True),
-    Column("broker", Text, nullable=False),  # who was asked
-    Column("kind", Text, nullable=False),
+    Column("id", Whole, primary_key=True, autoincrement=True),
+    Column("broker", Words, nullable=False),  # who was asked
+    Column("kind", Words, nullable=False),
     Column("caller", JSON, nullable=False),
     Column("body", JSON, nullable=False),
-    Column("expires", Float, nullable=False),  # nobody waits for it any more; the database's time
+    Column("expires", Moment, nullable=False),  # nobody waits for it any more; the database's time
     Column("taken", BigInteger),  # the term of the broker that carries it out
     Column("answered", Boolean, nullable=False, server_default=false()),
     Column("answer", JSON),

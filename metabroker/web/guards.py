@@ -10,8 +10,6 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-OPEN_TO_ALL = "/metrics"
-
 
 def loopback(host: str) -> bool:
     """Whether an address to listen at can only be reached from this host."""
@@ -24,7 +22,7 @@ def loopback(host: str) -> bool:
 
 
 def own_names() -> Any:
-    """For a page on the loopback address: it must be asked for by that name.
+    """For what is served at the loopback address: it must be asked for by that name, also /metrics.
 
     Else any web page that somebody on this host opens could have its own name lead here, and so
     read what is meant for this host.
@@ -32,7 +30,7 @@ def own_names() -> Any:
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path == OPEN_TO_ALL or loopback(_name(request.host)):
+        if loopback(_name(request.host)):
             return await handler(request)
         return web.Response(
             status=421,

@@ -14,11 +14,13 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from metabroker import openfiles
+from metabroker.api import serving
 from metabroker.api.door import HEAD, Door
+from metabroker.api.sockets import AT_ONCE, deepen
 from metabroker.web.page import HEADERS
 
 MOST_CONNECTIONS = 256
-_KEEP_ALIVE = 15.0  # seconds an idle connection stays open
 _SHUTDOWN = 1.0  # seconds that requests under way are given at a stop
 _BACKLOG = 128
 
@@ -37,14 +39,14 @@ class WebServer:
         routes: Routes,
         guards: Sequence[Any] = (),
         *,
-        most: int = MOST_CONNECTIONS,
+        most: int | None = None,
         head: float = HEAD,
     ) -> None:
         """`guards`: middlewares that every request passes; `most`: of all connections, of which
-        one address has half; `head`: seconds for a request's head."""
+        one user has half (None: as many as may be); `head`: seconds for a request's head."""
         self._routes = routes
         self._guards = guards
-        self._most = most
+        self._most = openfiles.share(8, MOST_CONNECTIONS) if most is None else most
         self._head = head
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -92,20 +94,14 @@ class WebServer:
             application = web.Application(middlewares=[self._timed, *self._guards])
             application.on_response_prepare.append(_with_headers)
             application.router.add_routes(self._routes(executor, self._stop))
-            runner = web.AppRunner(
-                application,
-                handler_cancellation=True,
-                access_log=None,
-                keepalive_timeout=_KEEP_ALIVE,
-                shutdown_timeout=_SHUTDOWN,
-            )
+            runner = serving.runner(application, _SHUTDOWN)
             await runner.setup()
             try:
                 assert runner.server is not None
                 self._door = Door(runner.server, self._most, head=self._head)
-                server = await self._loop.create_server(
-                    self._door.over_tcp(), host, port, backlog=_BACKLOG
-                )
+                server = await self._loop.create_server(self._door, host, port, backlog=AT_ONCE)
+                for listening in server.sockets:
+                    deepen(listening.fileno(), _BACKLOG)
                 ready.set_result(server.sockets[0].getsockname()[1])
                 await self._stop.wait()
                 server.close()
@@ -116,7 +112,7 @@ class WebServer:
     async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """The door's clock stands still while a request is served."""
         assert self._door is not None, "it was opened before anybody came"
-        self._door.asked(request.protocol)
+        self._door.asked(request.protocol, request.method)
         try:
             return await handler(request)
         finally:

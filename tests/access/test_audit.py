@@ -94,3 +94,26 @@ def test_nobody_breaks_a_line(log: AuditLog, tmp_path: Path) -> None:
     (line,) = (tmp_path / "audit.log").read_bytes().splitlines()
     assert json.loads(line)["reason"] == 'a\nb\r\x1b[2J"}{\u2028 é'
     assert line.isascii()
+
+
+def test_a_full_file_is_put_aside_and_the_oldest_removed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "audit.log"
+    log = AuditLog(path, lambda: 0.0, largest=2000, kept=2)
+    for number in range(100):
+        log.asked(WHO, "cancel", {"job": number})
+    files = [path, tmp_path / "audit.log.1", tmp_path / "audit.log.2"]
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    assert all(file.stat().st_size <= 2000 for file in files)
+    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in files)
+    told = [line["job"] for file in reversed(files) for line in lines(file)]
+    assert told == list(range(100))[-len(told) :], "the latest, without a gap"
+    assert "audit.log.2 is removed" in caplog.text
+
+
+def test_a_line_is_bounded(log: AuditLog, tmp_path: Path) -> None:
+    log.asked(WHO, "remove leftovers", {"names": ["x" * 60] * 10_000})
+    (line,) = lines(tmp_path / "audit.log")
+    assert line["outcome"] == "asked" and len(line["shortened"]) < 20_000
+    assert (tmp_path / "audit.log").stat().st_size < 40_000

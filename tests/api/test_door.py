@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from metabroker.api.client import Client
+from metabroker.api.door import Busy, Door, Place
 from metabroker.api.server import ApiServer
 from tests.api.fake import FakeService
 from tests.api.test_routes import WIRE
@@ -51,7 +54,9 @@ def leave(process: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.root
-def test_one_user_gets_half_and_all_together_no_more_than_all(folder: Path, other_uid: int) -> None:
+def test_one_user_gets_half_and_whoever_has_fewer_gets_in_all_the_same(
+    folder: Path, other_uid: int
+) -> None:
     path = folder / "mb.sock"
     server = ApiServer(FakeService(), path, connections=8)
     server.start()
@@ -61,8 +66,8 @@ def test_one_user_gets_half_and_all_together_no_more_than_all(folder: Path, othe
         assert refused == 2
         two, refused = crowd(other_uid + 1, path, 4)
         assert refused == 0
-        three, refused = crowd(other_uid + 2, path, 1)
-        assert refused == 1
+        three, refused = crowd(other_uid + 2, path, 4)
+        assert refused == 2, "a third of what there is: others lose theirs for no more"
         assert Client(path).get("status")  # root is let in
         for process in (one, two, three):
             leave(process)
@@ -75,3 +80,48 @@ def _refused_of_one(uid: int, path: Path) -> int:
     process, refused = crowd(uid, path, 1)
     leave(process)
     return refused
+
+
+class _Fair:
+    """A door whose connections are only counted; `gone`: whose were ended."""
+
+    def __init__(self, most: int) -> None:
+        self.door = Door(asyncio.Protocol, most)
+        self.gone: list[object] = []
+
+    def enter(self, who: int | str, times: int = 1) -> list[Place | None]:
+        return [self.door.enter(who, lambda _why: self.gone.append(who)) for _ in range(times)]
+
+
+def test_however_many_users_hold_all_the_next_one_gets_in() -> None:
+    fair = _Fair(64)
+    for who in range(1, 33):
+        fair.enter(who, 100)
+    assert fair.enter("10.0.0.7") != [None] and len(fair.gone) > 0
+    mine = [one for one in fair.enter(99, 10) if one is not None]
+    assert mine, "though not more than the others have"
+    fair.gone.clear()
+    assert None in fair.enter(1, 5) and fair.gone == [], "nobody gets more by asking again"
+    assert None not in fair.enter(0, 50), "root is always let in"
+
+
+def _told(ended: list[str], name: str, _why: str) -> None:
+    ended.append(name)
+
+
+def test_idle_connections_go_first_and_a_change_never() -> None:
+    fair = _Fair(6)
+    ended: list[str] = []
+    places = []
+    for name, busy in (("changes", Busy.CHANGING), ("reads", Busy.READING), ("idle", Busy.IDLE)):
+        place = fair.door.enter(1, partial(_told, ended, name))
+        assert place is not None
+        place.busy = busy
+        places.append(place)
+    fair.enter(2, 3)
+    for who in (3, 4, 5):
+        fair.enter(who)
+    assert ended == ["idle", "reads"] and fair.gone == [2]
+    for place in places:
+        fair.door.leave(place)  # when it is told that they are lost, too
+    assert None not in fair.enter(6)

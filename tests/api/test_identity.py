@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from metabroker import accounts
+from metabroker.api import identity
 from metabroker.api.client import Client
-from metabroker.api.identity import Names
+from metabroker.api.identity import Names, NoName
 from tests.api.fake import FakeService
 from tests.api.raw import request
 from tests.api.test_routes import WIRE
@@ -91,6 +93,52 @@ def test_names_are_remembered_and_bounded() -> None:
     for uid in range(100_000, 111_000):
         assert names.caller(uid).user == str(uid)
     assert names.caller(0).user == "root"
+
+
+# Under a limit of open files: who root is, while all are in use; and again when they are not.
+_EXHAUSTED = """
+import os, resource
+from metabroker import accounts
+from metabroker.api.identity import Names, NoName
+import ctypes, errno
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+kept, names = [], Names()
+try:
+    while True:
+        kept.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+for look in (lambda: names.caller(1), lambda: names.caller(54321), lambda: names.uid("daemon")):
+    try:
+        print(look())
+    except NoName as error:
+        print("unknown:", error)
+for each in kept:
+    os.close(each)
+print(names.caller(1).user, names.caller(54321).user, names.uid("daemon"))
+"""
+
+
+def test_a_look_up_that_fails_is_no_answer_and_is_not_remembered() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _EXHAUSTED], capture_output=True, text=True, check=True, timeout=60
+    )
+    *failed, after = done.stdout.splitlines()
+    assert len(failed) == 3 and all(line.startswith("unknown: ") for line in failed), done.stdout
+    assert after == f"{pwd.getpwuid(1).pw_name} 54321 {pwd.getpwnam('daemon').pw_uid}"
+
+
+def test_a_number_is_nobodys_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = pwd.getpwuid(0)
+    monkeypatch.setattr(accounts, "entry_by_name", {"54321": root}.get)
+    with pytest.raises(NoName, match="another user is called 54321"):
+        Names().caller(54321)
+    names = Names()
+    assert names.caller(0).user == "root"
+    monkeypatch.setattr(accounts, "entry_by_uid", lambda _uid: None)
+    monkeypatch.setattr(identity, "_NAMES_LAST", 0.0)
+    with pytest.raises(NoName, match="was root"):
+        names.caller(0)
 
 
 def test_the_socket_is_open_to_all_and_its_folder_is_not(socket_path: Path) -> None:

@@ -98,6 +98,8 @@ class Bench:
         self.broker.schedule(self.now)
         self._note_states()
         ready = self.broker.take()
+        for mishap in ready.mishaps:
+            raise mishap.error
         memory = {"clusters": self.names.names, "memory": self.broker.scheduler.memory()}
         self.store.commit(Batch(ready, memory=memory), self.names)
         self.check()

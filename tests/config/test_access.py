@@ -68,3 +68,27 @@ def test_the_example_is_checked_with_its_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigErrors, match="may be read or changed by others") as caught:
         load(file, files=True)
     assert "key:" in written[caught.value.errors[0].line - 1]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "shared"),
+    [
+        ("{system: slurm}", True),
+        ("{system: openpbs, run_as: self}", True),
+        ("{system: simulated, processors: 4}", True),
+        ("{system: simulated, processors: 4, run: false}", False),
+        ("{system: slurm, run_as: sudo, users: same}", False),
+        ("{system: slurm, via: ssh, host: login, user: mbsvc}", False),
+    ],
+)
+def test_submitters_who_would_be_the_daemon_must_be_meant(cluster: str, shared: bool) -> None:
+    text = f"submitters: [anna]\nclusters:\n  d: {cluster}\n"
+    if shared:
+        with pytest.raises(ConfigErrors) as caught:
+            parse(text)
+        (error,) = caught.value.errors
+        assert (error.line, error.key) == (1, "submitters")
+        assert "submitters_share_everything: true" in error.advice
+    config = parse(f"submitters_share_everything: true\n{text}")
+    assert config.shared_with_submitters == (("d",) if shared else ())
+    assert parse(text.replace("[anna]", "[]")).shared_with_submitters == ()

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from metabroker.config import ConfigError, ConfigErrors, load, parse
+from metabroker.config.errors import Refusal
+from metabroker.config.users import read as read_users
+from metabroker.simulation.scenario import loader as scenario
 
 LAB = "  lab: {system: simulated, processors: 32}\n"
 CLUSTERS = f"clusters:\n{LAB}"
@@ -286,3 +289,35 @@ def test_the_time_limit_of_a_job_that_names_none_is_one_that_is_taken() -> None:
     (error,) = errors(f"max_time: 30m\ndefault_time: 1h\n{CLUSTERS}")
     assert (error.line, error.key) == (2, "default_time")
     assert "1h is more than `max_time`, 30m" in error.message
+
+
+def _bomb(kind: str) -> str:
+    """Some hundred bytes that would be billions of values."""
+    if kind == "deep":
+        return f"clusters: {'[' * 200}{']' * 200}\n"
+    if kind == "itself":
+        return "clusters: &a [*a]\n"
+    lines = ["a0: &a0 {k: v, w: x}"]
+    for level in range(1, 12):
+        before = ", ".join([f"*a{level - 1}"] * 9)
+        made = f"[{before}]" if kind == "lists" else f"{{<<: [{before}]}}"
+        lines.append(f"a{level}: &a{level} {made}")
+    return "\n".join([*lines, "clusters: {}"])
+
+
+@pytest.mark.parametrize("kind", ["deep", "itself", "lists", "merges"])
+def test_a_file_that_grows_by_itself_is_refused_by_every_reader(kind: str, tmp_path: Path) -> None:
+    text = _bomb(kind)
+    for read in (parse, scenario.parse_text):
+        with pytest.raises(ConfigErrors, match=r"nested too deeply|repeats itself too often"):
+            read(text)
+    users = tmp_path / "users.yaml"
+    users.write_text(text)
+    with pytest.raises(Refusal):
+        read_users(users)
+
+
+def test_defaults_may_be_merged_into_many_clusters() -> None:
+    some = "\n".join(f"  c{n}: {{<<: *all, processors: {n + 1}}}" for n in range(300))
+    text = f"clusters:\n  c: &all {{system: simulated, processors: 4, nodes: 1}}\n{some}\n"
+    assert len(parse(text).clusters) == 301

@@ -141,6 +141,12 @@ def _let_anna_submit(host: CleanRoot, service: Service) -> None:
     refused = host.sh("metabroker submit -n 2 job.sh", "anna")
     assert refused.returncode == 1 and "submitters" in refused.stderr
     well(host, f"sed -i 's/^submitters: .*/submitters: [anna]/' {CONFIG}")
+    unsaid = host.sh(f"metabroker check --config {CONFIG}")
+    assert unsaid.returncode == 2 and "submitters_share_everything: true" in unsaid.stderr
+    well(
+        host,
+        f"sed -i 's/^submitters_share_everything: .*/submitters_share_everything: true/' {CONFIG}",
+    )
     well(host, f"metabroker check --config {CONFIG}")
     service.reload()
     assert "anna" in service.journal.until("submitters is")["MESSAGE"]

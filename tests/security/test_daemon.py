@@ -45,6 +45,7 @@ class Far:
                     "key": str(key),
                 },
                 "submitters": [ordinary().user],
+                "submitters_share_everything": True,
                 "clusters": {name: {"shared_dir": str(meet)} for name in named},
             }
         )

@@ -116,7 +116,9 @@ class Protocol:
     def _carry_out(self) -> None:
         """Carry out all that is owed, and what that leads to, within the instant."""
         while True:
-            effects = self.broker.take().effects
+            ready = self.broker.take()
+            assert not ready.mishaps, ready.mishaps
+            effects = ready.effects
             if not effects:
                 return
             for effect in effects:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metabroker.traces import lines as trace_lines
 from metabroker.traces.errors import TraceError
+from metabroker.traces.lines import lines
 from metabroker.traces.swf import FIELDS, read
 
 HEADER = "; Version: 2.2\n; MaxProcs: 128 (two cabinets)\n; Queue: 1 day\n; Queue: 2 night\n;\n"
@@ -105,3 +108,25 @@ def test_no_file_is_worse_than_an_error(
         read(path)
     except TraceError as error:
         assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "bomb.swf.gz"
+    raw = HEADER.encode() + b"\0" * (64 << 20)
+    path.write_bytes(gzip.compress(raw, 1) if packed else raw)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TraceError, match=r"bomb.swf.gz:\d+: this line is longer"):
+            list(lines(path))
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_whole_is_bounded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_lines, "LARGEST", 5000)
+    path = tmp_path / "long.swf.gz"
+    path.write_bytes(gzip.compress(b"; a line\n" * 1000))
+    with pytest.raises(TraceError, match=r":556: the file is larger than any log's"):
+        list(lines(path))

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from metabroker import openfiles
 from metabroker.clusters.transports.local import scrubbed
 
 _GRACE = 2.0  # seconds between SIGTERM and SIGKILL
@@ -50,7 +51,7 @@ def start(
         out = files.enter_context(Path(output).open("ab"))
         err = files.enter_context(Path(error).open("ab")) if error else subprocess.STDOUT
         child = subprocess.Popen(
-            ["/bin/sh", str(script)],
+            openfiles.words(["/bin/sh", str(script)]),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,

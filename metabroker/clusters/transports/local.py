@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from metabroker import accounts
+from metabroker import accounts, openfiles
 
 from .base import Command, CommandLost, CommandMissing, Completed, NotAllowed, located
 from .children import talk
@@ -93,8 +93,7 @@ class LocalTransport:
             env |= {"HOME": who.home, "USER": who.name, "LOGNAME": who.name, "SHELL": who.shell}
         try:
             return subprocess.Popen(
-                command.argv,
-                executable=program,
+                openfiles.words(command.argv, program),
                 stdin=both,
                 stdout=both,
                 stderr=errors,

@@ -10,6 +10,8 @@ import threading
 from pathlib import Path
 from typing import NoReturn
 
+from metabroker import openfiles
+
 log = logging.getLogger(__name__)
 
 
@@ -19,6 +21,7 @@ def begin_anew() -> NoReturn:
     Every thread ends at once, whatever it was in the middle of, and may do no step more; the
     process keeps its number, so whoever watches over it notices nothing.
     """
+    openfiles.restore_limit()
     for handler in logging.getLogger().handlers:
         handler.flush()
     try:

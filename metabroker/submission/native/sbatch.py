@@ -8,6 +8,7 @@ broker relies on, get through.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 # The broker sets these itself, or they would break what it counts with.
@@ -50,6 +51,37 @@ FORBIDDEN = frozenset(
         "--wrap",
     }
 )
+# These give a job other processors than it asks the broker for: whole nodes, more nodes than it has
+# tasks for, more processors of a task, core or GPU. So they pass the limits of users, and what the
+# broker counts as idle. The administrator may give them to all jobs of a cluster.
+GIVES_MORE = frozenset(
+    {
+        "--core-spec",
+        "--cores-per-socket",
+        "--cpus-per-gpu",
+        "--exclusive",
+        "--extra-node-info",
+        "--hint",
+        "--mincpus",
+        "--nodefile",
+        "--nodes",
+        "--ntasks-per-core",
+        "--ntasks-per-gpu",
+        "--ntasks-per-node",
+        "--ntasks-per-socket",
+        "--sockets-per-node",
+        "--thread-spec",
+        "--threads-per-core",
+        "-B",
+        "-F",
+        "-N",
+        "-S",
+    }
+)
+# Of these only one value each: one node, and features without a number of nodes.
+_ONE_NODE = frozenset({"--nodelist", "-w"})
+_FEATURES = frozenset({"--constraint", "--prefer", "-C"})
+_NODE = re.compile(r"[A-Za-z0-9_.-]+")
 # Options that need no value. Any other without a value would take the next word for it.
 _ALONE = frozenset(
     {
@@ -73,9 +105,13 @@ _ALONE = frozenset(
 _SHORT = frozenset("ABCFGLNSmpqwx")
 
 
-def check_native(options: Sequence[str]) -> str | None:
-    """What is wrong with a user's own options for sbatch, or None."""
-    return next((wrong for word in options if (wrong := _wrong(word)) is not None), None)
+def check_native(options: Sequence[str], *, administrator: bool = False) -> str | None:
+    """What is wrong with a user's own options for sbatch, or the administrator's; or None."""
+    for word in options:
+        wrong = _wrong(word) or (None if administrator else _gives_more(word))
+        if wrong is not None:
+            return wrong
+    return None
 
 
 def _wrong(word: str) -> str | None:
@@ -91,3 +127,23 @@ def _wrong(word: str) -> str | None:
     if not given and name not in _ALONE:
         return f"{word!r} has no value: write --option=value as one word"
     return None
+
+
+def _gives_more(word: str) -> str | None:
+    name, _given, value = word.partition("=")
+    if not word.startswith("--"):
+        name, value = word[:2], word[2:]
+    if _is(name, GIVES_MORE):
+        return f"{word!r} would give the job other processors than it asks for: leave it out"
+    if _is(name, _ONE_NODE) and _NODE.fullmatch(value) is None:
+        return f"{word!r} would give the job several nodes: name one, or leave it out"
+    if _is(name, _FEATURES) and "*" in value:
+        return f"{word!r} would give the job several nodes: leave the number out"
+    return None
+
+
+def _is(name: str, options: frozenset[str]) -> bool:
+    """Whether a name, which may be shortened, is one of the options, or could be."""
+    if not name.startswith("--"):
+        return name in options
+    return any(option.startswith(name) for option in options if option.startswith("--"))

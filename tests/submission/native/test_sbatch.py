@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.submission.native.sbatch import FORBIDDEN, check_native
+from metabroker.submission.native.sbatch import FORBIDDEN, GIVES_MORE, check_native
 
 # How sbatch 22.05 reads its options: those that have a value, and those that have none.
 _LONG = (
@@ -44,16 +44,36 @@ def read(words: list[str]) -> tuple[set[str], list[str]]:
         [],
         ["--mem=4G", "--constraint=gpu&fast"],
         ["--partition=long"],
-        ["-plong", "-Cgpu", "-N2", "-v"],
-        ["--exclusive"],
-        ["--exclusive=user"],
+        ["-plong", "-Cgpu", "-v", "-wnode7"],
+        ["--nodelist=node-7.example"],
         ["--gres=gpu:2", "--comment=$(reboot); `x` 'quotes' \"too\""],
-        ["--nodes=2", "--ntasks-per-node=4", "--time-min=5", "--wait-all-nodes=1"],
+        ["--time-min=5", "--wait-all-nodes=1"],
         ["--no-kill", "--nice"],
     ],
 )
 def test_what_may_be_given(words: list[str]) -> None:
     assert check_native(words) is None
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *(f"{word}=2" if word.startswith("--") else f"{word}2" for word in sorted(GIVES_MORE)),
+        *(
+            "--exclusive",
+            "--exclusive=user",
+            "--excl=user",
+            "--node=2",
+            "--nod=2",
+            "--ntasks-per-n=4",
+        ),
+        *("-wa,b", "-wnode[1-4]", "--nodelist=a,b", "--nodelis=a,b", "--nodelist=/etc/hosts"),
+        *("-Cgpu*4", "--constraint=gpu*4&ib", "--prefer=a*2"),
+    ],
+)
+def test_users_are_given_no_more_than_they_ask_for(word: str) -> None:
+    assert check_native([word]) is not None
+    assert check_native(["--exclusive", "--nodes=2"], administrator=True) is None
 
 
 @pytest.mark.parametrize("word", sorted(FORBIDDEN))

@@ -1,0 +1,39 @@
+"""How aiohttp serves, here and at the address of the metrics: nothing that comes is unpacked, and
+what a client does wrong is no traceback in the log."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+_KEEP_ALIVE = 15.0  # seconds an idle connection stays open
+
+
+class _OwnErrors(logging.Filter):
+    """Lets pass what is the server's own error. What a client sends is answered by a 4xx."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return not isinstance(
+            error, HttpProcessingError | ConnectionError | web.RequestPayloadError
+        )
+
+
+_log = logging.getLogger("metabroker.http")
+_log.addFilter(_OwnErrors())
+
+
+def runner(application: web.Application, shutdown: float) -> web.AppRunner:
+    """What serves the application. `shutdown`: seconds that requests under way are given."""
+    options: dict[str, Any] = {"auto_decompress": False, "logger": _log}
+    return web.AppRunner(
+        application,
+        handler_cancellation=True,
+        access_log=None,
+        keepalive_timeout=_KEEP_ALIVE,
+        shutdown_timeout=shutdown,
+        **options,
+    )

@@ -17,6 +17,7 @@ from .job import Component, Job
 from .ledger import Ledger
 from .leftovers import Leftovers
 from .outbox import Outbox, Timers
+from .refusals import Refusals
 from .settings import Settings
 from .states import Cause, JobState, Phase, Step
 from .tokens import Ref
@@ -27,6 +28,16 @@ class Queues(Protocol):
 
     def requeue(self, job: Job, now: float) -> None:
         """Put the job at its queue's tail."""
+
+    def rejoin(self, job: Job, now: float) -> None:
+        """Put the job at its old place."""
+
+    def can_go(self, job: Job) -> bool:
+        """Whether any clusters are left that may accept the job."""
+
+    @property
+    def refusals(self) -> Refusals:
+        """The limits of users, and who waits for that."""
 
     def freed(self, component: Component) -> None:
         """The component's processors are not held any more."""

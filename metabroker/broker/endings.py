@@ -25,11 +25,14 @@ class Endings(Attempts):
         self._leave(job, state, reason, now)
         return True
 
-    def _roll_back(self, job: Job, now: float, reason: str) -> None:
-        """Undo an attempt whose script has started nowhere, and never will."""
+    def _roll_back(
+        self, job: Job, now: float, reason: str, by: Component | None = None
+    ) -> None:
+        """Undo an attempt whose script has started nowhere, and never will. `by`: the component
+        that its cluster has refused."""
         self._undo(job, now)
         self._out.note(now, job, "rolled back", why=reason)
-        self._submission_failed(job, reason, now)
+        self._submission_failed(job, reason, now, by)
 
     def _undo(self, job: Job, now: float) -> None:
         for component in job.components:
@@ -126,7 +129,8 @@ class Endings(Attempts):
         elif job.goal is Goal.TIMEOUT or any(c.cause is Cause.OVERTIME for c in parts):
             self._leave(job, JobState.TIMEOUT, "over its time limit", now)
         elif not any(c.started for c in parts):
-            self._submission_failed(job, self._blame(failed, failed.detail or "not started"), now)
+            reason = self._blame(failed, failed.detail or "not started")
+            self._submission_failed(job, reason, now, failed)
         elif all(c.succeeded or c.cause is Cause.RESULTS for c in parts):
             # It has run well: running it again would not bring them.
             why = (
@@ -137,14 +141,30 @@ class Endings(Attempts):
         else:
             self._completion_failed(job, now)
 
-    def _submission_failed(self, job: Job, reason: str, now: float) -> None:
-        """DCS 3.2: to the tail, until the maximum is reached."""
+    def _submission_failed(
+        self, job: Job, reason: str, now: float, by: Component | None = None
+    ) -> None:
+        """DCS 3.2: to the tail, until the maximum is reached. What the cluster of `by` will never
+        accept is not asked there again; what is its user's limit only waits."""
+        cause = None if by is None else by.cause
+        if by is not None and cause in (Cause.INVALID, Cause.DENIED):
+            job.excluded |= {by.cluster}
+            state = JobState.QUEUED if self._queues.can_go(job) else JobState.FAILED
+            self._leave(job, state, reason, now)
+            return
+        if by is not None and cause is Cause.LIMIT:
+            until = self._queues.refusals.at_limit(job, by.cluster, by.detail, now)
+            self._queues.retry_queues_at(until)
+            self._leave(job, JobState.QUEUED, reason, now, old_place=True)
+            return
         job.submission_failures += 1
         if job.submission_failures >= self._settings.submission_retries:
             reason = f"{reason}; given up after {job.submission_failures} failed submissions"
             self._leave(job, JobState.FAILED, reason, now)
-        else:
-            self._leave(job, JobState.QUEUED, reason, now)
+            return
+        if by is not None and cause in (Cause.REFUSED, Cause.LOST, Cause.UNREACHABLE):
+            self._queues.retry_queues_at(self._queues.refusals.pause(job, by.cluster, now))
+        self._leave(job, JobState.QUEUED, reason, now)
 
     def _completion_failed(self, job: Job, now: float) -> None:
         """DCS 3.5: to the tail while within the maximum; submission failures start anew."""
@@ -160,9 +180,17 @@ class Endings(Attempts):
             self._leave(job, JobState.QUEUED, reason, now)
 
     def _leave(
-        self, job: Job, state: JobState, reason: str, now: float, *, exit_code: int | None = None
+        self,
+        job: Job,
+        state: JobState,
+        reason: str,
+        now: float,
+        *,
+        exit_code: int | None = None,
+        old_place: bool = False,
     ) -> None:
-        """The job leaves its attempt; what is not clean yet stays behind as debts."""
+        """The job leaves its attempt; what is not clean yet stays behind as debts. `old_place`: it
+        goes back there, and not to its queue's tail."""
         restored = self._settings.history.latest
         again = state in (JobState.QUEUED, JobState.HELD)
         if restored is not None and again and self._earlier(job):
@@ -179,7 +207,7 @@ class Endings(Attempts):
         job.move(state)
         if state is JobState.QUEUED:
             job.start_time = None
-            self._queues.requeue(job, now)
+            (self._queues.rejoin if old_place else self._queues.requeue)(job, now)
             self._out.note(now, job, "queued", why=reason)
         elif state is JobState.HELD:
             self._out.note(now, job, "held", why=reason)

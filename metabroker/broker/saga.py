@@ -179,11 +179,17 @@ class Saga(Staging):
         if component.step is Step.SUBMIT and job is not None:
             component.asked_at = now
             self._done(component)
-            self._ledger.accepted(component.cluster)
+            self._accepted(job, component, now)
             self._note(now, job, component, "submitted", native_id=event.native_id)
             if job.single:
                 job.deadline = None
             self._proceed(job, now)
+
+    def _accepted(self, job: Job, component: Component, now: float) -> None:
+        """Its cluster has taken the job: no refusal speaks against the next one."""
+        self._ledger.accepted(component.cluster)
+        if self._queues.refusals.accepted(job.user, component.cluster):
+            self._queues.retry_queues_at(now)
 
     def armed(self, event: Armed, now: float) -> None:
         """The component will not give up any more."""
@@ -230,9 +236,9 @@ class Saga(Staging):
         if event.step in (Step.CLEAN, Step.DISCARD):
             self._later(component, now)
             return
-        own = event.step is Step.STAGE and event.cause is Cause.INVALID  # its user's files
-        if event.step in (Step.STAGE, Step.RESERVE, Step.SUBMIT) and not own:
-            # Whatever the reason, the same is not asked of the same cluster again at once.
+        if event.cause is Cause.BUSY:
+            # It is full: as many are not asked of it again at once, whoever asks. All else that a
+            # cluster refuses is a matter of the one who asked.
             until = self._ledger.refused(component.cluster, component.processors, now)
             self._queues.retry_queues_at(until)
         if event.cause is Cause.UNREACHABLE:
@@ -247,7 +253,7 @@ class Saga(Staging):
             # A no to this try says nothing of an earlier one, whose script may be running.
             self.finish(job, Goal.FAIL, now)
         else:
-            self._roll_back(job, now, self._blame(component, event.detail))
+            self._roll_back(job, now, self._blame(component, event.detail), component)
 
     def unsure(self, event: Unsure, now: float) -> None:
         """No answer. A vote that does not come is a refusal; all else is asked again."""

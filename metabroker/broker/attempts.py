@@ -35,6 +35,9 @@ class Queues(Protocol):
     def can_go(self, job: Job) -> bool:
         """Whether any clusters are left that may accept the job."""
 
+    def accepted(self, job: Job, cluster: int) -> None:
+        """A cluster has taken the job: its user may be at no limit there any more."""
+
     @property
     def refusals(self) -> Refusals:
         """The limits of users, and who waits for that."""

@@ -167,6 +167,7 @@ class Broker:
                 self._join(job, now)
         for job in self.refusals.let_through(now, self._can_go):
             self._join(job, now)
+        self.scheduler.depart()
 
     def _may_be_sent(self, job: Job, placement: Sequence[int], now: float) -> bool:
         """Whether no refusal speaks against it; if so, its user's limits are taken down."""
@@ -448,6 +449,11 @@ class Broker:
     def retry_queues_at(self, time: float) -> None:
         """More may fit from `time` on."""
         self.timers.set(time, None)
+
+    def accepted(self, job: Job, cluster: int) -> None:
+        """Its user may be at no limit there any more."""
+        if self.refusals.accepted(job.user, cluster):
+            self._dirty = True
 
     def ended(self, job: Job) -> None:
         """Forget an ended job; its debts are kept apart."""

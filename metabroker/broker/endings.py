@@ -162,7 +162,7 @@ class Endings(Attempts):
             reason = f"{reason}; given up after {job.submission_failures} failed submissions"
             self._leave(job, JobState.FAILED, reason, now)
             return
-        if by is not None and cause in (Cause.REFUSED, Cause.LOST, Cause.UNREACHABLE):
+        if by is not None and cause in (Cause.REFUSED, Cause.UNREACHABLE):
             self._queues.retry_queues_at(self._queues.refusals.pause(job, by.cluster, now))
         self._leave(job, JobState.QUEUED, reason, now)
 

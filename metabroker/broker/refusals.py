@@ -25,12 +25,13 @@ _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
 @dataclass(slots=True)
 class Limit:
     """One user's limit in one cluster. `allowance`: how many more jobs may be sent there now;
-    `until`: when one may be sent to try."""
+    `until`: when one may be sent to try; `tried`: one was, since the last refusal."""
 
     until: float
     detail: str = ""
-    refusals: int = 1
+    refusals: int = 0
     allowance: int = 0
+    tried: bool = True
 
 
 @dataclass(slots=True)
@@ -57,8 +58,9 @@ class Refusals:
         limit = self.limits.get((job.user, cluster))
         if limit is None:
             limit = self.limits[job.user, cluster] = Limit(now)
-        elif limit.until <= now or limit.allowance:
+        if limit.tried:
             limit.refusals += 1
+        limit.tried = False
         limit.allowance = 0
         limit.detail = detail
         limit.until = now + self.settings.limit_delay(limit.refusals)
@@ -90,6 +92,7 @@ class Refusals:
         met = [limit for c in clusters if (limit := self.limits.get((job.user, c))) is not None]
         for limit in met:
             limit.allowance -= 1
+            limit.tried = True
             limit.until = now + self.settings.limit_delay(max(1, limit.refusals))
         return min((limit.until for limit in met), default=None)
 

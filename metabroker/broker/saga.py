@@ -179,17 +179,12 @@ class Saga(Staging):
         if component.step is Step.SUBMIT and job is not None:
             component.asked_at = now
             self._done(component)
-            self._accepted(job, component, now)
+            self._ledger.accepted(component.cluster)
+            self._queues.accepted(job, component.cluster)
             self._note(now, job, component, "submitted", native_id=event.native_id)
             if job.single:
                 job.deadline = None
             self._proceed(job, now)
-
-    def _accepted(self, job: Job, component: Component, now: float) -> None:
-        """Its cluster has taken the job: no refusal speaks against the next one."""
-        self._ledger.accepted(component.cluster)
-        if self._queues.refusals.accepted(job.user, component.cluster):
-            self._queues.retry_queues_at(now)
 
     def armed(self, event: Armed, now: float) -> None:
         """The component will not give up any more."""
@@ -231,17 +226,20 @@ class Saga(Staging):
             ever = event.cause is Cause.INVALID
             self._not_fetched(component, job, event.detail, now, ever=ever)
             return
-        component.cause, component.detail = event.cause, event.detail
+        # That files cannot be put somewhere says nothing of its processors.
+        files = event.step is Step.STAGE and event.cause is Cause.BUSY
+        component.cause = Cause.REFUSED if files else event.cause
+        component.detail = event.detail
         self._out.changed(component)
         if event.step in (Step.CLEAN, Step.DISCARD):
             self._later(component, now)
             return
-        if event.cause is Cause.BUSY:
+        if event.cause is Cause.BUSY and event.step is not Step.STAGE:
             # It is full: as many are not asked of it again at once, whoever asks. All else that a
             # cluster refuses is a matter of the one who asked.
             until = self._ledger.refused(component.cluster, component.processors, now)
             self._queues.retry_queues_at(until)
-        if event.cause is Cause.UNREACHABLE:
+        if event.cause is Cause.UNREACHABLE and event.step is not Step.STAGE:
             self._ledger.suspect(component.cluster, now)
         if job is None:
             return

@@ -21,7 +21,7 @@ class Request:
 
     sizes: Sizes
     clusters: tuple[int, ...] | None = None
-    exclude: tuple[int, ...] = ()
+    exclude: tuple[int, ...] = field(default=(), kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
     single: bool = field(init=False, compare=False, repr=False)

@@ -25,9 +25,7 @@ class Endings(Attempts):
         self._leave(job, state, reason, now)
         return True
 
-    def _roll_back(
-        self, job: Job, now: float, reason: str, by: Component | None = None
-    ) -> None:
+    def _roll_back(self, job: Job, now: float, reason: str, by: Component | None = None) -> None:
         """Undo an attempt whose script has started nowhere, and never will. `by`: the component
         that its cluster has refused."""
         self._undo(job, now)

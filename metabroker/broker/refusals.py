@@ -114,13 +114,13 @@ class Refusals:
         moments += [x.until for (user, _), x in self.limits.items() if user == job.user]
         return max(now, min(moments, default=now))
 
-    def why(self, job: Job, now: float) -> str:
-        """Which limits of its user keep the job back, in the clusters' words."""
+    def why(self, of: str, now: float) -> str:
+        """Which limits of a user keep jobs back, in the clusters' words."""
         return "; ".join(
             f"{self.settings.clusters[cluster].name}: {limit.detail} (asked again in "
             f"{max(0.0, limit.until - now):.0f} s)"
             for (user, cluster), limit in self.limits.items()
-            if user == job.user and limit.allowance <= 0
+            if user == of and limit.allowance <= 0
         )
 
     # --- who waits here -----------------------------------------------------------------------

@@ -237,7 +237,7 @@ class Saga(Staging):
         if event.cause is Cause.BUSY and event.step is not Step.STAGE:
             # It is full: as many are not asked of it again at once, whoever asks. All else that a
             # cluster refuses is a matter of the one who asked.
-            until = self._ledger.refused(component.cluster, component.processors, now)
+            until = self._ledger.refused(component.cluster, component.processors, event.detail, now)
             self._queues.retry_queues_at(until)
         if event.cause is Cause.UNREACHABLE and event.step is not Step.STAGE:
             self._ledger.suspect(component.cluster, now)

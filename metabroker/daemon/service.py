@@ -176,7 +176,7 @@ class DaemonService(Reading):
         start = broker.scheduler.preview(new.request, queue, idle, now, capacity)
         position = broker.scheduler.waiting().get(queue, 0)
         where = new.request.clusters if start is None else start[1]
-        shown = reasons.preview(broker, new, queue, position, now)
+        shown = reasons.preview(broker, new, queue, now)
         usage = broker.usage()
         if broker.shares.beyond(new, queue, usage) is not None:
             start, shown = None, reasons.held_back(broker, new, queue, usage)

@@ -38,7 +38,9 @@ class Request:
     """Ordered requests: (cluster, processors), several components on one cluster added up."""
     mask: int = field(init=False, compare=False, repr=False)
     """Ordered requests: the set of its clusters as bits; 0 for an unordered request."""
-    shape: tuple[Sizes, tuple[tuple[int, int], ...], tuple[int, ...]] = field(init=False, compare=False, repr=False)
+    shape: tuple[Sizes, tuple[tuple[int, int], ...], tuple[int, ...]] = field(
+        init=False, compare=False, repr=False
+    )
     """Equal for requests that fit on exactly the same states of the clusters."""
 
     def __post_init__(self) -> None:

@@ -234,8 +234,8 @@ class Ends:
 def _last_seen(row: Mapping[str, Any], now: float) -> Json:
     """A cluster of which only the store tells."""
     unknown = dict.fromkeys(
-        ("idle", "down", "others", "claimed", "reserved", "components", "unanswered", "strays",
-         "waiting", "clock_offset", "commands_per_look")
+        ("idle", "available", "avoided", "down", "others", "claimed", "reserved", "components",
+         "unanswered", "strays", "waiting", "clock_offset", "commands_per_look")
     )  # fmt: skip
     return {
         "name": row["name"],

@@ -190,7 +190,8 @@ class Attempts:
     def _gone(self, component: Component, now: float) -> None:
         """Its cluster holds nothing of it; what is left is the folder of its gate, and in that
         its results."""
-        self._release(component, now)
+        if component.phase is not Phase.GONE:  # it may have been written off before
+            self._release(component, now)
         job = self._jobs.get(component.ref.job)
         wanted = job is not None and component in job.components and _has_results(job, component)
         self._owe(component, Step.FETCH if wanted else Step.DISCARD, now)

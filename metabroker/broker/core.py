@@ -14,6 +14,7 @@ from metabroker.policy import Memory, Request, Scheduler
 
 from . import tokens
 from .events import (
+    AbandonJob,
     Armed,
     Arrived,
     CancelJob,
@@ -79,6 +80,7 @@ class Broker:
             CancelJob: self._cancel,
             HoldJob: self._hold,
             ReleaseJob: self._release,
+            AbandonJob: self._abandon,
             Staged: self.saga.staged,
             Reserved: self.saga.reserved,
             Submitted: self.saga.submitted,
@@ -342,6 +344,19 @@ class Broker:
         job.reason = ""
         self.outbox.note(now, job, "released", by=event.by)
         self.requeue(job, now)
+
+    def _abandon(self, event: AbandonJob, now: float) -> None:
+        """A job that waits, or has ended, goes on as it is, without what it has left behind."""
+        job = self.jobs.get(event.job)
+        attempting = job is not None and job.state in IN_ATTEMPT
+        told = self.saga.write_off(event.job, event.by, now)
+        if not told and not attempting:
+            raise Rejected(
+                f"nothing of job {event.job} is in a cluster",
+                f"see: metabroker show {event.job}",
+            )
+        if job is not None and not attempting:
+            self.outbox.note(now, job, "abandoned", by=event.by, left=told)
 
     def _known(self, number: int) -> Job:
         job = self.jobs.get(number)

@@ -32,6 +32,44 @@ class Endings(Attempts):
         self._out.note(now, job, "rolled back", why=reason)
         self._submission_failed(job, reason, now, by)
 
+    def write_off(self, number: int, by: str, now: float) -> list[str]:
+        """Whatever clusters hold of a job counts as held no more, though nobody knows that it has
+        ended; what of it may still run, in words. It is still to be cleaned away: its gate stays
+        shut, or is shut as soon as that can be done, and its native job is ended where it is seen.
+        """
+        told = []
+        for component in [c for c in self._where.values() if c.ref.job == number]:
+            if component.step in (Step.FETCH, Step.KEEP, Step.DISCARD):
+                continue
+            if component.phase is Phase.GONE:
+                continue
+            told.append(self._whereabouts(component))
+            if not component.over:
+                component.cause = Cause.ABANDONED
+            if component.step is not Step.CLEAN:
+                self._owe(component, Step.CLEAN, now)
+            self._release(component, now)
+        job = self._jobs.get(number)
+        if job is None or not job.components:
+            return told
+        for component in job.components:
+            if component.step is Step.FETCH:
+                self._keep(job, component, f"abandoned by {by}", now)
+                told.append(f"{self._whereabouts(component)} (results)")
+        self._out.note(now, job, "abandoned", by=by, left=told)
+        reason = f"abandoned by {by}"
+        if told:
+            reason += f"; what may still be there: {', '.join(told)}"
+        self._leave(job, JobState.FAILED, reason, now)
+        return told
+
+    def _whereabouts(self, component: Component) -> str:
+        """Where it is, for somebody who goes and looks."""
+        name = self._settings.clusters[component.cluster].name
+        token = tokens.make(self._settings.instance, component.ref)
+        native = "" if component.native_id is None else f" (job {component.native_id})"
+        return f"{token}{native} in {name}" + (f" on {component.hosts}" if component.hosts else "")
+
     def _undo(self, job: Job, now: float) -> None:
         for component in job.components:
             untouched = component.phase is Phase.PLACED and component.step is Step.NONE

@@ -118,4 +118,5 @@ class Cause(Enum):
     OVERTIME = "time-limit"
     DEADLINE = "deadline"  # the broker waited long enough
     EXIT = "exit"  # the script's own non-zero exit code
+    ABANDONED = "abandoned"  # an administrator has written it off
     RESULTS = "results"  # they could not be brought back

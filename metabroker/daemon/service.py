@@ -11,7 +11,7 @@ from typing import Any
 
 import metabroker
 from metabroker.api.service import Failure, Json, ServiceError
-from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.events import AbandonJob, CancelJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.job import Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
@@ -85,6 +85,20 @@ class DaemonService(Reading):
     def release(self, caller: Caller, job: int) -> Future[Json]:
         """Release one held job."""
         return self._change(caller, job, ReleaseJob(job, caller.user))
+
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        """Write off what is left of one job, also of one that has ended."""
+        self._available()
+        if not self.rules.administers(caller):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not abandon jobs: what is written off may still run",
+                "ask an administrator (`admins` in the configuration)",
+            )
+        self.row(job)
+        future: Future[Json] = Future()
+        self._loop.post(Ask(AbandonJob(job, caller.user), job, self._answer(future)))
+        return future
 
     def _asked(
         self, caller: Caller, submission: Submission, answer: Callable[[int | Exception], None]

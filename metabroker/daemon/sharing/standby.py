@@ -82,6 +82,10 @@ class StandbyService(Reading):
         """Release one held job."""
         return self._change("release", caller, {"job": job})
 
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        """Write off what is left of one job."""
+        return self._change("abandon", caller, {"job": job})
+
     def _change(self, kind: str, caller: Caller, body: Any) -> Future[Json]:
         return self._relay.ask(kind, caller, body, self._lease + _GRACE)
 

@@ -23,6 +23,9 @@ from .states import Cause, JobState, Phase, Step
 from .tokens import Ref
 
 
+_FIX = " (can its folder and its output, -D, -o and -e, be written on the cluster's nodes?)"
+
+
 class Queues(Protocol):
     """What the saga needs of the queues."""
 
@@ -175,6 +178,8 @@ class Attempts:
         if event.shut and not component.started and component.exit_code is not None:
             # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
             said = f"its cluster says {component.detail}, but its script has never started"
+            if component.exit_code:
+                said += _FIX
             component.exit_code, component.cause, component.detail = None, Cause.LOST, said
         component.end_time = event.end_time or component.end_time
         if event.exit_code is not None:

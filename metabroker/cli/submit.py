@@ -11,7 +11,7 @@ from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
 from metabroker.cli.options import build, given, merged, script_options, with_job_options
 from metabroker.cli.scripts import read_script
-from metabroker.cli.waiting import exit_code, wait_for
+from metabroker.cli.waiting import exit_code, tell_end, wait_for
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import names_component
 from metabroker.submission.wire import to_wire
@@ -63,6 +63,7 @@ def submit(
     if not as_json:
         print(job["job"], flush=True)
     ended = wait_for(client, int(job["job"]), began=True)
+    tell_end(ended)
     if as_json:
         common.print_json(ended)
     return exit_code(ended)

@@ -25,8 +25,10 @@ from .desk import Desk
 from .engine import Ask, AskToSubmit, Undecided
 from .loop import Loop
 from .orders import spec_of
+from .paths import Paths, Place
 from .reading import ENDED_WORDS, Places, Reading, Row, unavailable
 from .rules import Rules
+from .users import wanted
 from .views import job_view
 
 ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
@@ -53,6 +55,7 @@ class DaemonService(Reading):
         self.rules = rules
         self._clock = clock
         self._started = clock()
+        self._paths = Paths()
         self._lock = threading.Lock()
         self._waiters: dict[int, list[Future[Json]]] = {}
 
@@ -107,6 +110,7 @@ class DaemonService(Reading):
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
         accounts = self.rules.accounts(caller, submission)
+        self._check_paths(submission, accounts)
         return AskToSubmit(
             submission,
             caller.user,
@@ -133,6 +137,27 @@ class DaemonService(Reading):
                     f"--native {name}: {wrong}",
                     "correct the option, or leave --native out for this cluster",
                 )
+
+    def _check_paths(self, submission: Submission, accounts: Mapping[str, str]) -> None:
+        """A folder or output that cannot be written is told now, and not by a node."""
+        places = [
+            Place(
+                desk.name,
+                desk.files_are_here,
+                desk.meets_in_jobs_folders,
+                accounts.get(desk.name),
+            )
+            for desk in self._desks
+            if desk.name in wanted(submission, [each.name for each in self._desks])
+        ]
+        wrong = self._paths.wrong(submission, places)
+        if wrong is not None:
+            raise ServiceError(
+                Failure.INVALID,
+                f"the job could not write its output: {wrong}",
+                "make the folder, or name others with -D and -o; jobs of your own account need "
+                "`run_as` in the configuration",
+            )
 
     def _change(self, caller: Caller, number: int, event: Event) -> Future[Json]:
         self._available()

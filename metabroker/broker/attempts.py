@@ -22,7 +22,6 @@ from .settings import Settings
 from .states import Cause, JobState, Phase, Step
 from .tokens import Ref
 
-
 _FIX = " (can its folder and its output, -D, -o and -e, be written on the cluster's nodes?)"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from metabroker.api.client import Client, Json
+from metabroker.api.client import Json
 from metabroker.cli import common
 from metabroker.cli.errors import FAILED, complain
 from metabroker.cli.table import print_table

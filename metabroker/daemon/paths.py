@@ -34,7 +34,7 @@ class Place:
 
 
 class Paths:
-    """Looks, and never waits for long: a file system that hangs holds up some threads of its own."""
+    """Looks, and never waits for long: a file system that hangs holds up threads of its own."""
 
     def __init__(self) -> None:
         self._free = threading.BoundedSemaphore(_AT_A_TIME)

@@ -53,3 +53,18 @@ def test_what_a_wait_says_of_the_end(slurm_site: Site) -> None:
     done = site.cli("wait", "--json", str(job))
     assert (done.returncode, json.loads(done.stdout)["jobs"][0]["state"]) == (1, "FAILED")
     assert f"job {job} FAILED: component 0 in delft: sbatch" in done.stderr
+
+
+def test_the_users_folder_and_name_are_seen_natively(slurm_site: Site) -> None:
+    site = slurm_site
+    site.start()
+    site.look_at_clusters()
+    script = "#!/bin/sh\necho $SLURM_SUBMIT_DIR $SLURM_JOB_NAME $(pwd) > seen\n"
+    script += 'squeue -h -j "$SLURM_JOB_ID" -o "%j %k %Z" > shown\n'
+    job = site.submit(["-n", "1", "--cluster", "delft", "-J", "my run"], script)
+    site.wait_end(job, "COMPLETED")
+    work = str(site.work)
+    assert (site.work / "seen").read_text().split() == [work, "my", "run", work]
+    name, comment, folder = (site.work / "shown").read_text().split()
+    assert name.startswith("mb-") and name.endswith(f"-{job}-1-0")
+    assert (comment, folder) == (f"metabroker:{job}:my_run", work)

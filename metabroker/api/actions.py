@@ -26,6 +26,7 @@ _ASKED = {
     "/v1/jobs/{job}/cancel": "cancel",
     "/v1/jobs/{job}/hold": "hold",
     "/v1/jobs/{job}/release": "release",
+    "/v1/jobs/{job}/abandon": "abandon",
     "/v1/leftovers/remove": "remove leftovers",
 }
 _TOKENS = {

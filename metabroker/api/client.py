@@ -100,7 +100,7 @@ class Client:
         return self._repeated("POST", "/v1/jobs?dry_run=1", wire)
 
     def change(self, job: int, verb: str) -> Json:
-        """`cancel`, `hold` or `release` the job."""
+        """`cancel`, `hold`, `release` or `abandon` the job."""
         try:
             return self._request("POST", f"/v1/jobs/{job}/{verb}", {})
         except LostReply as error:

@@ -6,6 +6,7 @@
 | `GET /v1/jobs?user=&limit=` | `{"jobs": [...]}`: those that have not ended |
 | `GET /v1/jobs/{id}` | one job with its history of events |
 | `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job |
+| `POST /v1/jobs/{id}/abandon` | the job, of which an administrator writes off what is left |
 | `GET /v1/jobs/{id}/wait?timeout=` | the job, once it has ended or `timeout` seconds have passed |
 | `GET /v1/history?user=&since=&until=&limit=` | `{"jobs": [...]}`: ended ones |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
@@ -74,6 +75,7 @@ class Routes:
         add("POST", "/v1/jobs/{job}/cancel", self._changes(self._service.cancel))
         add("POST", "/v1/jobs/{job}/hold", self._changes(self._service.hold))
         add("POST", "/v1/jobs/{job}/release", self._changes(self._service.release))
+        add("POST", "/v1/jobs/{job}/abandon", self._changes(self._service.abandon))
         add("GET", "/v1/history", self._history)
         add("GET", "/v1/clusters", self._clusters)
         add("GET", "/v1/status", self._status)

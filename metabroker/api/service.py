@@ -114,6 +114,10 @@ class Service(Protocol):
     def release(self, caller: Caller, job: int) -> Future[Json]:
         """Release one held job to its queue's tail; answers its object."""
 
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        """Write off what clusters hold of one job and cannot be brought to an end; answers its
+        object. For administrators."""
+
     def job(self, job: int) -> Json:
         """One job with its components, attempts and its history of events (`"events": [...]`)."""
 

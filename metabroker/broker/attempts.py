@@ -17,9 +17,12 @@ from .job import Component, Job
 from .ledger import Ledger
 from .leftovers import Leftovers
 from .outbox import Outbox, Timers
+from .refusals import Refusals
 from .settings import Settings
 from .states import Cause, JobState, Phase, Step
 from .tokens import Ref
+
+_FIX = " (can its folder and its output, -D, -o and -e, be written on the cluster's nodes?)"
 
 
 class Queues(Protocol):
@@ -27,6 +30,19 @@ class Queues(Protocol):
 
     def requeue(self, job: Job, now: float) -> None:
         """Put the job at its queue's tail."""
+
+    def rejoin(self, job: Job, now: float) -> None:
+        """Put the job at its old place."""
+
+    def can_go(self, job: Job) -> bool:
+        """Whether any clusters are left that may accept the job."""
+
+    def accepted(self, job: Job, cluster: int) -> None:
+        """A cluster has taken the job: its user may be at no limit there any more."""
+
+    @property
+    def refusals(self) -> Refusals:
+        """The limits of users, and who waits for that."""
 
     def freed(self, component: Component) -> None:
         """The component's processors are not held any more."""
@@ -171,6 +187,8 @@ class Attempts:
         if event.shut and not component.started and component.exit_code is not None:
             # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
             said = f"its cluster says {component.detail}, but its script has never started"
+            if component.exit_code:
+                said += _FIX
             component.exit_code, component.cause, component.detail = None, Cause.LOST, said
         if event.end_time is not None:
             ended = self._within(job, event.end_time, now)
@@ -188,7 +206,8 @@ class Attempts:
     def _gone(self, component: Component, now: float) -> None:
         """Its cluster holds nothing of it; what is left is the folder of its gate, and in that
         its results."""
-        self._release(component, now)
+        if component.phase is not Phase.GONE:  # it may have been written off before
+            self._release(component, now)
         job = self._jobs.get(component.ref.job)
         wanted = job is not None and component in job.components and _has_results(job, component)
         self._owe(component, Step.FETCH if wanted else Step.DISCARD, now)

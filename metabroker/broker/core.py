@@ -8,12 +8,13 @@ one `schedule` (all ends, all arrivals, then one pass).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
-from metabroker.policy import Memory, Scheduler
+from metabroker.policy import Memory, Request, Scheduler
 
 from . import tokens
 from .events import (
+    AbandonJob,
     Armed,
     Arrived,
     CancelJob,
@@ -41,6 +42,7 @@ from .job import Component, Goal, Job, NewJob
 from .ledger import Ledger
 from .outbox import Mishap, Outbox, Ready, Timers
 from .queueing import choose_local
+from .refusals import Refusals
 from .rejected import Rejected
 from .saga import Saga
 from .settings import Settings
@@ -48,6 +50,8 @@ from .shares import Key, ShareLimits, Shares, Usage, in_use, keys, refused, stan
 from .sound import sound
 from .states import IN_ATTEMPT, JobState
 from .tokens import Ref
+
+_ANY = 10**9  # a cluster that was never seen may be of any size
 
 
 class Broker:
@@ -60,6 +64,7 @@ class Broker:
         self.ledger = Ledger(settings)
         self.timers = Timers(self._awaited)
         self.outbox = Outbox()
+        self.refusals = Refusals(settings)
         self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs)
         self.next_job = settings.history.next_job
         self._next_seq = 1
@@ -76,6 +81,7 @@ class Broker:
             CancelJob: self._cancel,
             HoldJob: self._hold,
             ReleaseJob: self._release,
+            AbandonJob: self._abandon,
             Staged: self.saga.staged,
             Reserved: self.saga.reserved,
             Submitted: self.saga.submitted,
@@ -144,7 +150,7 @@ class Broker:
             self._freed.sort()
             self.scheduler.depart([cluster for *_, cluster in self._freed if cluster >= 0])
             self._freed.clear()
-        self._let_through()
+        self._let_through(now)
         capacity = self.ledger.capacity(now)
         while self._pass(capacity, now):
             pass
@@ -163,6 +169,11 @@ class Broker:
                 self.scheduler.depart()
                 held_back = True
                 continue
+            if not self._may_be_sent(job, placement, now):
+                self._join(job, now)
+                self.scheduler.depart()
+                held_back = True
+                continue
             if self._by_nodes and not self._has_room(job, placement, begun, back, now):
                 back.append(job)
                 continue
@@ -171,13 +182,49 @@ class Broker:
             self.saga.begin(job, placement, now)
             usage.add(job, sum(component.processors for component in job.components), 1)
         for job in back:  # to their old places
-            self._join(job)
+            self._join(job, now)
         return held_back or bool(begun and back)
 
-    def _let_through(self) -> None:
-        """Those who have a share now join the policy's queues, at their old places."""
+    def _let_through(self, now: float) -> None:
+        """Those who have a share now, or are not kept back by a refusal any more, join the policy's
+        queues, at their old places."""
         for job in self.shares.let_through(self.usage()) if self.shares.jobs else ():
-            self._join(job)
+            self._join(job, now)
+        if not self.refusals.due(now):
+            return
+        for number, barred in list(self.refusals.detours.items()):
+            job = self.jobs[number]
+            if self.refusals.elsewhere(job, now) != barred and self.scheduler.remove(number):
+                self._join(job, now)
+        for job in self.refusals.let_through(now, self._can_go):
+            self._join(job, now)
+        self.scheduler.depart()
+
+    def _may_be_sent(self, job: Job, placement: Sequence[int], now: float) -> bool:
+        """Whether no refusal speaks against it; if so, its user's limits are taken down."""
+        if not self.refusals.limits:
+            return True
+        if not self.refusals.elsewhere(job, now).isdisjoint(placement):
+            return False
+        until = self.refusals.spend(job, set(placement), now)
+        if until is not None:
+            self.timers.set(until, None)
+        return True
+
+    def _can_go(self, job: Job, barred: frozenset[int]) -> bool:
+        """Whether the clusters would have room for it without these, if they were empty."""
+        if not barred:
+            return True
+        request = job.request
+        if request.clusters is not None:
+            return barred.isdisjoint(request.clusters)
+        sizes = [0 if c in barred else n or _ANY for c, n in enumerate(self.ledger.sizes())]
+        queue = self.queue_of(job, barred)
+        return queue not in barred and self.scheduler.ever_fits(request, queue, sizes)
+
+    def can_go(self, job: Job) -> bool:
+        """Whether any clusters are left that may accept it."""
+        return self._can_go(job, job.excluded)
 
     def usage(self) -> Usage:
         """What is in use, as far as shares need it."""
@@ -234,7 +281,7 @@ class Broker:
                 waiting.append(job)
         waiting.sort(key=lambda job: job.seq)
         for job in waiting:
-            self._arrive(job)
+            self._arrive(job, now)
         for component in sorted(components, key=lambda c: c.ref):
             try:
                 self._restore(component, now)
@@ -339,6 +386,19 @@ class Broker:
         self.outbox.note(now, job, "released", by=event.by)
         self.requeue(job, now)
 
+    def _abandon(self, event: AbandonJob, now: float) -> None:
+        """A job that waits, or has ended, goes on as it is, without what it has left behind."""
+        job = self.jobs.get(event.job)
+        attempting = job is not None and job.state in IN_ATTEMPT
+        told = self.saga.write_off(event.job, event.by, now)
+        if not told and not attempting:
+            raise Rejected(
+                f"nothing of job {event.job} is in a cluster",
+                f"see: metabroker show {event.job}",
+            )
+        if job is not None and not attempting:
+            self.outbox.note(now, job, "abandoned", by=event.by, left=told)
+
     def _known(self, number: int) -> Job:
         job = self.jobs.get(number)
         if job is None:
@@ -358,8 +418,8 @@ class Broker:
 
     # --- queues -------------------------------------------------------------------------------
 
-    def queue_of(self, job: Job | NewJob) -> int:
-        """The queue that the job joins now."""
+    def queue_of(self, job: Job | NewJob, excluded: Container[int] = ()) -> int:
+        """The queue that the job joins now, if it must not go to some clusters."""
         local = choose_local(
             max(job.request.sizes),
             chosen=job.local,
@@ -368,6 +428,7 @@ class Broker:
             known=[a.reachable for a in self.ledger.accounts],
             available=self._room,
             waiting=self._waiting,
+            excluded=excluded,
         )
         return self.scheduler.queue_of(job.request, local)
 
@@ -383,25 +444,51 @@ class Broker:
         job.seq = self._next_seq
         self._next_seq += 1
         job.queued_at = now
-        job.queue = self.queue_of(job)
-        self.outbox.changed(job)
-        self._arrive(job)
+        self.rejoin(job, now)
 
-    def _arrive(self, job: Job) -> None:
+    def rejoin(self, job: Job, now: float) -> None:
+        """Join a queue at its old place."""
+        job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
+        self.outbox.changed(job)
+        self._arrive(job, now)
+
+    def _arrive(self, job: Job, now: float) -> None:
         self._count_waiting(job, +1)
         if self.shares.limits.hold_back:
             self.shares.add(job)
         else:
-            self._join(job)
+            self._join(job, now)
         self._dirty = True
 
-    def _join(self, job: Job) -> None:
-        """Into the policy's queue, at the place that its seq gives it."""
-        self.scheduler.arrive(job.id, job.request, job.queue, job.queued_at, seq=job.seq)
+    def _join(self, job: Job, now: float) -> None:
+        """Into the policy's queue, at the place that its seq gives it; unless it was refused, or
+        its user is at a limit, wherever it could go."""
+        request = job.request
+        self.refusals.detours.pop(job.id, None)
+        barred = self.refusals.elsewhere(job, now)
+        if barred:
+            if not self._can_go(job, barred):
+                self.refusals.add(job)
+                self.timers.set(self.refusals.until(job, now), None)
+                return
+            self._requeue_beside(job, barred)
+            if request.clusters is None:
+                request = Request(request.sizes, exclude=tuple(sorted(barred)))
+                self.refusals.detours[job.id] = barred
+        self.scheduler.arrive(job.id, request, job.queue, job.queued_at, seq=job.seq)
+
+    def _requeue_beside(self, job: Job, barred: frozenset[int]) -> None:
+        """Out of the local queue of a cluster that it must not go to."""
+        if job.queue in barred and job.local is None:
+            self._count_waiting(job, -1)
+            job.queue = self.queue_of(job, barred)
+            self._count_waiting(job, +1)
+            self.outbox.changed(job)
 
     def _withdraw(self, job: Job) -> None:
         """Out of its queue; whoever is behind may be able to start."""
-        if self.scheduler.remove(job.id) or self.shares.remove(job.id):
+        waits = self.refusals.remove(job.id)
+        if self.scheduler.remove(job.id) or self.shares.remove(job.id) or waits:
             self._count_waiting(job, -1)
             self._dirty = True
 
@@ -419,9 +506,15 @@ class Broker:
         """More may fit from `time` on."""
         self.timers.set(time, None)
 
+    def accepted(self, job: Job, cluster: int) -> None:
+        """Its user may be at no limit there any more."""
+        if self.refusals.accepted(job.user, cluster):
+            self._dirty = True
+
     def ended(self, job: Job) -> None:
         """Forget an ended job; its debts are kept apart."""
         self.outbox.changed(job)
+        self.refusals.forget(job.id)
         del self.jobs[job.id]
 
     # --- clusters and time --------------------------------------------------------------------

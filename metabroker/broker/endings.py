@@ -28,11 +28,50 @@ class Endings(Attempts):
         self._leave(job, state, reason, now)
         return True
 
-    def _roll_back(self, job: Job, now: float, reason: str) -> None:
-        """Undo an attempt whose script has started nowhere, and never will."""
+    def _roll_back(self, job: Job, now: float, reason: str, by: Component | None = None) -> None:
+        """Undo an attempt whose script has started nowhere, and never will. `by`: the component
+        that its cluster has refused."""
         self._undo(job, now)
         self._out.note(now, job, "rolled back", why=reason)
-        self._submission_failed(job, reason, now)
+        self._submission_failed(job, reason, now, by)
+
+    def write_off(self, number: int, by: str, now: float) -> list[str]:
+        """Whatever clusters hold of a job counts as held no more, though nobody knows that it has
+        ended; what of it may still run, in words. It is still to be cleaned away: its gate stays
+        shut, or is shut as soon as that can be done, and its native job is ended where it is seen.
+        """
+        told = []
+        for component in [c for c in self._where.values() if c.ref.job == number]:
+            if component.step in (Step.FETCH, Step.KEEP, Step.DISCARD):
+                continue
+            if component.phase is Phase.GONE:
+                continue
+            told.append(self._whereabouts(component))
+            if not component.over:
+                component.cause = Cause.ABANDONED
+            if component.step is not Step.CLEAN:
+                self._owe(component, Step.CLEAN, now)
+            self._release(component, now)
+        job = self._jobs.get(number)
+        if job is None or not job.components:
+            return told
+        for component in job.components:
+            if component.step is Step.FETCH:
+                self._keep(job, component, f"abandoned by {by}", now)
+                told.append(f"{self._whereabouts(component)} (results)")
+        self._out.note(now, job, "abandoned", by=by, left=told)
+        reason = f"abandoned by {by}"
+        if told:
+            reason += f"; what may still be there: {', '.join(told)}"
+        self._leave(job, JobState.FAILED, reason, now)
+        return told
+
+    def _whereabouts(self, component: Component) -> str:
+        """Where it is, for somebody who goes and looks."""
+        name = self._settings.clusters[component.cluster].name
+        token = tokens.make(self._settings.instance, component.ref)
+        native = "" if component.native_id is None else f" (job {component.native_id})"
+        return f"{token}{native} in {name}" + (f" on {component.hosts}" if component.hosts else "")
 
     def _undo(self, job: Job, now: float) -> None:
         for component in job.components:
@@ -156,7 +195,8 @@ class Endings(Attempts):
         elif job.goal is Goal.TIMEOUT or any(c.cause is Cause.OVERTIME for c in parts):
             self._leave(job, JobState.TIMEOUT, "over its time limit", now)
         elif not any(c.started for c in parts):
-            self._submission_failed(job, self._blame(failed, failed.detail or "not started"), now)
+            reason = self._blame(failed, failed.detail or "not started")
+            self._submission_failed(job, reason, now, failed)
         elif all(c.succeeded or c.cause is Cause.RESULTS for c in parts):
             # It has run well: running it again would not bring them.
             why = (
@@ -167,14 +207,30 @@ class Endings(Attempts):
         else:
             self._completion_failed(job, now)
 
-    def _submission_failed(self, job: Job, reason: str, now: float) -> None:
-        """DCS 3.2: to the tail, until the maximum is reached."""
+    def _submission_failed(
+        self, job: Job, reason: str, now: float, by: Component | None = None
+    ) -> None:
+        """DCS 3.2: to the tail, until the maximum is reached. What the cluster of `by` will never
+        accept is not asked there again; what is its user's limit only waits."""
+        cause = None if by is None else by.cause
+        if by is not None and cause in (Cause.INVALID, Cause.DENIED):
+            job.excluded |= {by.cluster}
+            state = JobState.QUEUED if self._queues.can_go(job) else JobState.FAILED
+            self._leave(job, state, reason, now)
+            return
+        if by is not None and cause is Cause.LIMIT:
+            until = self._queues.refusals.at_limit(job, by.cluster, by.detail, now)
+            self._queues.retry_queues_at(until)
+            self._leave(job, JobState.QUEUED, reason, now, old_place=True)
+            return
         job.submission_failures += 1
         if job.submission_failures >= self._settings.submission_retries:
             reason = f"{reason}; given up after {job.submission_failures} failed submissions"
             self._leave(job, JobState.FAILED, reason, now)
-        else:
-            self._leave(job, JobState.QUEUED, reason, now)
+            return
+        if by is not None and cause in (Cause.REFUSED, Cause.UNREACHABLE):
+            self._queues.retry_queues_at(self._queues.refusals.pause(job, by.cluster, now))
+        self._leave(job, JobState.QUEUED, reason, now)
 
     def _completion_failed(self, job: Job, now: float) -> None:
         """DCS 3.5: to the tail while within the maximum; submission failures start anew."""
@@ -190,9 +246,17 @@ class Endings(Attempts):
             self._leave(job, JobState.QUEUED, reason, now)
 
     def _leave(
-        self, job: Job, state: JobState, reason: str, now: float, *, exit_code: int | None = None
+        self,
+        job: Job,
+        state: JobState,
+        reason: str,
+        now: float,
+        *,
+        exit_code: int | None = None,
+        old_place: bool = False,
     ) -> None:
-        """The job leaves its attempt; what is not clean yet stays behind as debts."""
+        """The job leaves its attempt; what is not clean yet stays behind as debts. `old_place`: it
+        goes back there, and not to its queue's tail."""
         restored = self._settings.history.latest
         again = state in (JobState.QUEUED, JobState.HELD)
         if restored is not None and again and self._earlier(job):
@@ -209,7 +273,7 @@ class Endings(Attempts):
         job.move(state)
         if state is JobState.QUEUED:
             job.start_time = None
-            self._queues.requeue(job, now)
+            (self._queues.rejoin if old_place else self._queues.requeue)(job, now)
             self._out.note(now, job, "queued", why=reason)
         elif state is JobState.HELD:
             self._out.note(now, job, "held", why=reason)

@@ -47,6 +47,15 @@ class ReleaseJob:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
+class AbandonJob:
+    """An administrator writes off what cannot be brought to an end: its processors count as held no
+    more, and the job waits for it no longer."""
+
+    job: int
+    by: str
+
+
 # --- what clusters answer ---------------------------------------------------------------------
 
 
@@ -221,6 +230,7 @@ Event = (
     | CancelJob
     | HoldJob
     | ReleaseJob
+    | AbandonJob
     | Staged
     | Reserved
     | Submitted

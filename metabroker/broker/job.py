@@ -129,6 +129,7 @@ class Job:
     by: str = ""  # who asked for the goal
     stages_in: bool = False
     stages_out: bool = False
+    excluded: frozenset[int] = frozenset()  # clusters that will never accept it
     components: list[Component] = field(default_factory=list)
 
     @property

@@ -31,9 +31,20 @@ class Account:
     detail: str = "not looked at yet"
     cap: int | None = None  # fewer than were refused, until `cap_until`
     cap_until: float = 0.0
+    cap_detail: str = ""  # what it said
     refusals: int = 0
     suspect_since: float | None = None  # a step failed for want of an answer: look again first
     cleaned: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Avoided:
+    """So many processors at most are asked of a cluster at a time, until then (None: until the next
+    look), and why."""
+
+    most: int
+    until: float | None
+    why: str
 
 
 class Ledger:
@@ -103,7 +114,7 @@ class Ledger:
 
     # --- refusals -----------------------------------------------------------------------------
 
-    def refused(self, cluster: int, processors: int, now: float) -> float:
+    def refused(self, cluster: int, processors: int, detail: str, now: float) -> float:
         """The cluster had fewer than it seemed to; answers when to ask for as many again.
 
         The pause doubles with each refusal that comes after the last pause. What comes within one
@@ -116,6 +127,7 @@ class Ledger:
             account.cap = cap
         else:
             account.cap = min(cap, account.cap)
+        account.cap_detail = detail
         account.cap_until = now + self._settings.refusal_delay(account.refusals)
         return account.cap_until
 
@@ -154,6 +166,23 @@ class Ledger:
             else:
                 account.cap = None
         return self._whole(cluster, max(0, idle))
+
+    def idle(self, cluster: int, now: float) -> int | None:
+        """Processors that nobody holds there, as last seen; None: not known. There may be reasons
+        to send fewer (`avoided`)."""
+        if not self.known(cluster, now):
+            return None
+        account = self.accounts[cluster]
+        return self._whole(cluster, max(0, account.usable - account.others - account.claimed))
+
+    def avoided(self, cluster: int, now: float) -> Avoided | None:
+        """Why the broker sends less there than is idle."""
+        account = self.accounts[cluster]
+        if account.suspect_since is not None:
+            return Avoided(0, None, "a command got no answer, so it is looked at again first")
+        if account.cap is None or account.cap_until <= now:
+            return None
+        return Avoided(account.cap, account.cap_until, f"it is full: {account.cap_detail}")
 
     def capacity(self, now: float) -> list[int]:
         """Processors in nodes that take jobs, for each cluster that answers; else 0."""

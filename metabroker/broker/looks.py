@@ -72,7 +72,8 @@ class Looks(Finding):
         component.cause = native.cause
         component.exit_code = native.exit_code
         component.end_time = native.end_time
-        component.detail = native.word
+        said = native.reason if native.cause is not None else ""
+        component.detail = f"{native.word}: {said}" if said else native.word
         self._out_of_cluster(component, now)
 
     def _out_of_cluster(self, component: Component, now: float) -> None:

@@ -7,7 +7,7 @@ clusters large enough for it count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 
 def choose_local(
@@ -19,16 +19,18 @@ def choose_local(
     known: Sequence[bool],
     available: Sequence[int],
     waiting: Sequence[int],
+    excluded: Container[int] = (),
 ) -> int:
     """The local queue of a job whose largest component has `largest` processors.
 
     `sizes`, `known`, `available` and `waiting` give, for each cluster, its processors in all (0:
     not known), whether it answers, those that could be had now, and those that the jobs in its
-    local queue wait for. Ties go to the lowest index.
+    local queue wait for; `excluded` are those that the job must not go to. Ties go to the lowest
+    index.
     """
     if chosen is not None:
         return chosen
-    clusters = range(len(sizes))
+    clusters = [c for c in range(len(sizes)) if c not in excluded] or list(range(len(sizes)))
     fitting = [c for c in clusters if sizes[c] >= largest or sizes[c] == 0]
     answering = [c for c in fitting if known[c]]
     candidates = answering or fitting or list(clusters)

@@ -180,6 +180,7 @@ class Saga(Staging):
             component.asked_at = now
             self._done(component)
             self._ledger.accepted(component.cluster)
+            self._queues.accepted(job, component.cluster)
             self._note(now, job, component, "submitted", native_id=event.native_id)
             if job.single:
                 job.deadline = None
@@ -225,17 +226,20 @@ class Saga(Staging):
             ever = event.cause is Cause.INVALID
             self._not_fetched(component, job, event.detail, now, ever=ever)
             return
-        component.cause, component.detail = event.cause, event.detail
+        # That files cannot be put somewhere says nothing of its processors.
+        files = event.step is Step.STAGE and event.cause is Cause.BUSY
+        component.cause = Cause.REFUSED if files else event.cause
+        component.detail = event.detail
         self._out.changed(component)
         if event.step in (Step.CLEAN, Step.DISCARD):
             self._later(component, now)
             return
-        own = event.step is Step.STAGE and event.cause is Cause.INVALID  # its user's files
-        if event.step in (Step.STAGE, Step.RESERVE, Step.SUBMIT) and not own:
-            # Whatever the reason, the same is not asked of the same cluster again at once.
-            until = self._ledger.refused(component.cluster, component.processors, now)
+        if event.cause is Cause.BUSY and event.step is not Step.STAGE:
+            # It is full: as many are not asked of it again at once, whoever asks. All else that a
+            # cluster refuses is a matter of the one who asked.
+            until = self._ledger.refused(component.cluster, component.processors, event.detail, now)
             self._queues.retry_queues_at(until)
-        if event.cause is Cause.UNREACHABLE:
+        if event.cause is Cause.UNREACHABLE and event.step is not Step.STAGE:
             self._ledger.suspect(component.cluster, now)
         if job is None:
             return
@@ -247,7 +251,7 @@ class Saga(Staging):
             # A no to this try says nothing of an earlier one, whose script may be running.
             self.finish(job, Goal.FAIL, now)
         else:
-            self._roll_back(job, now, self._blame(component, event.detail))
+            self._roll_back(job, now, self._blame(component, event.detail), component)
 
     def unsure(self, event: Unsure, now: float) -> None:
         """No answer. A vote that does not come is a refusal; all else is asked again."""

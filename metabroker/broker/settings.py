@@ -49,6 +49,7 @@ class Settings:
     retry_most: float = 30.0
     refusal_first: float = 2.0
     refusal_most: float = 300.0
+    limit_most: float = 60.0
 
     def retry_delay(self, tries: int) -> float:
         """Before a step is tried again: doubling, bounded."""
@@ -57,6 +58,10 @@ class Settings:
     def refusal_delay(self, refusals: int) -> float:
         """How long a refused number of processors is not asked of the same cluster again."""
         return _doubling(self.refusal_first, self.refusal_most, refusals)
+
+    def limit_delay(self, refusals: int) -> float:
+        """How long a cluster is not asked again for a job of a user who is at a limit there."""
+        return _doubling(self.refusal_first, self.limit_most, refusals)
 
     @property
     def barrier_slack(self) -> int:

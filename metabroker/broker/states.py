@@ -105,9 +105,11 @@ class Step(Enum):
 class Cause(Enum):
     """Why a step was refused, or a component ended otherwise than by its script's exit."""
 
-    BUSY = "busy"  # the processors are not free
+    BUSY = "busy"  # the processors are not free, or the cluster takes nobody's job now
+    LIMIT = "limit"  # its user has as many jobs there as may be: later
     DENIED = "denied"  # the cluster does not allow it
     INVALID = "invalid"  # the cluster will never accept it
+    REFUSED = "refused"  # for a reason that is not known to last, or to be the cluster's
     UNREACHABLE = "unreachable"  # the cluster does not answer
     GAVE_UP = "gave-up"  # the component left the barrier at its deadline
     LOST = "lost"  # the cluster does not know it any more
@@ -116,4 +118,5 @@ class Cause(Enum):
     OVERTIME = "time-limit"
     DEADLINE = "deadline"  # the broker waited long enough
     EXIT = "exit"  # the script's own non-zero exit code
+    ABANDONED = "abandoned"  # an administrator has written it off
     RESULTS = "results"  # they could not be brought back

@@ -23,6 +23,7 @@ COMMANDS = {
     "cancel": ("changes:cancel", "cancel jobs"),
     "hold": ("changes:hold", "hold waiting jobs"),
     "release": ("changes:release", "release held jobs"),
+    "abandon": ("abandon:abandon", "write off what is left of a job in clusters (administrators)"),
     "wait": ("wait:wait", "wait until jobs have ended; exit with the job's exit code"),
     "clusters": ("clusters:clusters", "the clusters: processors, health, age of what is known"),
     "page": ("page:page", "serve a page that shows clusters and jobs, live, to yourself"),

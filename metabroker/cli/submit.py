@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -11,7 +12,8 @@ from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
 from metabroker.cli.options import build, given, merged, script_options, with_job_options
 from metabroker.cli.scripts import read_script
-from metabroker.cli.waiting import exit_code, wait_for
+from metabroker.cli.waiting import exit_code, tell_end, wait_for
+from metabroker.submission.directives import foreign
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import names_component
 from metabroker.submission.wire import to_wire
@@ -20,6 +22,7 @@ from metabroker.submission.wire import to_wire
 @click.command(context_settings={"allow_interspersed_args": False})
 @with_job_options
 @click.option("--dry-run", is_flag=True, help="where and when would it run now; queue nothing")
+@click.option("--strict", is_flag=True, help="refuse what is only warned of otherwise")
 @click.option("--request-id", metavar="ID", help="repeat a submit safely: queued once per ID")
 @common.socket_option
 @common.json_option
@@ -32,6 +35,7 @@ def submit(
     script: str,
     args: tuple[str, ...],
     dry_run: bool,
+    strict: bool,
     request_id: str | None,
     socket_path: str | None,
     as_json: bool,
@@ -49,29 +53,30 @@ def submit(
     if dry_run and waits and "wait" in given(context):
         raise CliError("--dry-run and --wait cannot go together", "leave one of them out", USAGE)
     submission = build(options, content, name, args, request_id=request_id)
+    warnings = _warned(submission, strict)
     client = common.connect(socket_path)
     if dry_run:
-        return _dry_run(client, submission, as_json)
-    _warn(submission)
+        return _dry_run(client, submission, as_json, warnings)
     job = client.submit(to_wire(submission))
     if not waits:
         if as_json:
-            common.print_json(job)
+            common.print_json({**job, "warnings": warnings})
         else:
             print(job["job"])
         return 0
     if not as_json:
         print(job["job"], flush=True)
     ended = wait_for(client, int(job["job"]), began=True)
+    tell_end(ended)
     if as_json:
-        common.print_json(ended)
+        common.print_json({**ended, "warnings": warnings})
     return exit_code(ended)
 
 
-def _dry_run(client: Client, submission: Submission, as_json: bool) -> int:
+def _dry_run(client: Client, submission: Submission, as_json: bool, warnings: list[str]) -> int:
     plan = client.dry_run(to_wire(submission))
     if as_json:
-        common.print_json(plan)
+        common.print_json({**plan, "warnings": warnings})
         return 0
     from metabroker.cli.views import print_plan
 
@@ -79,13 +84,33 @@ def _dry_run(client: Client, submission: Submission, as_json: bool) -> int:
     return 0
 
 
-def _warn(submission: Submission) -> None:
-    """Tell of components that would overwrite each other's output."""
+def _warned(submission: Submission, strict: bool) -> list[str]:
+    """What is not wrong and most likely not meant, told on stderr; refused if `strict`."""
+    found = [*_ignored(submission), *_overwritten(submission)]
+    if found and strict:
+        message, advice = found[0]
+        raise CliError(message, f"{advice}, or leave --strict out", USAGE)
+    for message, advice in found:
+        complain(f"warning: {message}", advice)
+    return [f"{message}; {advice}" for message, advice in found]
+
+
+def _ignored(submission: Submission) -> Iterator[tuple[str, str]]:
+    """Directives of the clusters' own systems, which no cluster gets to see."""
+    for of_system in foreign(submission.script):
+        yield (
+            f"{of_system.mark} lines of the script are ignored ({of_system.told})",
+            "write them as #METABROKER lines, as options, or as --native CLUSTER:'OPTIONS'",
+        )
+
+
+def _overwritten(submission: Submission) -> Iterator[tuple[str, str]]:
+    """Components that would overwrite each other's output."""
     if submission.processors.single is not None:
         return
     for option, pattern in (("-o", submission.output), ("-e", submission.error)):
         if pattern is not None and not names_component(pattern):
-            complain(
-                f"note: every component writes {option} {pattern}",
+            yield (
+                f"every component writes {option} {pattern}",
                 "put %c into it, unless the clusters share no files",
             )

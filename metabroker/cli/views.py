@@ -109,7 +109,8 @@ def print_job(job: Json) -> None:
 def print_clusters(clusters: Sequence[Json]) -> None:
     """The clusters, one line each; `?` is unknown, and never idle.
 
-    RESERVED is what the broker holds itself, OTHERS what anybody else does, QUEUED the jobs in
+    IDLE is what nobody holds; NOTE tells where the broker sends less than that, and why. RESERVED
+    is what the broker holds itself, OTHERS what anybody else does, QUEUED the jobs in
     the cluster's local queue.
     """
     counted = ("processors", "idle", "down", "claimed", "others", "waiting")
@@ -122,7 +123,7 @@ def print_clusters(clusters: Sequence[Json]) -> None:
             *(_known(cluster.get(key)) for key in counted),
             _health(cluster),
             duration(cluster["age_seconds"]),
-            cluster.get("error"),
+            _note(cluster),
         )
         for cluster in clusters
     ]
@@ -203,6 +204,16 @@ def _known(value: object) -> object:
 
 def _hosts(hosts: Any) -> object:
     return ",".join(map(str, hosts)) if isinstance(hosts, list) else hosts
+
+
+def _note(cluster: Json) -> str:
+    avoided = cluster.get("avoided")
+    if cluster.get("error") or not avoided:
+        return str(cluster.get("error") or "")
+    later = "" if avoided["seconds"] is None else f" for {duration(avoided['seconds'])}"
+    if not avoided["processors"]:
+        return f"nothing is sent there{later}: {avoided['reason']}"
+    return f"at most {avoided['processors']} processors at a time{later}: {avoided['reason']}"
 
 
 def _health(cluster: Json) -> str:

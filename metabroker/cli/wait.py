@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from metabroker.cli import common
-from metabroker.cli.waiting import exit_code, wait_for
+from metabroker.cli.waiting import exit_code, tell_end, wait_for
 
 
 @click.command()
@@ -22,6 +22,7 @@ def wait(jobs: tuple[int, ...], socket_path: str | None, as_json: bool) -> int:
     ended = []
     for job in jobs:
         ended.append(wait_for(client, job))
+        tell_end(ended[-1])
         if not as_json:
             state, code = ended[-1]["state"], ended[-1].get("exit_code")
             print(f"{job} {state}" + ("" if code is None else f" {code}"), flush=True)

@@ -27,6 +27,17 @@ def wait_for(client: Client, job: int, *, began: bool = False) -> Json:
         progress.clear()
 
 
+def tell_end(job: Json) -> None:
+    """On stderr, how the job ended and why. That all went well is told to people only: a script
+    sees it by the exit code."""
+    number, state = job["job"], job["state"]
+    if state != "COMPLETED":
+        why = f": {job['reason']}" if job.get("reason") else ""
+        complain(f"job {number} {state}{why}", f"see `metabroker show {number}`")
+    elif sys.stderr.isatty():
+        complain(f"job {number} {state}", "")
+
+
 def exit_code(job: Json) -> int:
     """The job's own exit code; 1 where it ended otherwise."""
     if job["state"] == "COMPLETED":

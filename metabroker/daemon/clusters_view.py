@@ -14,7 +14,7 @@ Json = dict[str, Any]
 def cluster_views(broker: Broker, now: float) -> list[Json]:
     """All clusters. To be asked in the core's thread."""
     queues = broker.scheduler.waiting()
-    idle = broker.ledger.available(now)
+    to_be_had = broker.ledger.available(now)
     views = []
     for index, cluster in enumerate(broker.settings.clusters):
         account = broker.ledger.accounts[index]
@@ -26,7 +26,9 @@ def cluster_views(broker: Broker, now: float) -> list[Json]:
                 "system": cluster.system,
                 "version": snapshot.version if snapshot is not None else None,
                 "processors": account.processors,
-                "idle": idle[index] if known else None,
+                "idle": broker.ledger.idle(index, now),
+                "available": to_be_had[index] if known else None,
+                "avoided": _avoided(broker, index, now),
                 "down": account.processors - account.usable if known else None,
                 "others": account.others if known else None,
                 "claimed": account.claimed,
@@ -46,6 +48,15 @@ def cluster_views(broker: Broker, now: float) -> list[Json]:
             }
         )
     return views
+
+
+def _avoided(broker: Broker, index: int, now: float) -> Json | None:
+    """Why fewer processors are available to the broker's jobs than are idle, and for how long."""
+    avoided = broker.ledger.avoided(index, now)
+    if avoided is None or not broker.ledger.known(index, now):
+        return None
+    left = None if avoided.until is None else max(0.0, avoided.until - now)
+    return {"processors": avoided.most, "seconds": left, "reason": avoided.why}
 
 
 def _strays(broker: Broker, snapshot: Snapshot) -> int:

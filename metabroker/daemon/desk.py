@@ -22,6 +22,7 @@ from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Cluster, Doubt, Refusal
+from metabroker.clusters.transports.local import LocalFiles
 from metabroker.metrics.of_clusters import OfCluster
 from metabroker.store import StoreUnavailable
 
@@ -82,6 +83,16 @@ class Desk:
         self._strays: set[str] = set()
         self._reachable: bool | None = None
         self.watcher = Watchers(cluster, orders, post, orders.cluster, pace)
+
+    @property
+    def files_are_here(self) -> bool:
+        """Whether paths in its jobs are paths of this host."""
+        return isinstance(self.cluster.transport.files, LocalFiles)
+
+    @property
+    def meets_in_jobs_folders(self) -> bool:
+        """Whether components meet the broker in their jobs' own folders."""
+        return self._orders.shared_dir is None
 
     # --- effects ------------------------------------------------------------------------------
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from metabroker.broker.core import Broker
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.shares import Measure, Usage, whose
-from metabroker.policy import Reason, Why
+from metabroker.policy import Reason, Request, Why
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
@@ -33,31 +34,51 @@ def waiting(
     explain = _Explainer(broker, now)
     found: dict[int, Waiting] = {}
     for queue in broker.scheduler.queues:
-        name = explain.queue(queue)
-        head_text = ""
-        head = -1
-        for position, key in enumerate(islice(broker.scheduler.keys(queue), most)):
-            if position == 0:
-                head, head_text = key, explain.why(key)
-            if only is not None and key not in only:
-                continue
-            if position == 0:
-                text = head_text
-            elif position < _MOST_EXPLAINED and explain.separately:
-                text = explain.why(key)
-            else:
-                text = f"behind {position} in queue {name}; job {head} is first: {head_text}"
-            found[key] = Waiting(position, explain.with_past(key, text))
+        _of_queue(explain, queue, most, only, found)
+    for key, text in _aside(explain, most):
+        if only is None or key in only:
+            found[key] = Waiting(None, explain.with_past(key, text()))
+    return found
+
+
+def _of_queue(
+    explain: _Explainer,
+    queue: int,
+    most: int | None,
+    only: Container[int] | None,
+    found: dict[int, Waiting],
+) -> None:
+    """Those in one of the policy's queues, from its head on."""
+    name = explain.queue(queue)
+    head, head_text = -1, ""
+    for position, key in enumerate(islice(explain.broker.scheduler.keys(queue), most)):
+        if position == 0:
+            head, head_text = key, explain.why(key)
+        if only is not None and key not in only:
+            continue
+        if position == 0:
+            text = head_text
+        elif not explain.separately:
+            text = f"behind {position} in queue {name}; job {head} is first: {head_text}"
+        elif position < _MOST_EXPLAINED:
+            text = explain.why(key)
+        else:
+            text = explain.in_short(queue, key)
+        found[key] = Waiting(position, explain.with_past(key, text))
+
+
+def _aside(explain: _Explainer, most: int | None) -> Iterator[tuple[int, Callable[[], str]]]:
+    """Those in no queue: who has no share, who was refused wherever they can go, and who needs a
+    cluster that does not answer."""
+    broker = explain.broker
     usage = broker.usage() if broker.shares.jobs else Usage()
     for key, job in islice(broker.shares.jobs.items(), most):
-        if only is None or key in only:
-            text = held_back(broker, job, job.queue, usage)
-            found[key] = Waiting(None, explain.with_past(key, text))
+        yield key, partial(held_back, broker, job, job.queue, usage)
+    for key, job in islice(broker.refusals.jobs.items(), most):
+        yield key, partial(explain.kept_back, job)
     for key in islice(broker.scheduler.aside(), most):
-        if only is None or key in only:
-            text = explain.out_of_reach(broker.jobs[key])
-            found[key] = Waiting(None, explain.with_past(key, text))
-    return found
+        job = broker.jobs[key]
+        yield key, partial(explain.out_of_reach, job.request, job.queue)
 
 
 def held_back(broker: Broker, job: Job | NewJob, queue: int, usage: Usage) -> str:
@@ -78,91 +99,118 @@ def held_back(broker: Broker, job: Job | NewJob, queue: int, usage: Usage) -> st
     )
 
 
-def preview(broker: Broker, new: NewJob, queue: int, position: int, now: float) -> str:
+def preview(broker: Broker, new: NewJob, queue: int, now: float) -> str:
     """Why a job that would join `queue` now would not start at once."""
     explain = _Explainer(broker, now)
-    if position and not explain.separately:
-        return f"{position} jobs are in front of it in queue {explain.queue(queue)}"
-    return f"asks for {'+'.join(map(str, new.request.sizes))} processors; idle: {explain.idle()}"
+    limits = broker.refusals.why(new.user, now)
+    return explain.of(explain.ahead(new.request, queue), new.request) + (
+        f"; and {limits}" if limits else ""
+    )
 
 
 class _Explainer:
     def __init__(self, broker: Broker, now: float) -> None:
-        self._broker = broker
+        self.broker = broker
         self._now = now
         self._idle = broker.ledger.available(now)
         self._capacity = broker.ledger.capacity(now)
-        self.separately = getattr(broker.scheduler, "discipline", "FCFS") == "FPFS"
+        self.separately = broker.scheduler.discipline == "FPFS"
 
     def queue(self, queue: int) -> str:
-        names = self._broker.settings.clusters
+        names = self.broker.settings.clusters
         return names[queue].name if queue < len(names) else "global"
 
     def why(self, key: int) -> str:
-        why = self._broker.scheduler.why(key, self._idle, self._now, self._capacity)
-        return _TEXTS[why.reason](self, why, self._broker.jobs[key])
+        why = self.broker.scheduler.why(key, self._idle, self._now, self._capacity)
+        return self.of(why, self.broker.jobs[key].request)
+
+    def ahead(self, request: Request, queue: int) -> Why:
+        """Why a job that joined now would wait."""
+        scheduler = self.broker.scheduler
+        return scheduler.preview_why(request, queue, self._idle, self._now, self._capacity)
+
+    def of(self, why: Why, request: Request) -> str:
+        return _TEXTS[why.reason](self, why, request)
+
+    def in_short(self, queue: int, key: int) -> str:
+        """Where working out the reason of each would take too long: what holds for its queue."""
+        head = next(self.broker.scheduler.keys(queue))
+        why = self.broker.scheduler.why(head, self._idle, self._now, self._capacity)
+        if why.reason is Reason.RULE:
+            return self.of(why, self.broker.jobs[head].request)
+        return self.misfit(why, self.broker.jobs[key].request)
+
+    def kept_back(self, job: Job) -> str:
+        """Its user is at a limit, or it was refused, wherever it could go."""
+        limits = self.broker.refusals.why(job.user, self._now)
+        if limits:
+            return f"{job.user} has as many jobs as may be in {limits}"
+        later = max(0.0, self.broker.refusals.until(job, self._now) - self._now)
+        return f"it was refused wherever it can go, and is tried again in {later:.0f} s"
 
     def with_past(self, key: int, text: str) -> str:
-        job = self._broker.jobs[key]
+        job = self.broker.jobs[key]
         return f"{text} (attempt {job.attempt}: {job.reason})" if job.reason else text
 
-    def unreachable(self, _why: Why, job: Job) -> str:
-        return self.out_of_reach(job)
+    def unreachable(self, why: Why, request: Request) -> str:
+        return self.out_of_reach(request, why.queue)
 
-    def out_of_reach(self, job: Job) -> str:
+    def out_of_reach(self, request: Request, queue: int) -> str:
         """It could not start even if the clusters that answer were empty."""
         lost = [
-            f"{c.name} ({self._broker.ledger.accounts[i].detail or 'its information is too old'})"
-            for i, c in enumerate(self._broker.settings.clusters)
-            if not self._broker.ledger.known(i, self._now)
+            f"{c.name} ({self.broker.ledger.accounts[i].detail or 'its information is too old'})"
+            for i, c in enumerate(self.broker.settings.clusters)
+            if not self.broker.ledger.known(i, self._now)
         ]
-        asked = self.asked(job)
+        asked = self.asked(request, queue)
         if lost:
             return f"asks for {asked}; needs a cluster that does not answer: {', '.join(lost)}"
         return f"asks for {asked}: more than the clusters' nodes that take jobs now have"
 
-    def behind(self, why: Why, _job: Job) -> str:
-        return f"behind {why.position} in queue {self.queue(why.queue)}"
+    def behind(self, why: Why, _request: Request) -> str:
+        return f"behind {why.position} in queue {self.queue(why.queue)}; job {why.blocker} is first"
 
-    def rule(self, why: Why, _job: Job) -> str:
+    def rule(self, why: Why, _request: Request) -> str:
         return f"its queue may not start jobs now: {why.rule}"
 
-    def misfit(self, _why: Why, job: Job) -> str:
-        return f"asks for {self.asked(job)} processors; idle: {self.idle()}"
+    def misfit(self, why: Why, request: Request) -> str:
+        return f"asks for {self.asked(request, why.queue)} processors; idle: {self.idle()}"
 
-    def overtaking(self, why: Why, _job: Job) -> str:
+    def overtaking(self, why: Why, _request: Request) -> str:
         return f"job {why.blocker} has waited, or was overtaken, long enough and goes first"
 
-    def next(self, _why: Why, _job: Job) -> str:
+    def next(self, _why: Why, _request: Request) -> str:
         return "starts at the next pass"
 
-    def asked(self, job: Job) -> str:
-        names = self._broker.settings.clusters
-        where = job.request.clusters
-        if where is None and job.single and job.queue < len(names):
-            where = (job.queue,)
-        sizes = job.request.sizes
+    def asked(self, request: Request, queue: int) -> str:
+        names = self.broker.settings.clusters
+        where = request.clusters
+        if where is None and request.single and queue < len(names):
+            where = (queue,)
         if where is None:
-            return "+".join(str(size) for size in sizes)
-        return "+".join(f"{names[c].name}:{s}" for s, c in zip(sizes, where, strict=True))
+            return "+".join(str(size) for size in request.sizes)
+        return "+".join(f"{names[c].name}:{s}" for s, c in zip(request.sizes, where, strict=True))
 
     def idle(self) -> str:
         parts = []
-        for index, cluster in enumerate(self._broker.settings.clusters):
-            account = self._broker.ledger.accounts[index]
-            if not self._broker.ledger.known(index, self._now) or account.snapshot is None:
+        ledger = self.broker.ledger
+        for index, cluster in enumerate(self.broker.settings.clusters):
+            idle, account = ledger.idle(index, self._now), ledger.accounts[index]
+            if idle is None or account.snapshot is None:
                 parts.append(f"{cluster.name} unknown")
-            else:
-                age = f"{max(0.0, self._now - account.snapshot.taken_at):.0f} s ago"
-                if account.cap is not None and account.cap_until > self._now:
-                    # More may be idle by its own word, and it has just refused as many.
-                    later = account.cap_until - self._now
-                    age += f"; it has refused more, and is asked again in {later:.0f} s"
-                parts.append(f"{cluster.name} {self._idle[index]} ({age})")
+                continue
+            age = f"{max(0.0, self._now - account.snapshot.taken_at):.0f} s ago"
+            avoided = ledger.avoided(index, self._now)
+            if avoided is not None and avoided.until is not None:
+                later = avoided.until - self._now
+                age += f"; it has refused {avoided.most + 1}, and is asked again in {later:.0f} s"
+            elif avoided is not None:
+                age += f"; {avoided.why}"
+            parts.append(f"{cluster.name} {idle} ({age})")
         return ", ".join(parts)
 
 
-_TEXTS: dict[Reason, Callable[[_Explainer, Why, Job], str]] = {
+_TEXTS: dict[Reason, Callable[[_Explainer, Why, Request], str]] = {
     Reason.UNREACHABLE: _Explainer.unreachable,
     Reason.BEHIND: _Explainer.behind,
     Reason.RULE: _Explainer.rule,

@@ -12,7 +12,7 @@ from typing import Any
 
 import metabroker
 from metabroker.api.service import Failure, Json, ServiceError
-from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.events import AbandonJob, CancelJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.job import Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
@@ -26,8 +26,10 @@ from .desk import Desk
 from .engine import Ask, AskToSubmit, Undecided
 from .loop import Loop
 from .orders import spec_of
+from .paths import Paths, Place
 from .reading import ENDED_WORDS, Places, Reading, Row, unavailable
 from .rules import Rules
+from .users import wanted
 from .views import job_view
 
 log = logging.getLogger(__name__)
@@ -56,6 +58,7 @@ class DaemonService(Reading):
         self.rules = rules
         self._clock = clock
         self._started = clock()
+        self._paths = Paths()
         self._lock = threading.Lock()
         self._waiters: dict[int, list[Future[Json]]] = {}
 
@@ -89,6 +92,20 @@ class DaemonService(Reading):
         """Release one held job."""
         return self._change(caller, job, ReleaseJob(job, caller.user))
 
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        """Write off what is left of one job, also of one that has ended."""
+        self._available()
+        if not self.rules.administers(caller):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not abandon jobs: what is written off may still run",
+                "ask an administrator (`admins` in the configuration)",
+            )
+        self.row(job)
+        future: Future[Json] = Future()
+        self._loop.post(Ask(AbandonJob(job, caller.user), job, self._answer(future)))
+        return future
+
     def _asked(
         self, caller: Caller, submission: Submission, answer: Callable[[int | Exception], None]
     ) -> AskToSubmit:
@@ -96,6 +113,7 @@ class DaemonService(Reading):
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
         accounts = self.rules.accounts(caller, submission)
+        self._check_paths(submission, accounts)
         return AskToSubmit(
             submission,
             caller.user,
@@ -122,6 +140,27 @@ class DaemonService(Reading):
                     f"--native {name}: {wrong}",
                     "correct the option, or leave --native out for this cluster",
                 )
+
+    def _check_paths(self, submission: Submission, accounts: Mapping[str, str]) -> None:
+        """A folder or output that cannot be written is told now, and not by a node."""
+        places = [
+            Place(
+                desk.name,
+                desk.files_are_here,
+                desk.meets_in_jobs_folders,
+                accounts.get(desk.name),
+            )
+            for desk in self._desks
+            if desk.name in wanted(submission, [each.name for each in self._desks])
+        ]
+        wrong = self._paths.wrong(submission, places)
+        if wrong is not None:
+            raise ServiceError(
+                Failure.INVALID,
+                f"the job could not write its output: {wrong}",
+                "make the folder, or name others with -D and -o; jobs of your own account need "
+                "`run_as` in the configuration",
+            )
 
     def _change(self, caller: Caller, number: int, event: Event) -> Future[Json]:
         self._available()
@@ -179,7 +218,7 @@ class DaemonService(Reading):
         start = broker.scheduler.preview(new.request, queue, idle, now, capacity)
         position = broker.scheduler.waiting().get(queue, 0)
         where = new.request.clusters if start is None else start[1]
-        shown = reasons.preview(broker, new, queue, position, now)
+        shown = reasons.preview(broker, new, queue, now)
         usage = broker.usage()
         if broker.shares.beyond(new, queue, usage) is not None:
             start, shown = None, reasons.held_back(broker, new, queue, usage)

@@ -57,7 +57,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "left_behind": [
             _left(part, instance)
             for part in row["components"]
-            if part["phase"] != Phase.GONE.value
+            if (part["phase"] != Phase.GONE.value or _written_off(part))
             and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
         ],
     }
@@ -113,6 +113,11 @@ def _word(part: Row) -> str:
     if part["started"] and part["cause"] != Cause.KILLED.value:
         return "FAILED"
     return "CANCELLED"
+
+
+def _written_off(part: Row) -> bool:
+    """Whether an administrator has abandoned it, and it was not seen gone since."""
+    return (part["cause"], part["step"]) == (Cause.ABANDONED.value, Step.CLEAN.value)
 
 
 def _left(part: Row, instance: str) -> Json:

@@ -5,7 +5,7 @@ Placement rules as in placement.py; only policies in the simulator use them.
 
 from collections.abc import Sequence
 
-from metabroker.policy.placement import ordered
+from metabroker.policy.placement import ordered, without
 from metabroker.policy.request import Placement, Request, Sizes
 
 
@@ -16,6 +16,8 @@ def best_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
+    if request.exclude:
+        idle = without(request, idle)
     left = list(idle)
     chosen: list[int] = []
     for size in request.decreasing:
@@ -35,6 +37,8 @@ def fewest_clusters(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
+    if request.exclude:
+        idle = without(request, idle)
     one = _tightest(request.total, idle)
     if one >= 0:
         return (one,) * len(request.sizes)

@@ -32,6 +32,15 @@ def ordered(request: Request, idle: Sequence[int]) -> Placement | None:
     return request.clusters
 
 
+def without(request: Request, idle: Sequence[int]) -> list[int]:
+    """`idle` as it is for a request that excludes clusters: nothing there."""
+    left = list(idle)
+    for cluster in request.exclude:
+        if cluster < len(left):
+            left[cluster] = 0
+    return left
+
+
 def worst_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     """Worst Fit on distinct clusters (BE03 2.4, BE07 2.1).
 
@@ -40,6 +49,8 @@ def worst_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
+    if request.exclude:
+        idle = without(request, idle)
     if request.single:
         most = max(idle)
         return (idle.index(most),) if most >= request.total else None
@@ -69,6 +80,8 @@ def worst_fit_random_ties(rng: Rng) -> Place:
     def place(request: Request, idle: Sequence[int]) -> Placement | None:
         if request.needs:
             return ordered(request, idle)
+        if request.exclude:
+            idle = without(request, idle)
         clusters = list(range(len(idle)))
         for last in range(len(clusters) - 1, 0, -1):
             other = rng.randrange(last + 1)
@@ -91,6 +104,8 @@ def worst_fit_reuse(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
+    if request.exclude:
+        idle = without(request, idle)
     if max(idle) < request.decreasing[0]:
         return None
     fresh = sorted(range(len(idle)), key=idle.__getitem__, reverse=True)

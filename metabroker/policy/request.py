@@ -14,12 +14,14 @@ class Request:
 
     `sizes`: processors per component, in the user's order. `clusters`: the cluster of each
     component of an *ordered* request (DCS 2.3; repeats allowed), None for an *unordered* one.
+    `exclude`: clusters, in increasing order, that an unordered request must not go to.
     Raises ValueError for no component, a size below 1, a negative cluster, or a number of
     clusters that differs from the number of components.
     """
 
     sizes: Sizes
     clusters: tuple[int, ...] | None = None
+    exclude: tuple[int, ...] = field(default=(), kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
     single: bool = field(init=False, compare=False, repr=False)
@@ -36,7 +38,9 @@ class Request:
     """Ordered requests: (cluster, processors), several components on one cluster added up."""
     mask: int = field(init=False, compare=False, repr=False)
     """Ordered requests: the set of its clusters as bits; 0 for an unordered request."""
-    shape: tuple[Sizes, tuple[tuple[int, int], ...]] = field(init=False, compare=False, repr=False)
+    shape: tuple[Sizes, tuple[tuple[int, int], ...], tuple[int, ...]] = field(
+        init=False, compare=False, repr=False
+    )
     """Equal for requests that fit on exactly the same states of the clusters."""
 
     def __post_init__(self) -> None:
@@ -68,7 +72,7 @@ class Request:
             "sorted": decreasing == sizes,
             "needs": needs,
             "mask": sum(1 << cluster for cluster, _ in needs),
-            "shape": ((), needs) if needs else (decreasing, ()),
+            "shape": ((), needs, ()) if needs else (decreasing, (), self.exclude),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)

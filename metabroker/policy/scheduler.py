@@ -68,6 +68,7 @@ class Scheduler(ABC):
         if discipline not in DISCIPLINES:
             raise ValueError(f"no discipline is called {discipline!r}; there are FCFS and FPFS")
         self.clusters = clusters
+        self.discipline = discipline
         self._place = place
         self._rng = rng
         self._waiting: dict[int, Entry] = {}
@@ -316,6 +317,22 @@ class Scheduler(ABC):
         self.remove(-1)
         self._next_seq, self._departed, self._news = before
         return None if placement is None else (-1, placement)
+
+    def preview_why(
+        self,
+        request: Request,
+        queue: int,
+        idle: Sequence[int],
+        now: float,
+        capacity: Sequence[int] | None = None,
+    ) -> Why:
+        """Why a job that joins now would wait; as `preview`, of which it is the other half."""
+        before = self._next_seq, self._departed, list(self._news)
+        self.arrive(-1, request, queue, now)
+        why = self.why(-1, idle, now, capacity)
+        self.remove(-1)
+        self._next_seq, self._departed, self._news = before
+        return why
 
     def ever_fits(self, request: Request, queue: int, processors: Sequence[int]) -> bool:
         """Could a job of this queue run on clusters of `processors[c]` with nothing running?

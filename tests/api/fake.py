@@ -75,6 +75,9 @@ class FakeService:
     def release(self, caller: Caller, job: int) -> Future[Json]:
         return self._change(caller, job, "QUEUED")
 
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        return self._change(caller, job, "FAILED")
+
     def job(self, job: int) -> Json:
         with self._lock:
             if job not in self._jobs:
@@ -168,7 +171,7 @@ class FakeService:
                 return _failed(Failure.FORBIDDEN, f"job {job} is {now['user']}'s", "ask its owner")
             if now["state"] in ENDED:
                 return _failed(Failure.CONFLICT, f"job {job} has ended", "submit it again")
-            if state == "CANCELLED":
+            if state in ("CANCELLED", "FAILED"):
                 self.end(job, state, None)
             else:
                 self._jobs[job]["state"] = state

@@ -70,7 +70,7 @@ def test_a_user_cannot_change_anothers_job(
     other_uid: int, socket_path: Path, client: Client, service: FakeService
 ) -> None:
     client.submit(WIRE)
-    for verb in ("cancel", "hold", "release"):
+    for verb in ("cancel", "hold", "release", "abandon"):
         status, answer = as_other(other_uid, socket_path, "POST", f"/v1/jobs/1/{verb}", {})
         assert status == 403, answer
     status, _ = as_other(other_uid, socket_path, "GET", "/v1/jobs/1")

@@ -45,8 +45,10 @@ def test_a_job_is_queued_shown_and_cancelled(client: Client, service: FakeServic
     assert client.change(1, "hold")["state"] == "HELD"
     assert client.change(1, "release")["state"] == "QUEUED"
     assert client.change(1, "cancel")["state"] == "CANCELLED"
+    assert client.submit(WIRE)["job"] == 2
+    assert client.change(2, "abandon")["state"] == "FAILED"
     assert client.get("jobs") == {"jobs": []}
-    assert [job["job"] for job in client.get("history")["jobs"]] == [1]
+    assert [job["job"] for job in client.get("history")["jobs"]] == [1, 2]
 
 
 def test_the_other_reading_routes(client: Client) -> None:

@@ -172,6 +172,7 @@ class Bench:
         for job in broker.jobs.values():
             assert not job.state.ended
             waits = (job.id in broker.scheduler) + (job.id in broker.shares.jobs)
+            waits += job.id in broker.refusals.jobs
             assert waits == (job.state.value == "QUEUED")
             attempting = job.state.value not in ("QUEUED", "HELD")
             assert bool(job.components) == attempting

@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Callable
 
 from metabroker.broker.events import (
+    AbandonJob,
     Armed,
     Arrived,
     CancelJob,
@@ -230,10 +231,15 @@ class _Events:
         """The events of one line."""
         if command == "submit":
             return [SubmitJob(self._job(args, options))]
-        if command in ("cancel", "hold", "release"):
+        if command in ("cancel", "hold", "release", "abandon"):
             by = options.get("by", "anna")
             kinds: dict[str, Callable[[int, str], Event]]
-            kinds = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
+            kinds = {
+                "cancel": CancelJob,
+                "hold": HoldJob,
+                "release": ReleaseJob,
+                "abandon": AbandonJob,
+            }
             return [kinds[command](int(number), by) for number in args]
         if command == "lost":
             index = self._bench.names.names.index(args[0])

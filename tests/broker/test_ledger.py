@@ -168,12 +168,12 @@ def test_refused_numbers_are_asked_for_ever_later_up_to_a_bound() -> None:
     ledger = Ledger(SETTINGS)
     now, delays = 0.0, []
     for _ in range(12):
-        delays.append(ledger.refused(0, 16, now) - now)
+        delays.append(ledger.refused(0, 16, "no", now) - now)
         now += delays[-1]
     assert delays[:4] == [2.0, 4.0, 8.0, 16.0]
     assert delays[-1] == SETTINGS.refusal_most
     ledger.accepted(0)
-    assert ledger.refused(0, 16, now) == now + 2.0
+    assert ledger.refused(0, 16, "no", now) == now + 2.0
 
 
 def test_many_refusals_of_one_moment_are_one() -> None:
@@ -181,7 +181,7 @@ def test_many_refusals_of_one_moment_are_one() -> None:
     ledger = Ledger(SETTINGS)
     ledger.observe(0, Snapshot(0.0, SIZE, SIZE, 0), lambda _token: 0)
     for number in range(20):
-        until = ledger.refused(0, 1 + number, number / 16)
+        until = ledger.refused(0, 1 + number, "no", number / 16)
     assert until == 19 / 16 + 2.0
     assert ledger.available(until - 0.5) == [0]
     assert ledger.available(until) == [SIZE]
@@ -190,10 +190,10 @@ def test_many_refusals_of_one_moment_are_one() -> None:
 def test_the_smallest_refused_number_counts_until_its_time_is_over() -> None:
     ledger = Ledger(SETTINGS)
     ledger.observe(0, Snapshot(0.0, SIZE, SIZE, 0), lambda _token: 0)
-    ledger.refused(0, 32, 0.0)
-    ledger.refused(0, 16, 0.0)
-    ledger.refused(0, 48, 0.0)
+    ledger.refused(0, 32, "no", 0.0)
+    ledger.refused(0, 16, "no", 0.0)
+    ledger.refused(0, 48, "no", 0.0)
     assert ledger.available(1.9) == [15]
     assert ledger.available(2.0) == [SIZE]
-    ledger.refused(0, 48, 9.0)
+    ledger.refused(0, 48, "no", 9.0)
     assert ledger.available(9.0) == [47], "an old cap does not come back"

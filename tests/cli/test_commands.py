@@ -54,7 +54,7 @@ def test_show(run: Run, jobs: FakeService) -> None:
     assert set(json.loads(run("show", "2", "--json").stdout)) >= NEEDED
 
 
-@pytest.mark.parametrize("command", ["show", "cancel", "hold", "release", "wait"])
+@pytest.mark.parametrize("command", ["show", "cancel", "hold", "release", "abandon", "wait"])
 def test_a_job_that_is_not(run: Run, service: FakeService, command: str) -> None:
     done = run(command, "9")
     assert (done.returncode, done.stdout) == (1, "")
@@ -75,6 +75,18 @@ def test_cancel_does_what_can_be_done(run: Run, jobs: FakeService) -> None:
         "metabroker: job 9:",
         "metabroker: job 3:",
     ]
+
+
+def test_nothing_is_abandoned_before_it_was_told_what_may_run(run: Run, jobs: FakeService) -> None:
+    done = run("abandon", "1")
+    assert done.returncode == 1
+    assert "nothing of job 1 is written off yet; metabroker abandon --yes 1 does it" in done.stderr
+    assert json.loads(run("show", "1", "--json").stdout)["state"] == "QUEUED"
+    answer = json.loads(run("abandon", "1", "--json").stdout)
+    assert (answer["abandoned"], answer["may_still_run"]) == (False, [])
+    done = run("abandon", "--yes", "1")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "1 FAILED")
+    assert json.loads(run("abandon", "--yes", "2", "--json").stdout)["abandoned"]
 
 
 def test_cancel_in_json(run: Run, jobs: FakeService) -> None:

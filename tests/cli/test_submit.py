@@ -252,6 +252,47 @@ def test_components_that_share_an_output_are_warned_of(
     assert run("submit", "--components", "4,4", "-o", "out.%c", "job.sh").stderr == ""
 
 
+def test_directives_of_the_clusters_own_systems_are_named_and_not_read(
+    run: Run, service: FakeService, folder: Path, script: Path
+) -> None:
+    write_script(
+        folder / "old.sh",
+        "#SBATCH --time=1:00:00\n#SBATCH -p short\n##SBATCH --no\n# SBATCH --no\n"
+        "\n#PBS -l walltime=10\n#PBSX\necho\n#SBATCH --late=1\n",
+    )
+    done = run("submit", "-n", "1", "old.sh")
+    assert (done.returncode, done.stdout) == (0, "1\n")
+    of_slurm, of_pbs = done.stderr.splitlines()
+    assert of_slurm.startswith(
+        "metabroker: warning: #SBATCH lines of the script are ignored (line 2: --time=1:00:00, "
+        "line 3: -p short); write them as #METABROKER lines"
+    )
+    assert "#PBS lines of the script are ignored (line 7: -l walltime=10); " in of_pbs
+    answer = json.loads(run("submit", "-n", "1", "--json", "old.sh").stdout)
+    assert [text.split()[0] for text in answer["warnings"]] == ["#SBATCH", "#PBS"]
+    plan = json.loads(run("submit", "-n", "1", "--json", "--dry-run", "old.sh").stdout)
+    assert plan["warnings"] == answer["warnings"]
+    queued = len(service.submissions)
+    done = run("submit", "-n", "1", "--strict", "old.sh")
+    assert (done.returncode, done.stdout, len(service.submissions)) == (2, "", queued)
+    assert "#SBATCH lines of the script are ignored" in done.stderr
+    assert run("submit", "-n", "1", "--strict", "--json", "job.sh").returncode == 0
+
+
+@pytest.mark.parametrize(("state", "code"), [("FAILED", 3), ("CANCELLED", 1), ("COMPLETED", 0)])
+def test_how_a_job_ended_and_why_is_told(
+    run: Run, service: FakeService, script: Path, state: str, code: int
+) -> None:
+    thread = end_once_waited_for(service, 1, state, code)
+    done = run("submit", "-n", "1", "--wait", "job.sh")
+    thread.join()
+    assert (done.returncode, done.stdout) == (code, "1\n")
+    told = f"metabroker: job 1 {state}"
+    assert done.stderr.startswith(told) == (state != "COMPLETED")
+    again = run("wait", "1")
+    assert again.stderr == done.stderr
+
+
 @pytest.mark.parametrize(
     ("state", "exit_code", "code"),
     [

@@ -67,10 +67,12 @@ def settings(store: Store, sizes: Mapping[str, int] = SIZES) -> Settings:
     return Settings(store.instance, made)
 
 
-def engine(store: Store, sizes: Mapping[str, int] = SIZES, **given: Any) -> Engine:
+def engine(
+    store: Store, sizes: Mapping[str, int] = SIZES, policy: str = "GS", **given: Any
+) -> Engine:
     """An engine over a store."""
     made = settings(store, sizes)
-    broker = Broker(made, make("GS", len(made.clusters)))
+    broker = Broker(made, make(policy, len(made.clusters)))
     return Engine(broker, store, Names(list(sizes)), Limits(), worst_fit, **given)
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.broker.events import Unreachable
+from metabroker.broker.events import Cleaned, Refused, Unreachable
+from metabroker.broker.job import NewJob
+from metabroker.broker.states import Cause, Step
+from metabroker.broker.tokens import Ref
 from metabroker.daemon import reasons
+from metabroker.daemon.clusters_view import cluster_views
 from metabroker.daemon.engine import Engine, Item
+from metabroker.policy import Request
 from metabroker.submission.model import Processors
 
 from .making import Answers, Failing, ask, engine, looked
@@ -14,8 +19,10 @@ from .making import Answers, Failing, ask, engine, looked
 NOW = 1000.0
 
 
-def waiting(*items: Item, at: float = NOW) -> tuple[Engine, dict[int, reasons.Waiting]]:
-    it = engine(Failing())
+def waiting(
+    *items: Item, at: float = NOW, policy: str = "GS"
+) -> tuple[Engine, dict[int, reasons.Waiting]]:
+    it = engine(Failing(), policy=policy)
     it.process(items, NOW)
     return it, reasons.waiting(it.broker, at)
 
@@ -41,15 +48,72 @@ def test_behind_others() -> None:
     assert found[4].reason.startswith("behind 2 in queue global; job 2 is first: asks for 40")
 
 
-def test_what_a_cluster_has_refused_is_not_called_taken() -> None:
-    from metabroker.broker.events import Refused
-    from metabroker.broker.states import Cause, Step
-    from metabroker.broker.tokens import Ref
+def told(it: Engine, processors: int, on: int | None = None) -> str:
+    """What a dry run says why such a job would wait."""
+    request = Request((processors,), None if on is None else (on,))
+    new = NewJob("anna", "job", request, 600)
+    return reasons.preview(it.broker, new, it.broker.queue_of(new), NOW)
 
+
+def test_under_fpfs_each_job_has_a_reason_of_its_own() -> None:
+    it, found = waiting(*BOTH, want(60), want(40), want(50), want(36, "leiden"), policy="FPFS")
+    for job, processors in ((2, 40), (3, 50)):
+        assert found[job].reason.startswith(f"asks for {processors} processors; idle: delft 4")
+    assert "behind" not in told(it, 48)
+    assert told(it, 48).startswith("asks for 48 processors; idle: delft 4 (0 s ago)")
+    assert told(it, 3) == "starts at the next pass"
+
+
+def test_under_fpfs_nobody_is_behind_however_many_wait() -> None:
+    _it, found = waiting(*BOTH, want(60), *[want(40)] * 220, policy="FPFS")
+    assert len(found) == 220
+    assert all(w.reason.startswith("asks for 40 processors; idle:") for w in found.values())
+
+
+def test_under_fcfs_a_dry_run_names_who_is_first() -> None:
+    it, _found = waiting(*BOTH, want(60), want(40))
+    assert told(it, 1) == "behind 1 in queue global; job 2 is first"
+
+
+@pytest.mark.parametrize("policy", ["GP", "LQ"])
+def test_a_rule_that_keeps_a_queue_back_is_told_by_a_dry_run_too(policy: str) -> None:
+    both = ask(Answers().to("b"), processors=Processors(components=(60, 30)))
+    it, found = waiting(*BOTH, want(60), both, both, policy=policy)
+    rule = "its queue may not start jobs now: "
+    if policy == "GP":
+        assert told(it, 1).startswith(rule)
+    assert any(not w.reason.startswith(rule) for w in found.values())
+
+
+def test_a_user_at_a_limit_is_told_so_and_others_wait_for_nothing() -> None:
+    it, _found = waiting(*BOTH, want(8, "delft"))
+    said = "sbatch: error: AssocMaxSubmitJobLimit"
+    it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.LIMIT, said)], NOW + 1)
+    assert reasons.waiting(it.broker, NOW + 2)[1].reason.startswith(
+        f"anna has as many jobs as may be in delft: {said} (asked again in 1 s)"
+    )
+    assert said in told(it, 8, on=0)
+    it.process([ask(Answers().to("c"), "bert", processors=Processors(single=8))], NOW + 2)
+    assert 2 not in reasons.waiting(it.broker, NOW + 2)
+
+
+def test_a_cluster_that_is_avoided_is_not_called_taken() -> None:
+    it, _found = waiting(*BOTH, want(40, "delft"))
+    it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
+    it.process([Cleaned(Ref(1, 1, 0))], NOW + 1)
+    delft, leiden = cluster_views(it.broker, NOW + 2)
+    assert (delft["idle"], delft["available"]) == (64, 39)
+    assert delft["avoided"] == {
+        "processors": 39, "seconds": 1.0, "reason": "it is full: nodes are busy"
+    }  # fmt: skip
+    assert (leiden["idle"], leiden["avoided"]) == (32, None)
+
+
+def test_what_a_cluster_has_refused_is_not_called_taken() -> None:
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
     reason = reasons.waiting(it.broker, NOW + 2)[1].reason
-    assert "delft 24 (2 s ago; it has refused more, and is asked again in 1 s)" in reason
+    assert "delft 24 (2 s ago; it has refused 40, and is asked again in 1 s)" in reason
 
 
 def test_only_those_that_are_asked_for() -> None:
@@ -76,10 +140,6 @@ def test_nodes_that_take_no_jobs() -> None:
 
 
 def test_what_happened_to_the_last_attempt_is_told_too() -> None:
-    from metabroker.broker.events import Refused
-    from metabroker.broker.states import Cause, Step
-    from metabroker.broker.tokens import Ref
-
     it, _found = waiting(*BOTH, want(64))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
     assert "(attempt 1: component 0 in delft: nodes are busy)" in (

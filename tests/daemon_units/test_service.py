@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -123,6 +124,27 @@ def test_who_may_change_what(house: House) -> None:
     stranger = Caller(1009, "eve")
     wanted = submission(str(house.folder))
     assert refused(lambda: house.service.submit(stranger, wanted)).failure is Failure.FORBIDDEN
+
+
+def test_only_administrators_abandon_and_only_what_there_is(house: House) -> None:
+    house.submit(hold=True)
+    error = refused(lambda: house.service.abandon(ANNA, 1))
+    assert (error.failure, "anna may not abandon" in error.message) == (Failure.FORBIDDEN, True)
+    stolen = replace(BOSS, token="t1")
+    assert refused(lambda: house.service.abandon(stolen, 1)).failure is Failure.FORBIDDEN
+    assert refused(lambda: house.service.abandon(BOSS, 99)).failure is Failure.NOT_FOUND
+    with pytest.raises(ServiceError, match="nothing of job 1 is in a cluster"):
+        house.answer(house.service.abandon(BOSS, 1))
+    house.answer(house.service.cancel(ANNA, 1))
+    job = house.submit(
+        script=b"#!/bin/sh\nsleep 300\n", processors=Processors(single=64, cluster="delft")
+    )["job"]
+    until(lambda: house.service.job(job)["state"] == "RUNNING")
+    ended = house.answer(house.service.abandon(BOSS, job))
+    assert ended["state"] == "FAILED"
+    assert ended["reason"].startswith("abandoned by root-like; what may still be there: mb-")
+    until(lambda: house.service.job(job)["left_behind"] == [])  # it could be ended after all
+    assert house.ended(job)["state"] == "FAILED"
 
 
 def test_native_options(house: House) -> None:

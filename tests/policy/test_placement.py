@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metabroker.policy import PLACEMENTS, Request, worst_fit, worst_fit_reuse
-from metabroker.policy.placement import worst_fit_random_ties
+from metabroker.policy.placement import Place, worst_fit_random_ties
+from metabroker.policy.registry import ALL_PLACEMENTS
 from tests.policy import reference
 from tests.policy.hand import Coin
 
@@ -124,3 +125,13 @@ def test_random_ties_fit_exactly_where_worst_fit_does() -> None:
 
 def test_random_ties_draw_nothing_for_an_ordered_request() -> None:
     assert worst_fit_random_ties(Coin())(Request((2,), (1,)), [5, 5]) == (1,)
+
+
+@pytest.mark.parametrize("place", ALL_PLACEMENTS.values(), ids=ALL_PLACEMENTS)
+def test_an_excluded_cluster_gets_nothing_and_keeps_what_it_has(place: Place) -> None:
+    idle = [16, 8, 4]
+    assert place(Request((4,), exclude=(0,)), idle) in ((1,), (2,))
+    assert place(Request((9,), exclude=(0,)), idle) is None
+    assert place(Request((4,), (0,), exclude=(0,)), idle) == (0,)  # its user's own choice
+    assert idle == [16, 8, 4]
+    assert Request((4,)).shape != Request((4,), exclude=(0,)).shape

@@ -155,7 +155,8 @@ class Oracle:
             job = broker.jobs.get(key)
             if job is None or job.state is not JobState.QUEUED or job.seq != seq:
                 continue
-            if key in broker.shares.jobs:  # who has no share may be overtaken
+            # Who has no share, or was refused wherever they could go, may be overtaken.
+            if key in broker.shares.jobs or key in broker.refusals.jobs:
                 continue
             count = self.overtaken.get(key, (seq, 0))
             total = known = count[1] if count[0] == seq else 0

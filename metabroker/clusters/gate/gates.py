@@ -316,7 +316,7 @@ def _cannot_write(gate: str, error: OSError) -> Refusal:
     """The refusal that says so. The folder's own name is a secret: it is not told."""
     theirs = error.errno in _THEIRS
     return Refusal(
-        Cause.INVALID if theirs else Cause.UNREACHABLE,
+        Cause.INVALID if theirs else Cause.REFUSED,
         f"cannot write in {split(gate).root}: {error.strerror}",
     )
 

@@ -6,6 +6,8 @@ document even where no server answered.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from metabroker.broker.states import Cause
 from metabroker.clusters.answered import LONGEST, first_line
 from metabroker.clusters.port import Doubt, Refusal
@@ -22,11 +24,12 @@ ENDING = frozenset({202, 237})  # already exiting; its deletion is in progress
 _NOT_DELIVERED = ("cannot connect", "Couldn't connect", "can not connect", "pbsconf error")
 _NO_ANSWER = ("ommunication failure", "End of File", "Protocol", "timed out", "Premature end")
 _NO_ANSWER_CODES = frozenset({162, 163, 183, 255})  # system, internal, protocol errors
+# A user, group or project has as many jobs, or of a resource, as may be: later.
+_LIMIT = frozenset({38, 39, 200})
+# Nobody's job is taken now.
 _BUSY = frozenset(
     {
         13,  # too many connections
-        38,  # a user's, group's or project's number of jobs
-        39,  # ... or resources
         70,  # a resource is busy
         104,  # try again
         QUEUE_NOT_ENABLED,
@@ -34,7 +37,6 @@ _BUSY = frozenset(
         185,  # no connections left
         196,  # resources are not available
         198,  # the queue is full
-        200,
         212,  # the server is shutting down
         251,  # no scheduler
     }
@@ -54,6 +56,63 @@ _DENIED = frozenset(
         248,
     }
 )
+# The request itself: it will be the same at the next try.
+_INVALID = frozenset(
+    {
+        1,  # the command's own: an option, the script
+        2,
+        154,  # an attribute: unknown, read only
+        155,
+        156,  # a request: invalid, unknown, too many arguments
+        157,
+        158,
+        166,  # a value
+        UNKNOWN_QUEUE,
+        176,  # a routing queue has no place for it
+        178,
+        180,
+        184,  # a list of attributes
+        186,
+        187,  # a resource
+        188,  # ... more of it than the queue, or the server, gives a job
+        189,  # no queue
+        191,  # refused by all queues that it was routed to
+        194,  # the script
+        201,  # the account
+        206,  # a dependency
+        UNKNOWN_RESERVATION,
+        BAD_TIME,
+    }
+)
+_MEANING = (
+    (_LIMIT, Cause.LIMIT),
+    (_BUSY, Cause.BUSY),
+    (_DENIED, Cause.DENIED),
+    (_INVALID, Cause.INVALID),
+)
+
+
+def confusing(options: Sequence[str]) -> str | None:
+    """What is wrong with options of a user in whose echo the server would seem not to answer."""
+    for word in options:
+        found = next((words for words in (*_NOT_DELIVERED, *_NO_ANSWER) if words in word), None)
+        if found is not None:
+            return f"{word!r} has {found!r} in it, with which PBS speaks of its own state"
+    return None
+
+
+def of_submission(done: Completed, *, own_options: bool, reserved: bool) -> Refusal | Doubt:
+    """What a failed qsub means. `own_options`: its user has chosen more than the broker knows, so
+    that what is full there (a queue, say) is not what others' jobs need; `reserved`: it was to run
+    in a reservation of the broker's, which is a queue that may be gone."""
+    reason = failure(done, "qsub")
+    if isinstance(reason, Doubt):
+        return reason
+    if reserved and done.exit_status in (UNKNOWN_QUEUE, QUEUE_NOT_ENABLED):
+        return Refusal(Cause.LOST, reason.detail)
+    if own_options and reason.cause is Cause.BUSY:
+        return Refusal(Cause.REFUSED, reason.detail)
+    return reason
 
 
 def failure(done: Completed, what: str) -> Refusal | Doubt:
@@ -66,11 +125,8 @@ def failure(done: Completed, what: str) -> Refusal | Doubt:
     found = next((line for line in said if any(w in line for w in _NO_ANSWER)), None)
     if found is not None or done.exit_status in _NO_ANSWER_CODES:
         return Doubt(f"{what}: {found or text}"[:LONGEST])
-    if done.exit_status in _BUSY:
-        return Refusal(Cause.BUSY, f"{what}: {text}")
-    if done.exit_status in _DENIED:
-        return Refusal(Cause.DENIED, f"{what}: {text}")
-    return Refusal(Cause.INVALID, f"{what}: {text}")
+    cause = next((cause for codes, cause in _MEANING if done.exit_status in codes), Cause.REFUSED)
+    return Refusal(cause, f"{what}: {text}")
 
 
 def not_pbs(done: Completed) -> Refusal:

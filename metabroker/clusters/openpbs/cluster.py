@@ -27,6 +27,7 @@ from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.qsub import check_native
 
 from . import operations, reserving
+from .answers import confusing
 from .commands import Account
 from .examine import examine
 from .identity import identify
@@ -138,7 +139,7 @@ class OpenPBSCluster(GatedCluster):
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for qsub."""
-        return check_native(options)
+        return check_native(options) or confusing(options)
 
 
 def _of_owners(jobs: Sequence[Job], prefix: str, who: Account, verified: Verified) -> list[Job]:

@@ -138,6 +138,7 @@ def _with_outputs(order: ComponentOrder, script: bytes) -> bytes:
         f"exec >>{shlex.quote(order.output)} 2>{error}\n"
         f"cd {folder} || exit 75\n"
         f"export PBS_O_WORKDIR={folder}\n"
+        f"export PBS_JOBNAME={shlex.quote(order.name)}\n"
     )
     return head.encode() + script
 

@@ -142,7 +142,8 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
         queue = mine[0].queue
     done = yield from command(commands.submit(who, order, script, queue))
     if done.exit_status != 0:
-        raise failure(done, "qsub")
+        own_options = bool(order.native)
+        raise answers.of_submission(done, own_options=own_options, reserved=order.reservation)
     return Submission(parsing.job_id(done.stdout))
 
 

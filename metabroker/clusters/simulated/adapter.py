@@ -86,4 +86,5 @@ def submit(model: Model, order: ComponentOrder, now: float, extra: dict[str, Any
             extra=extra,
         )
     except Denied as denied:
-        raise Refusal(Cause.INVALID, str(denied)) from denied
+        gone = order.reservation and order.token not in model.reservations
+        raise Refusal(Cause.LOST if gone else Cause.INVALID, str(denied)) from denied

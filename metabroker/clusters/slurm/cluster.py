@@ -27,6 +27,7 @@ from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.sbatch import check_native
 
 from . import operations
+from .answers import confusing
 from .examine import examine
 from .identity import identify
 from .operations import Account
@@ -123,4 +124,4 @@ class SlurmCluster(GatedCluster):
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for sbatch."""
-        return check_native(options)
+        return check_native(options) or confusing(options)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 
 from metabroker.clusters.port import ComponentOrder
 from metabroker.clusters.transports.base import Command
 
 from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, marked_format
+
+# A line break or a separator in a job's text would break what squeue prints.
+_UNPLAIN = re.compile(r"[^A-Za-z0-9_.=-]")
+_LONGEST_NAME = 64
 
 
 def _read(argv: tuple[str, ...]) -> Command:
@@ -130,7 +136,25 @@ def submit(
             words.append(f"--{option}={value}")
     if order.reservation:
         words.append(f"--reservation={order.token}")
-    return Command(tuple(words), stdin=script, account=acting_for)
+    if not any(word.startswith("--comment") for word in order.native):
+        words.append(f"--comment={comment(order)}")
+    return Command(tuple(words), stdin=_with_names(order, script), account=acting_for)
+
+
+def comment(order: ComponentOrder) -> str:
+    """What people see of the job in squeue (`%k`): its number and name here. The native name is
+    the token: by it alone a job can be found again, whoever else has jobs."""
+    return f"metabroker:{order.job}:{_UNPLAIN.sub('_', order.name)[:_LONGEST_NAME]}"
+
+
+def _with_names(order: ComponentOrder, script: bytes) -> bytes:
+    """The script, after the variables that Slurm has set by our command and not by the user's."""
+    head = (
+        "#!/bin/sh\n"
+        f"export SLURM_SUBMIT_DIR={shlex.quote(order.chdir)}\n"
+        f"export SLURM_JOB_NAME={shlex.quote(order.name)}\n"
+    )
+    return head.encode() + script
 
 
 def minutes(seconds: int) -> int:

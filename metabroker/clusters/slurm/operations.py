@@ -21,7 +21,7 @@ from metabroker.clusters.transports.base import Command, CommandMissing, Complet
 from metabroker.clusters.twins import liveliest_first
 
 from . import commands, parsing
-from .answers import failure
+from .answers import failure, of_submission
 from .parsing import JobLine, NodeLine, Reservation, Use
 from .snapshot import Look, native_job
 from .states import takes_jobs
@@ -258,6 +258,7 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
         known = yield from find(who, order.token)
         if known:
             return Submission(known[0].native_id, known[0].submit_time)
+    own_options = bool(order.native)
     order = dataclasses.replace(order, native=(*who.native, *order.native))
     done = yield from command(
         commands.submit(
@@ -270,7 +271,7 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
         )
     )
     if done.exit_status != 0:
-        raise failure(done, "sbatch")
+        raise of_submission(done, own_options=own_options, reserved=order.reservation)
     identity = done.stdout.strip().partition(";")[0]
     if not (identity.isascii() and identity.isdigit()):
         raise Doubt(f"sbatch: no job number in its answer: {done.stdout[:100]!r}")

@@ -116,6 +116,14 @@ def _ours(jobs: Iterable[JobLine], prefix: str) -> dict[str, NativeJob]:
     return by_token((line.name, native_job(line)) for line in jobs if line.name.startswith(prefix))
 
 
+# What Slurm says of a job in a word that says little: most often it is this.
+_REASONS = {
+    "None": "",
+    "JobLaunchFailure": "JobLaunchFailure (can its node open its output, -o and -e, and enter its "
+    "folder, -D, as the account that it runs under?)",
+}
+
+
 def native_job(line: JobLine) -> NativeJob:
     """One line of squeue as the core reads it."""
     state = job_state(line.state)
@@ -128,7 +136,7 @@ def native_job(line: JobLine) -> NativeJob:
         word=line.state,
         processors=line.processors,
         hosts=" ".join(expand(line.nodes)) if line.nodes else None,
-        reason="" if line.reason in ("None", "") else line.reason,
+        reason=_REASONS.get(line.reason, line.reason),
         start_time=line.start_time,
         end_time=line.end_time if ended else None,
         exit_code=0 if line.state == "COMPLETED" else None,

@@ -132,6 +132,7 @@ class Inbox:
             "submit": lambda caller, body: it.submit(caller, from_wire(body)),
             "cancel": lambda caller, body: it.cancel(caller, body["job"]),
             "hold": lambda caller, body: it.hold(caller, body["job"]),
+            "abandon": lambda caller, body: it.abandon(caller, body["job"]),
             "release": lambda caller, body: it.release(caller, body["job"]),
         }
 

@@ -42,6 +42,10 @@ class Present:
         """Release one held job."""
         return self.service.release(caller, job)
 
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        """Write off what is left of one job."""
+        return self.service.abandon(caller, job)
+
     def job(self, job: int) -> Json:
         """One job."""
         return self.service.job(job)

@@ -82,6 +82,10 @@ class StandbyService(Reading):
         """Release one held job."""
         return self._change("release", caller, {"job": job})
 
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        """Write off what is left of one job."""
+        return self._change("abandon", caller, {"job": job})
+
     def _change(self, kind: str, caller: Caller, body: Any) -> Future[Json]:
         return self._relay.ask(kind, caller, body, self._lease + _GRACE)
 
@@ -234,8 +238,8 @@ class Ends:
 def _last_seen(row: Mapping[str, Any], now: float) -> Json:
     """A cluster of which only the store tells."""
     unknown = dict.fromkeys(
-        ("idle", "down", "others", "claimed", "reserved", "components", "unanswered", "strays",
-         "waiting", "clock_offset", "commands_per_look")
+        ("idle", "available", "avoided", "down", "others", "claimed", "reserved", "components",
+         "unanswered", "strays", "waiting", "clock_offset", "commands_per_look")
     )  # fmt: skip
     return {
         "name": row["name"],

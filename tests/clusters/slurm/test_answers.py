@@ -6,14 +6,19 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import Doubt, Refusal
-from metabroker.clusters.slurm.answers import failure
+from metabroker.clusters.slurm.answers import confusing, failure, of_submission
 from metabroker.clusters.transports.base import Completed
 
 from . import recorded
 from .recorded import RELEASES
 
 DOUBT = None
-# The meaning of every case that failed in any release; all that are not here are INVALID.
+POLICY = (
+    "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit "
+    "limit, user's size and/or time limits)"
+)
+# The meaning of every case that failed in any release. All that are not here are the request's own
+# fault where sbatch says so; of other commands it is only sure that nothing was done.
 MEANING: dict[str, Cause | None] = {
     "create too large": Cause.BUSY,
     "create on more nodes than exist": Cause.BUSY,
@@ -39,12 +44,16 @@ FAILED = [case for r in RELEASES for case in recorded.cases(r).values() if case.
 
 @pytest.mark.parametrize("case", FAILED, ids=lambda case: f"{case.release} {case.case}")
 def test_recorded_failures(case: recorded.Case) -> None:
-    meant = MEANING.get(case.case, Cause.INVALID)
+    meant = {MEANING.get(case.case, Cause.INVALID)}
     if "Unspecified error" in case.stderr:
-        meant = Cause.INVALID
+        meant = {Cause.REFUSED}
+    elif case.case not in MEANING and (
+        case.argv[0] != "sbatch" or "reservation is invalid" in case.stderr
+    ):
+        meant = {Cause.INVALID, Cause.REFUSED}
     error = failure(case.completed, case.argv[0])
     found = DOUBT if isinstance(error, Doubt) else error.cause
-    assert found is meant, error.detail
+    assert found in meant, error.detail
     assert error.detail.startswith(f"{case.argv[0]}: ")
     assert len(error.detail) > len(case.argv[0]) + 4
     assert "\n" not in error.detail
@@ -79,19 +88,82 @@ def test_without_munge_the_line_that_says_so_is_told(release: str) -> None:
             DOUBT,
         ),
         ("sbatch: error: Slurm temporarily unable to accept job, sleeping", Cause.BUSY),
-        ("sbatch: error: QOSMaxSubmitJobPerUserLimit", Cause.INVALID),
-        ("sbatch: error: AssocMaxSubmitJobLimit", Cause.BUSY),
+        (f"sbatch: error: QOSMaxSubmitJobPerUserLimit\n{POLICY}", Cause.LIMIT),
+        (f"sbatch: error: QOSMaxSubmitJobPerAccountLimit\n{POLICY}", Cause.LIMIT),
+        (f"sbatch: error: QOSGrpSubmitJobsLimit\n{POLICY}", Cause.LIMIT),
+        (f"sbatch: error: AssocMaxSubmitJobLimit\n{POLICY}", Cause.LIMIT),
+        (f"sbatch: error: AssocGrpSubmitJobsLimit\n{POLICY}", Cause.LIMIT),
+        (f"sbatch: error: QOSMaxCpuPerJobLimit\n{POLICY}", Cause.INVALID),
+        (f"sbatch: error: QOSMaxWallDurationPerJobLimit\n{POLICY}", Cause.INVALID),
+        (f"sbatch: error: QOSMinCpuNotSatisfied\n{POLICY}", Cause.INVALID),
+        (f"sbatch: error: AssocMaxWallDurationPerJobLimit\n{POLICY}", Cause.INVALID),
+        ("Batch job submission failed: Invalid partition name specified", Cause.INVALID),
+        ("Batch job submission failed: Invalid qos specification", Cause.INVALID),
+        ("Batch job submission failed: Invalid feature specification", Cause.INVALID),
         (
-            "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, "
-            "user's size and/or time limits)",
+            "Batch job submission failed: Invalid generic resource (gres) specification",
             Cause.INVALID,
         ),
-        ("", Cause.INVALID),
+        ("Batch job submission failed: Node count specification invalid", Cause.INVALID),
+        (
+            "Batch job submission failed: Requested node configuration is not available",
+            Cause.INVALID,
+        ),
+        (
+            "Batch job submission failed: Requested time limit is invalid (missing or exceeds some "
+            "limit)",
+            Cause.INVALID,
+        ),
+        (
+            "Batch job submission failed: Invalid account or account/partition combination "
+            "specified",
+            Cause.DENIED,
+        ),
+        (
+            "Batch job submission failed: User's group not permitted to use this partition",
+            Cause.DENIED,
+        ),
+        ("Batch job submission failed: Unable to create job record, try again", Cause.BUSY),
+        (
+            "Batch job submission failed: Required partition not available (inactive or drain)",
+            Cause.BUSY,
+        ),
+        ("Batch job submission failed: Invalid authentication credential", Cause.UNREACHABLE),
+        ("Batch job submission failed: Something that is new", Cause.REFUSED),
+        (POLICY, Cause.REFUSED),  # a limit of either kind
+        ("", Cause.REFUSED),
     ],
 )
 def test_other_words(said: str, meant: Cause | None) -> None:
     error = failure(Completed(1, "", said), "sbatch")
     assert (DOUBT if isinstance(error, Doubt) else error.cause) is meant
+
+
+@pytest.mark.parametrize(
+    ("said", "own_options", "reserved", "meant"),
+    [
+        ("Required partition not available (inactive or drain)", False, False, Cause.BUSY),
+        ("Required partition not available (inactive or drain)", True, False, Cause.REFUSED),
+        ("Requested reservation is invalid", False, True, Cause.LOST),
+        ("Requested reservation is invalid", True, False, Cause.REFUSED),
+        ("Invalid partition name specified", True, False, Cause.INVALID),
+    ],
+)
+def test_what_is_full_for_one_users_own_options_closes_no_cluster(
+    said: str, own_options: bool, reserved: bool, meant: Cause
+) -> None:
+    done = Completed(1, "", f"sbatch: error: Batch job submission failed: {said}")
+    error = of_submission(done, own_options=own_options, reserved=reserved)
+    assert isinstance(error, Refusal)
+    assert error.cause is meant
+
+
+@pytest.mark.parametrize(
+    "option", ["--partition=are busy", "--comment=timed out", "-pconnect failure", "-CMaxJobCount"]
+)
+def test_options_in_whose_echo_the_cluster_would_seem_to_speak_are_refused(option: str) -> None:
+    assert "speaks of its own state" in str(confusing([option]))
+    assert confusing(["--partition=short", "--constraint=gpu&fast", "--comment=busy"]) is None
 
 
 def test_a_failure_without_a_word_tells_its_exit_status() -> None:

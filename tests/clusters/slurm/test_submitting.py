@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -51,8 +52,26 @@ def test_the_argument_vector() -> None:
         "sbatch", "--parsable", f"--job-name={TOKEN}", "--ntasks=16", "--time=11",
         "--chdir=/home/anna", "--output=/home/anna/out", "--no-requeue", "--open-mode=append",
         "--partition=batch", "--account=physics", "--qos=normal",
+        f"--comment=metabroker:{ORDER.job}:a_name",
     )  # fmt: skip
-    assert command.stdin == b"#!/bin/sh\nwrapper"
+    head, _, wrapper = command.stdin.partition(b"#!/bin/sh\nwrapper")
+    assert head.decode().splitlines() == [
+        "#!/bin/sh",
+        "export SLURM_SUBMIT_DIR=/home/anna",
+        f"export SLURM_JOB_NAME={ORDER.name}",
+    ]
+    assert wrapper == b""
+
+
+def test_the_users_name_is_seen_in_the_comment_and_never_as_the_jobs_own_name() -> None:
+    order = replace(ORDER, name="mb-forged-1-1-0 \n\x1fx" + "y" * 300)
+    _done, told = submit(order, [said("77\n")])
+    argv = told.commands[0].argv
+    assert argv[1 + argv.index("--parsable")] == f"--job-name={TOKEN}"
+    (shown,) = [word for word in argv if word.startswith("--comment=")]
+    assert re.fullmatch(r"--comment=metabroker:\d+:mb-forged-1-1-0___xy{45}", shown), shown
+    _done, told = submit(replace(ORDER, native=("--comment=mine",)), [said("77\n")])
+    assert [w for w in told.commands[0].argv if w.startswith("--comment")] == ["--comment=mine"]
 
 
 def test_a_reservation_and_an_error_file() -> None:
@@ -146,11 +165,12 @@ def test_no_text_of_a_user_is_more_than_one_word_or_read_by_a_shell(
     )
     _done, told = submit(order, [said("77\n")])
     (command,) = told.commands
-    assert len(command.argv) == 12
+    assert len(command.argv) == 13
     assert command.argv[5] == f"--chdir=/{chdir}"
     assert command.argv[6] == f"--output=/{output.replace('%', '%%')}"
     plain = submit(ORDER, [said("77\n")])[1].commands[0]
-    assert command.argv[:5] + command.argv[7:] == plain.argv[:5] + plain.argv[7:]
+    assert command.argv[:5] + command.argv[7:-1] == plain.argv[:5] + plain.argv[7:-1]
+    assert re.fullmatch(r"--comment=metabroker:[0-9]+:[A-Za-z0-9_.=-]*", command.argv[-1])
     assert command.env == ()
 
 

@@ -1,0 +1,91 @@
+"""`metabroker abandon`."""
+
+from __future__ import annotations
+
+import click
+
+from metabroker.api.client import Json
+from metabroker.cli import common
+from metabroker.cli.errors import FAILED, complain
+from metabroker.cli.table import print_table
+
+_OVER = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
+
+
+@click.command()
+@click.argument("job", type=common.JobId())
+@click.option("--yes", is_flag=True, help="do it; without, it is only told what may still run")
+@common.socket_option
+@common.json_option
+def abandon(job: int, yes: bool, socket_path: str | None, as_json: bool) -> int:
+    """Write off what clusters hold of JOB and cannot be brought to an end. For administrators.
+
+    Its processors are free for other jobs at once, and the job has FAILED, whatever still runs in
+    the clusters: it is told first what that may be, so that somebody can go and look. The daemon
+    goes on trying to end it. Use it where `metabroker cancel` has no effect.
+    """
+    client = common.connect(socket_path)
+    found = client.get(f"jobs/{job}")
+    left = _left(found)
+    if not as_json:
+        _print(job, left)
+    if yes:
+        done = client.change(job, "abandon")
+        if as_json:
+            common.print_json({"job": done, "may_still_run": left, "abandoned": True})
+        else:
+            print(f"{job} {done.get('state', '')}")
+        return 0
+    if as_json:
+        common.print_json({"job": found, "may_still_run": left, "abandoned": False})
+    complain(f"nothing of job {job} is written off yet", f"metabroker abandon --yes {job} does it")
+    return FAILED
+
+
+def _left(job: Json) -> list[Json]:
+    """What clusters may hold of the job, as far as the broker knows."""
+    left = [
+        {
+            "attempt": job["attempts"],
+            "component": part["index"],
+            "cluster": part["cluster"],
+            "native_id": part["native_id"],
+            "reservation": part["reservation"],
+            "hosts": part["hosts"],
+            "detail": part.get("detail") or part["state"],
+        }
+        for part in job["components"]
+        if job["state"] not in (*_OVER, "QUEUED", "HELD") and part["state"] not in _OVER
+    ]
+    return left + [
+        {
+            "attempt": part["attempt"],
+            "component": part["component"],
+            "cluster": part["cluster"],
+            "native_id": None,
+            "reservation": part["name"],
+            "hosts": [],
+            "detail": part["detail"],
+        }
+        for part in job.get("left_behind") or ()
+    ]
+
+
+def _print(job: int, left: list[Json]) -> None:
+    if not left:
+        print(f"nothing of job {job} is known to be in a cluster")
+        return
+    heads = ("COMPONENT", "CLUSTER", "NATIVE", "RESERVATION", "HOSTS", "LAST SEEN")
+    rows = [
+        (
+            f"{part['attempt']}.{part['component']}",
+            part["cluster"],
+            part["native_id"],
+            part["reservation"],
+            ",".join(part["hosts"]),
+            part["detail"],
+        )
+        for part in left
+    ]
+    print("may still run, and hold processors:")
+    print_table(heads, rows)

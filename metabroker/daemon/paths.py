@@ -1,0 +1,115 @@
+"""Whether a job's folder and output can work at all, as far as this host can see.
+
+A job whose folder or output cannot be written fails on its node, and its native system hardly says
+why. So what is certain to fail is refused at submission: in clusters whose files are this host's, a
+folder that is missing where the folder above it is there, or that the account which jobs run under
+may not write. What this host cannot see (a file system of the nodes alone, another user's closed
+home) is let through.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+
+from metabroker.submission.model import Submission
+
+_PATIENCE = 1.0  # seconds for a file system that may hang; then the job is let through
+_AT_A_TIME = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cluster that the job could be put on. `here`: its files are this host's; `meets`: its jobs
+    meet the broker in their own folders; `account`: whose the jobs are; None: the daemon's."""
+
+    cluster: str
+    here: bool
+    meets: bool
+    account: str | None = None
+
+
+class Paths:
+    """Looks, and never waits for long: a file system that hangs holds up threads of its own."""
+
+    def __init__(self) -> None:
+        self._free = threading.BoundedSemaphore(_AT_A_TIME)
+
+    def wrong(self, submission: Submission, places: Iterable[Place]) -> str | None:
+        """Why the job could run nowhere: with named clusters because of one, else because of all;
+        None: it may."""
+        found = [self._in_time(partial(_wrong, submission, place)) for place in places]
+        named = submission.processors.on is not None or submission.processors.cluster is not None
+        told = [why for why in found if why is not None]
+        return told[0] if told and (named or len(told) == len(found)) else None
+
+    def _in_time(self, look: Callable[[], str | None]) -> str | None:
+        if not self._free.acquire(blocking=False):
+            return None
+        told: list[str | None] = []
+
+        def work() -> None:
+            try:
+                told.append(look())
+            finally:
+                self._free.release()
+
+        thread = threading.Thread(target=work, name="paths", daemon=True)
+        thread.start()
+        thread.join(_PATIENCE)
+        return told[0] if told else None
+
+
+def _wrong(submission: Submission, place: Place) -> str | None:
+    if not place.here:
+        return None
+    folder = PurePosixPath(submission.chdir)
+    if place.meets and (why := _unusable(folder, place, sure=True)) is not None:
+        return why
+    outputs = {folder} if submission.output is None else set()
+    for pattern in (submission.output, submission.error):
+        if pattern is not None and "%" not in str(parent := (folder / pattern).parent):
+            outputs.add(parent)
+    told = (_unusable(path, place, sure=False) for path in sorted(outputs) if path != _DEVICES)
+    return next((why for why in told if why is not None), None)
+
+
+_DEVICES = PurePosixPath("/dev")
+
+
+def _unusable(folder: PurePosixPath, place: Place, *, sure: bool) -> str | None:
+    """`sure`: the daemon itself must make something there."""
+    missing = _missing(folder)
+    if missing is not None:
+        # Below a folder of this host; a whole file system may be the nodes' alone.
+        known = len(missing.parents) > 1
+        return f"there is no folder {missing}" if known or sure else None
+    if place.account is None and not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+        return f"its jobs run as this daemon's account, which may not write in {folder}"
+    return None
+
+
+def _missing(folder: PurePosixPath) -> PurePosixPath | None:
+    """The first part of it that is not there, or is no folder; None: all are, or nobody knows."""
+    for part in (*reversed(folder.parents), folder):
+        try:
+            if not os.path.isdir(part) and not _hidden(part):
+                return part
+        except ValueError:
+            return None
+    return None
+
+
+def _hidden(part: PurePosixPath) -> bool:
+    """Whether it may be there, for others to see."""
+    try:
+        os.stat(part)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return False

@@ -1,0 +1,70 @@
+"""One user's mistakes on real clusters: told as they are, and nobody else's matter."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.daemon.harness import Site
+
+pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("real clusters")]
+
+
+def test_jobs_that_a_cluster_will_never_take_close_it_to_nobody(slurm_site: Site) -> None:
+    site = slurm_site
+    site.start()
+    site.look_at_clusters()
+    wrong = [
+        site.submit("-n 1 --cluster delft --native delft:--partition=nope", "#!/bin/sh\ntrue\n")
+        for _ in range(20)
+    ]
+    for job in wrong:
+        ended = site.wait_end(job, "FAILED")
+        assert ended["attempts"] == 1
+        assert "nvalid partition" in ended["reason"], ended["reason"]
+        assert "sbatch" in ended["reason"]
+    shown = site.clusters()["delft"]
+    assert (shown["avoided"], shown["available"]) == (None, shown["idle"])
+    job = site.submit("-n 1 --cluster delft", "#!/bin/sh\ntrue\n")
+    assert site.wait_end(job, "COMPLETED")["attempts"] == 1
+    # Where the broker chooses, another cluster takes it: each was asked once at most.
+    anywhere = site.submit("-n 1 --native delft:--partition=nope", "#!/bin/sh\ntrue\n")
+    assert site.wait_end(anywhere, "COMPLETED")["components"][0]["cluster"] != "delft"
+
+
+def test_an_output_that_cannot_be_opened_is_the_jobs_reason(slurm_site: Site) -> None:
+    site = slurm_site
+    site.start()
+    site.look_at_clusters()
+    job = site.submit("-n 1 --cluster delft -o /proc/metabroker.out", "#!/bin/sh\ntrue\n")
+    reason = site.wait_end(job, "FAILED")["reason"]
+    assert "JobLaunchFailure" in reason and "-o" in reason, reason
+    done = site.cli("submit", "-n", "1", "-o", "nowhere/%j.out", str(site.folder / "script"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"there is no folder {site.work}/nowhere" in done.stderr
+
+
+def test_what_a_wait_says_of_the_end(slurm_site: Site) -> None:
+    site = slurm_site
+    site.start()
+    site.look_at_clusters()
+    job = site.submit("-n 1 --cluster delft --native delft:--partition=nope", "#!/bin/sh\ntrue\n")
+    done = site.cli("wait", "--json", str(job))
+    assert (done.returncode, json.loads(done.stdout)["jobs"][0]["state"]) == (1, "FAILED")
+    assert f"job {job} FAILED: component 0 in delft: sbatch" in done.stderr
+
+
+def test_the_users_folder_and_name_are_seen_natively(slurm_site: Site) -> None:
+    site = slurm_site
+    site.start()
+    site.look_at_clusters()
+    script = "#!/bin/sh\necho $SLURM_SUBMIT_DIR $SLURM_JOB_NAME $(pwd) > seen\n"
+    script += 'squeue -h -j "$SLURM_JOB_ID" -o "%j %k %Z" > shown\n'
+    job = site.submit(["-n", "1", "--cluster", "delft", "-J", "my run"], script)
+    site.wait_end(job, "COMPLETED")
+    work = str(site.work)
+    assert (site.work / "seen").read_text().split() == [work, "my", "run", work]
+    name, comment, folder = (site.work / "shown").read_text().split()
+    assert name.startswith("mb-") and name.endswith(f"-{job}-1-0")
+    assert (comment, folder) == (f"metabroker:{job}:my_run", work)

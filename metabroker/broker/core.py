@@ -125,7 +125,7 @@ class Broker:
             self.outbox.mishaps.append(Mishap(error, cluster=event.cluster))
             self.ledger.lose(event.cluster, "what it tells cannot be used")
             self._dirty = True
-        elif isinstance(event, CancelJob | HoldJob | ReleaseJob):
+        elif isinstance(event, CancelJob | HoldJob | ReleaseJob | AbandonJob):
             self.contain(event.job, error, now)
         elif isinstance(event, SubmitJob | Tick):
             raise error

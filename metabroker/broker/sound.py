@@ -69,7 +69,7 @@ _any_exit = _whole("an exit code", -_LARGEST, _LARGEST)
 _size = _whole("a size", 0, _MOST_BYTES)
 
 # By the event's fields; whatever is not named here was made by the broker itself.
-_CHECKS: dict[type, dict[str, Callable[[Any], Any]]] = {
+_CHECKS: Mapping[type, Mapping[str, Callable[[Any], Any]]] = {
     Staged: {"files": _size, "size": _size},
     Reserved: {"start_time": _moment, "end_time": _moment},
     Submitted: {"native_id": text, "submit_time": _moment},

@@ -4,7 +4,7 @@ that can be. Whoever wrote it, the core and both stores can live with what gets 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 

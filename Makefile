@@ -11,8 +11,9 @@ WORKERS ?= 2
 MINUTES ?= 30
 SEED ?= 1
 BROKERS ?= 1
+CASES ?= 100000
 
-.PHONY: help lock setup demo test test-releases check storm storm-brokers storm-mutations soak federation load clusters-up clusters-down clean
+.PHONY: help lock setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -57,6 +58,9 @@ storm-brokers: setup ## the same with two brokers and three that share a store
 
 storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
 	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)
+
+fuzz: setup ## CASES=100000 of whatever a component, a cluster or a client can write, each time others
+	METABROKER_FUZZ_CASES=$(CASES) $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/fuzz
 
 soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1, over BROKERS=1
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)

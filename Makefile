@@ -12,7 +12,7 @@ MINUTES ?= 30
 SEED ?= 1
 BROKERS ?= 1
 
-.PHONY: help lock setup demo test test-releases check storm storm-brokers storm-mutations soak federation load clusters-up clusters-down clean
+.PHONY: help lock submissions setup demo test test-releases check storm storm-brokers storm-mutations soak federation load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ storm-brokers: setup ## the same with two brokers and three that share a store
 
 storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
 	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)
+
+submissions: setup ## 20,000 submissions under faults of the socket, against the store
+	METABROKER_TEST_SUBMISSIONS=20000 $(BIN)/python -m pytest -q --timeout 3600 tests/faults/test_submissions.py
 
 soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1, over BROKERS=1
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)

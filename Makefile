@@ -13,7 +13,7 @@ SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
 
-.PHONY: help lock setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation load clusters-up clusters-down clean
+.PHONY: help lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -61,6 +61,9 @@ storm-mutations: setup ## plant each deliberate mistake, and see that at most LI
 
 fuzz: setup ## CASES=100000 of whatever a component, a cluster or a client can write, each time others
 	METABROKER_FUZZ_CASES=$(CASES) $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/fuzz
+
+submissions: setup ## 20,000 submissions under faults of the socket, against the store
+	METABROKER_TEST_SUBMISSIONS=20000 $(BIN)/python -m pytest -q --timeout 3600 tests/faults/test_submissions.py
 
 soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1, over BROKERS=1
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)

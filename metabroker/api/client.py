@@ -220,6 +220,8 @@ class Client:
             with suppress(BrokenPipeError):  # one that is too large is answered before its end
                 connection.request(method, path, content, headers)
             response = connection.getresponse()
+            if response.length is None and not response.chunked:  # its head has no end, as it came
+                raise LostReply("the daemon's reply was cut off", "look into its log")
             again = response.headers.get("Retry-After", "")
             return _understood(response.status, response.read(), again)
         except (OSError, HTTPException) as error:

@@ -100,8 +100,12 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     try:
         code = _run()
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may have been closed before we came
+            sys.stdout.flush()
     except BrokenPipeError:
+        code = _closed()
+    except OSError as error:  # what was to be written: all else is told by then
+        complain(f"the output cannot be written: {error.strerror or error}", "see to its disk")
         code = _closed()
     except KeyboardInterrupt:
         _interrupted()

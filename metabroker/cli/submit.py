@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import errno
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -59,18 +61,29 @@ def submit(
         return _dry_run(client, submission, as_json, warnings)
     job = client.submit(to_wire(submission))
     if not waits:
-        if as_json:
-            common.print_json({**job, "warnings": warnings})
-        else:
-            print(job["job"])
+        shown = {**job, "warnings": warnings}
+        _tell(job, lambda: common.print_json(shown) if as_json else print(job["job"]))
         return 0
     if not as_json:
-        print(job["job"], flush=True)
+        _tell(job, lambda: print(job["job"]))
     ended = wait_for(client, int(job["job"]), began=True)
     tell_end(ended)
     if as_json:
         common.print_json({**ended, "warnings": warnings})
     return exit_code(ended)
+
+
+def _tell(job: Mapping[str, Any], write: Callable[[], None]) -> None:
+    """Print it. A job that is queued, and of which nobody hears, is told of where that can be."""
+    try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "standard output is closed")
+        write()
+        sys.stdout.flush()
+    except OSError as error:
+        number = job["job"]
+        what = f"job {number} is queued, but that cannot be written: {error.strerror or error}"
+        raise CliError(what, f"see: metabroker show {number}") from error
 
 
 def _dry_run(client: Client, submission: Submission, as_json: bool, warnings: list[str]) -> int:

@@ -35,6 +35,22 @@ def test_a_reader_that_leaves(
     process.stderr.close()
 
 
+@pytest.mark.parametrize("options", ["", "--json"])
+@pytest.mark.parametrize("where", [">/dev/full", ">&-", "| true"])
+def test_a_job_whose_number_cannot_be_written_is_told_of(
+    service: FakeService, script: Path, environ: dict[str, str], where: str, options: str
+) -> None:
+    words = f"'{sys.executable}' -m metabroker submit -n 1 {options} '{script}'"
+    done = subprocess.run(
+        ["bash", "-c", f"(sleep 0; {words}) {where}; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True, text=True, env=environ, timeout=60, check=False,
+    )  # fmt: skip
+    assert len(service.submissions) == 1
+    told = done.stderr.splitlines()
+    assert done.returncode == 1 and "metabroker: job 1 is queued, but that cannot be" in told[0]
+    assert "Traceback" not in done.stderr
+
+
 @pytest.fixture
 def waiting(
     run: Run, service: FakeService, script: Path, environ: dict[str, str]

@@ -38,8 +38,9 @@ trap_in() {
 }
 while :; do
     for gate in .metabroker* .metabroker*/mb-*; do
+        case $gate in *.away) continue ;; esac
         test -e "$gate" && test ! -O "$gate" || continue
-        mv -T "$gate" "away.$gate" 2>/dev/null && { trap_in "$gate" "$2"; : > "$2/moved"; }
+        mv -T "$gate" "$gate.away" 2>/dev/null && { trap_in "$gate" "$2" "$3"; : > "$2/moved"; }
         mv "$gate/work" "$gate/gone" 2>/dev/null && ln -s "$3" "$gate/work"
         for part in "$gate"/unfinished-*; do
             mv "$part" "$gate/gone" 2>/dev/null && ln -s "$3" "$part"
@@ -67,7 +68,7 @@ def attacking(people: People, folder: Path, victim: str) -> Iterator[Path]:
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        subprocess.run(["rm", "-rf", loot, *folder.glob(".metabroker*"), *folder.glob("away.*")])
+        subprocess.run(["rm", "-rf", loot, *folder.glob(".metabroker*")])
 
 
 @pytest.fixture(params=["self", "sudo", "root-uid"])

@@ -356,9 +356,7 @@ def test_pyslurm_that_is_not_there_or_does_not_fit_is_refused_with_what_to_do(
 @pytest.mark.skipif(find_spec("pyslurm") is not None, reason="pyslurm is installed here")
 def test_the_helper_itself_says_that_pyslurm_is_not_there() -> None:
     it = PyslurmTransport(Beside(), {}, name="delft", python=sys.executable, falls_back=False)
-    with pytest.raises(
-        Unreached, match=r"No module named 'pyslurm'\): install the pyslurm"
-    ):
+    with pytest.raises(Unreached, match=r"No module named 'pyslurm'\): install the pyslurm"):
         it.run(READ)
     it.close()
 

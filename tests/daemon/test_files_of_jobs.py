@@ -98,7 +98,7 @@ def test_results_that_cannot_come_home_stay_in_their_cluster(site: Site) -> None
     """A file in the place of the folder they would go to: nobody can write there, root neither."""
     site.start()
     site.look_at_clusters()
-    script = f"#!/bin/sh\n{until('../../../go')}\necho 42 > answer\n"
+    script = f"#!/bin/sh\n{until('../../go')}\necho 42 > answer\n"
     number = site.submit(["-n", "2", "--stage-out", "answer"], script)
     site.wait_state(number, "RUNNING")
     (site.work / f"metabroker-{number}.0").write_text("in the way")

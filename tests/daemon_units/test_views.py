@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -12,7 +16,9 @@ from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
 from metabroker.broker.job import Component
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import Marks
+from metabroker.clusters.port import Cluster, Marks
+from metabroker.daemon import watcher
+from metabroker.daemon.orders import Orders
 from metabroker.daemon.rules import Rules
 from metabroker.daemon.views import job_view
 from metabroker.daemon.watcher import news
@@ -133,8 +139,8 @@ def test_a_component_in_full() -> None:
 
 REF = Ref(7, 1, 0)
 ARRIVED = Marks(arrived=True, hosts=("n1", "n2"))
-STARTED = Marks(arrived=True, hosts=("n1", "n2"), started=5.0)
-ENDED = Marks(arrived=True, hosts=("n1", "n2"), started=5.0, ended=6.0, exit_code=3, signalled=True)
+STARTED = Marks(arrived=True, hosts=("n1", "n2"), begun=True, started=5.0)
+ENDED = replace(STARTED, ended=6.0, exit_code=3, signalled=True)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +149,7 @@ ENDED = Marks(arrived=True, hosts=("n1", "n2"), started=5.0, ended=6.0, exit_cod
         (Marks(), Marks(), []),
         (Marks(), ARRIVED, [Arrived(REF, "n1 n2")]),
         (ARRIVED, ARRIVED, []),
+        (ARRIVED, replace(ARRIVED, begun=True), []),  # when, it is not known yet
         (ARRIVED, STARTED, [Started(REF, 5.0, "n1 n2")]),
         (STARTED, ENDED, [Ended(REF, 6.0, 3, True)]),
         (ENDED, ENDED, []),
@@ -158,6 +165,44 @@ ENDED = Marks(arrived=True, hosts=("n1", "n2"), started=5.0, ended=6.0, exit_cod
 )
 def test_news(before: Marks, after: Marks, events: list[Event]) -> None:
     assert news(REF, before, after) == events
+
+
+class Looked:
+    """A cluster of which only records are looked at."""
+
+    def __init__(self) -> None:
+        self.marks = Marks()
+
+    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
+        return dict.fromkeys(gates, self.marks)
+
+
+def test_a_start_is_told_when_its_time_is_written_down_or_never_will_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a full disk it is not: the job runs all the same. A time that is changed later is not
+    told again."""
+    told: list[Event] = []
+    cluster = Looked()
+    orders = SimpleNamespace(gate=str)
+    it = watcher.Watcher(cast(Cluster, cluster), cast(Orders, orders), told.append, "delft")
+
+    def seen(marks: Marks) -> None:
+        cluster.marks = marks
+        it._look(dict(it._seen))
+
+    begun = Marks(begun=True, hosts=("n1",))
+    it._seen[REF] = Marks()
+    for marks in (begun, replace(begun, started=50.0), replace(begun, started=4e9)):
+        seen(marks)
+    assert told == [Started(REF, 50.0, "n1")]
+    it._seen[REF] = Marks()
+    seen(begun)
+    monkeypatch.setattr(watcher, "_UNWRITTEN", 0.0)
+    monkeypatch.setattr(time, "time", lambda: 70.0)
+    seen(begun)
+    seen(begun)
+    assert told[1:] == [Started(REF, 70.0, "n1")]
 
 
 # --- rules ------------------------------------------------------------------------------------

@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from metabroker.broker.events import Started
+from metabroker.broker.sound import sound
 from metabroker.broker.states import Cause
+from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import Gates, former_gate_path, gate_path
 from metabroker.clusters.port import Marks, Refusal
 from metabroker.clusters.transports.acting import ActingTransport
@@ -344,3 +347,17 @@ def test_host_names_are_names(files: Files, root: Path, victim: int) -> None:
     os.chown(gate / "arrived", victim, victim)
     found = Gates(files).look([str(gate)])[str(gate)]
     assert found == Marks(arrived=True, hosts=("n1", "n-2.example.org", "n[3-5]"))
+
+
+@pytest.mark.parametrize("moment", [-(10**9), 10**10])
+def test_any_time_of_a_record_can_be_told_on(
+    files: Files, root: Path, victim: int, moment: int
+) -> None:
+    gate = made(root, victim, "run", "started")
+    (gate / "ended").write_text("0 \n")
+    for name in ("started", "ended"):
+        os.utime(gate / name, (moment, moment))
+    marks = Gates(files).look([str(gate)])[str(gate)]
+    for told in (marks.started, marks.ended):
+        assert told is not None and 0.0 <= told <= 2.0**32
+    sound(Started(Ref(1, 1, 0), marks.started or 0.0))

@@ -58,6 +58,7 @@ SCRIPT = "script"
 _BORN = ".born"
 _HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is not expanded
 _MOST_HOSTS = 10_000
+_LAST = 2.0**32  # Unix seconds: in the year 2106
 _EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
 PEERS = "peers.json"
 # What a wrong or closed folder leads to; all else may be better soon.
@@ -269,7 +270,7 @@ def _marks(seen: Glance, gate: str) -> Marks | None:
         return None
     if entries is None:
         return None
-    times = {entry.name: entry.modified for entry in entries}
+    times = {entry.name: _moment(entry.modified) for entry in entries}
     arrived = ARRIVED in times or READY in times
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
@@ -285,6 +286,12 @@ def _marks(seen: Glance, gate: str) -> Marks | None:
         signalled=signalled,
         gave_up=Position.ABORT.value in times,
     )
+
+
+def _moment(time: float) -> float:
+    """A file's time, which its owner may set to any: within those that can be told on. Whether it
+    is one of the job's is the core's to say."""
+    return min(time, _LAST) if time >= 0.0 else 0.0
 
 
 def _record(seen: Glance, path: str) -> bytes:

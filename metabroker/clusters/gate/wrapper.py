@@ -12,7 +12,7 @@ from metabroker.clusters.staging import work_folder
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
-_OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"})
+_OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
 
 
 def wrapper(order: ComponentOrder, cluster: str, *, acting: bool = False) -> bytes:

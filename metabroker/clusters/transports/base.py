@@ -48,7 +48,7 @@ class TooMany(OSError):
         super().__init__(errno.EFBIG, text)
 
 
-OF_THE_HOST = frozenset({"sh", "date", "sudo"})
+OF_THE_HOST = frozenset({"sh", "date", "sudo", "getent", "id", "ls"})
 """Programs of the host itself. All others are the cluster's own commands, which `bin` names."""
 
 

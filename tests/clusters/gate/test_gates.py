@@ -368,7 +368,7 @@ def test_a_full_disk_is_a_refusal_before_the_gate_is_armed(tmp_path: Path) -> No
     gate = at(tmp_path, Position.WAIT)
     with pytest.raises(Refusal, match="No space left") as caught:
         Gates(FullDisk()).introduce(gate, PEERS)
-    assert caught.value.cause is Cause.UNREACHABLE
+    assert caught.value.cause is Cause.REFUSED
     assert gate not in caught.value.detail, "the gate's name is a secret"
     assert positions(gate) == {"wait"}
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -421,3 +422,74 @@ def test_a_host_list_that_cannot_be_expanded_stays_as_it_is(
     full = [shutil.which(shell[0]) or "", *shell[1:]]
     assert single(it, full, SLURM_JOB_NODELIST="n[1-2]", PATH=path)[0] == 0
     assert gates().look([it.gate])[it.gate].hosts == ("n[1-2]",)
+
+
+# --- what users export, and what others put in its way ----------------------------------------
+
+
+def test_what_a_user_exports_is_the_scripts_alone(tmp_path: Path, shell: list[str]) -> None:
+    """Variables with names that a shell, or a wrapper of before, uses for itself."""
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    (trap / "go").write_text("")
+    for tool in ("mv", "sleep", "uname", "sort", "scontrol"):
+        (trap / tool).write_text(f"#!/bin/sh\ntouch '{trap}/ran'\n")
+        (trap / tool).chmod(0o755)
+    values = {
+        **{name: str(trap) for name in ("gate", "work", "mb__gate", "CDPATH", "HOME")},
+        **dict.fromkeys(("patience", "nap", "list", "hosts", "host", "status", "IFS"), "x"),
+        **dict.fromkeys(("signalled", "naps", "limit", "UID", "PPID", "EUID", "OPTIND"), "x"),
+        "PATH": str(trap),
+        "ENV": f"{trap}/uname",
+        "BASH_ENV": f"{trap}/uname",
+        "SLURM_JOB_NODELIST": "forged",
+        "PS4": "$(touch ran)",
+    }
+    script = f"#!{sys.executable}\n".encode() + ENV.split(b"\n", 1)[1]
+    it = order(tmp_path, script=script, environment=values)
+    code, out, err = single(it, shell)
+    assert (code, err) == (0, b"")
+    seen = json.loads(out)
+    given = values.keys() - {"mb__gate", "UID", "PPID", "EUID", "OPTIND"}
+    assert {name: seen.get(name) for name in given} == {name: values[name] for name in given}
+    assert seen.get("mb__gate") is None
+    assert positions(it.gate) == {"run"} and not (trap / "ran").exists()
+    marks = gates().look([it.gate])[it.gate]
+    assert marks.exit_code == 0 and marks.hosts == (os.uname().nodename,)
+
+
+def test_marks_of_its_template_in_what_users_give_are_data(
+    tmp_path: Path, shell: list[str]
+) -> None:
+    words = ("# EXPORTS\n", "'\n# EXPORTS\nexit 9\n", "# SETTINGS\n")
+    it = order(tmp_path, script=SHOW, args=words, environment={"A": words[1], "B": words[0]})
+    code, out, _err = single(it, shell)
+    assert (code, out.decode()) == (0, "".join(f"<{word}>" for word in words))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as somebody else")
+@pytest.mark.parametrize("how", ["gate", "link", "script"])
+def test_nothing_is_run_from_a_gate_that_is_not_its_own(
+    tmp_path: Path, shell: list[str], started: list[Running], how: str
+) -> None:
+    """Somebody else has put another one in its place while it waited."""
+    it = order(tmp_path, script=b"#!/bin/sh\n")
+    running = waiting(it, shell, started)
+    gate, other = Path(it.gate), tmp_path / "other"
+    other.mkdir()
+    (other / "script").write_text(f"#!/bin/sh\ntouch {tmp_path}/owned\n")
+    (other / "script").chmod(0o755)
+    for path in (other, other / "script"):
+        os.chown(path, 65533, 65533)
+    if how == "script":
+        (other / "script").rename(gate / "script")
+        (gate / "wait").rename(gate / "go")
+    else:
+        (other / "go").write_text("")
+        gate.rename(tmp_path / "away")
+        if how == "gate":
+            other.rename(gate)
+        else:
+            gate.symlink_to(other)
+    assert running.end()[0] == 75
+    assert not (tmp_path / "owned").exists()

@@ -170,7 +170,7 @@ class Broker:
                 held_back = True
                 continue
             if not self._may_be_sent(job, placement, now):
-                self._join(job, now)
+                self._join_anew(job, now)
                 self.scheduler.depart()
                 held_back = True
                 continue
@@ -195,9 +195,9 @@ class Broker:
         for number, barred in list(self.refusals.detours.items()):
             job = self.jobs[number]
             if self.refusals.elsewhere(job, now) != barred and self.scheduler.remove(number):
-                self._join(job, now)
+                self._join_anew(job, now)
         for job in self.refusals.let_through(now, self._can_go):
-            self._join(job, now)
+            self._join_anew(job, now)
         self.scheduler.depart()
 
     def _may_be_sent(self, job: Job, placement: Sequence[int], now: float) -> bool:
@@ -471,19 +471,18 @@ class Broker:
                 self.refusals.add(job)
                 self.timers.set(self.refusals.until(job, now), None)
                 return
-            self._requeue_beside(job, barred)
             if request.clusters is None:
                 request = Request(request.sizes, exclude=tuple(sorted(barred)))
                 self.refusals.detours[job.id] = barred
         self.scheduler.arrive(job.id, request, job.queue, job.queued_at, seq=job.seq)
 
-    def _requeue_beside(self, job: Job, barred: frozenset[int]) -> None:
-        """Out of the local queue of a cluster that it must not go to."""
-        if job.queue in barred and job.local is None:
-            self._count_waiting(job, -1)
-            job.queue = self.queue_of(job, barred)
-            self._count_waiting(job, +1)
-            self.outbox.changed(job)
+    def _join_anew(self, job: Job, now: float) -> None:
+        """Into a queue that is chosen by where the job may go now, at its old place."""
+        self._count_waiting(job, -1)
+        job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
+        self._count_waiting(job, +1)
+        self.outbox.changed(job)
+        self._join(job, now)
 
     def _withdraw(self, job: Job) -> None:
         """Out of its queue; whoever is behind may be able to start."""

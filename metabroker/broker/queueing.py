@@ -30,8 +30,9 @@ def choose_local(
     """
     if chosen is not None:
         return chosen
-    clusters = [c for c in range(len(sizes)) if c not in excluded] or list(range(len(sizes)))
+    clusters = range(len(sizes))
     fitting = [c for c in clusters if sizes[c] >= largest or sizes[c] == 0]
+    fitting = [c for c in fitting if c not in excluded] or fitting
     answering = [c for c in fitting if known[c]]
     candidates = answering or fitting or list(clusters)
     if home is not None and home in candidates:

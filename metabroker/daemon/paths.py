@@ -70,6 +70,9 @@ def _wrong(submission: Submission, place: Place) -> str | None:
     folder = PurePosixPath(submission.chdir)
     if place.meets and (why := _unusable(folder, place, sure=True)) is not None:
         return why
+    closed = place.account is None and os.path.isdir(folder)
+    if closed and not os.access(folder, os.X_OK, effective_ids=True):
+        return f"its jobs run as this daemon's account, which may not enter {folder}"
     outputs = {folder} if submission.output is None else set()
     for pattern in (submission.output, submission.error):
         if pattern is not None and "%" not in str(parent := (folder / pattern).parent):

@@ -115,7 +115,8 @@ class Rules:
             raise ServiceError(
                 Failure.FORBIDDEN,
                 f"{caller.user} may not submit: jobs run under the daemon's own account, {account}",
-                "ask the administrator to add you to `submitters` in the configuration",
+                "ask the administrator to add you to `submitters` in the configuration, or for "
+                "`run_as: sudo`, by which jobs are their submitters' own",
             )
         if not self.shared_everywhere:
             raise ServiceError(

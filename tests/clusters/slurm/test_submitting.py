@@ -58,7 +58,7 @@ def test_the_argument_vector() -> None:
     assert head.decode().splitlines() == [
         "#!/bin/sh",
         "export SLURM_SUBMIT_DIR=/home/anna",
-        f"export SLURM_JOB_NAME={ORDER.name}",
+        "export SLURM_JOB_NAME='a name'",
     ]
     assert wrapper == b""
 

@@ -69,7 +69,7 @@ class Rules:
             try:
                 users.given(caller)
             except ServiceError as error:
-                refused = error
+                refused = refused or error
             else:
                 return
         if refused is None or any(name not in self.users for name in self.clusters):

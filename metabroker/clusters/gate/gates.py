@@ -63,6 +63,11 @@ _EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
 PEERS = "peers.json"
 # What a wrong or closed folder leads to; all else may be better soon.
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS})
+# What a component can make of its own gate: folders in the place of files, files that are closed.
+_SPOILT = frozenset(
+    {errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.EEXIST, errno.ELOOP}
+    | {errno.EACCES, errno.EPERM, errno.ENAMETOOLONG}
+)
 
 
 APART = "2."
@@ -98,8 +103,19 @@ def _doubted(method: Callable[P, R]) -> Callable[P, R]:
             return method(*args, **given)
         except (CommandLost, CommandMissing) as lost:
             raise Doubt(f"the component's gate: {lost}") from lost
+        except OSError as error:
+            raise Doubt(f"the component's gate: {error.strerror or error}") from error
 
     return doubted
+
+
+class _Spoilt(contextlib.AbstractContextManager[None]):
+    """What follows is left out where the gate is not as it was made: exchanged, or spoilt by its
+    own component. Then its component alone may be the worse for it, and it is not tried for ever.
+    """
+
+    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> bool:
+        return isinstance(error, Unsafe) or (isinstance(error, OSError) and error.errno in _SPOILT)
 
 
 class Gates:
@@ -172,19 +188,22 @@ class Gates:
 
     @_doubted
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
-        """`armed -> go`, with the peers file in its place (see `introduce`).
+        """`armed -> go`, with the peers file in its place (see `introduce`). The job is committed:
+        what cannot be done now is tried again, whatever the reason.
 
         Raises:
             Refusal: the gate is shut or gone.
         """
-        position = self._position(gate)
-        if position in (Position.GO, Position.RUN):
-            return
-        if position is Position.ARMED:
-            if self._files.read(f"{gate}/{PEERS}") is None:
-                self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
-            if self._move(gate, Position.ARMED, Position.GO):
+        with contextlib.suppress(Unsafe):
+            names = {entry.name for entry in self._files.list(gate) or ()}
+            if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
                 return
+            if Position.ARMED.value in names:
+                if PEERS not in names:
+                    self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
+                old, new = (f"{gate}/{p.value}" for p in (Position.ARMED, Position.GO))
+                if self._files.rename(old, new):
+                    return
         raise Refusal(Cause.LOST, "the component's gate is shut")
 
     @_doubted
@@ -195,10 +214,10 @@ class Gates:
         for position in (Position.WAIT, Position.ARMED, Position.GO):
             if self._move(order.gate, position, Position.ABORT):
                 return True
-        with contextlib.suppress(Unsafe):
+        with _Spoilt():
             if self._files.rename(f"{order.gate}/{_BORN}", f"{order.gate}/{Position.ABORT.value}"):
                 return True
-        return self._position(order.gate) is not Position.RUN
+        return self._is_shut(order.gate)
 
     @_doubted
     def look(self, gates: Iterable[str]) -> dict[str, Marks]:
@@ -242,32 +261,44 @@ class Gates:
     @_doubted
     def remove(self, gate: str) -> None:
         """Remove the gate: it is shut for ever."""
-        with contextlib.suppress(Unsafe):  # what stands there now is nothing of ours
+        with _Spoilt():  # what stands there now is nothing of ours, or of its user's making
             self._files.remove_tree(gate)
 
     def _position(self, gate: str) -> Position | None:
         names = {entry.name for entry in self._entries(gate)}
         return next((p for p in Position if p.value in names), None)
 
+    def _is_shut(self, gate: str) -> bool:
+        """Whether nothing can start from there any more. Where a component has spoilt its own gate
+        that is not known, and so it is not."""
+        try:
+            names = {entry.name for entry in self._files.list(gate) or ()}
+        except Unsafe:
+            return True
+        except OSError as error:
+            if error.errno in _SPOILT:
+                return False
+            raise
+        return names.isdisjoint(p.value for p in Position if p is not Position.ABORT)
+
     def _entries(self, gate: str) -> Sequence[Entry]:
         """What is in it. One that somebody has exchanged is gone: its component, which looks
         whose it is too, starts nothing from there."""
-        with contextlib.suppress(Unsafe):
+        with _Spoilt():
             return self._files.list(gate) or ()
         return ()
 
     def _move(self, gate: str, old: Position, new: Position) -> bool:
-        with contextlib.suppress(Unsafe):
+        with _Spoilt():
             return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
         return False
 
 
 def _marks(seen: Glance, gate: str) -> Marks | None:
     """What the records say. They are a user's to write: what cannot be is not believed."""
-    try:
+    entries = None
+    with _Spoilt():
         entries = seen.list(gate)
-    except Unsafe:
-        return None
     if entries is None:
         return None
     times = {entry.name: _moment(entry.modified) for entry in entries}

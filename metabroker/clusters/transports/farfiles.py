@@ -43,7 +43,10 @@ umask 077; new=${1%/*}/.${1##*/}.$3
 cat >"$new" && chmod "$2" "$new" && mv -f -- "$new" "$1" && exit 0
 rm -f -- "$new" 2>/dev/null; exit 1
 """
-_RENAME = 'mv -f -T -- "$1" "$2"'
+_RENAME = """
+if test -d "$2" && ! test -d "$1"; then echo "$2: $3" >&2; exit 1; fi
+mv -f -T -- "$1" "$2"
+"""
 _PLAIN = (
     'if test -h "$1" || { test -e "$1" && test ! -f "$1"; }; then echo "$1: $2" >&2; exit 1; fi'
 )
@@ -87,7 +90,8 @@ class CommandFiles:
 
     def rename(self, old: str, new: str) -> bool:
         """Rename in one step; False if `old` is not there."""
-        return self._there(_guarded(_RENAME, old, new, guard=(old, new))) is not None
+        words = (old, new, os.strerror(errno.EISDIR))
+        return self._there(_guarded(_RENAME, *words, guard=(old, new))) is not None
 
     def read(self, path: str) -> bytes | None:
         """The content; None if it is not there."""

@@ -80,6 +80,11 @@ class Ways:
             sftp.posix_rename(old, new)
         except FileNotFoundError:
             return False
+        except OSError as error:
+            # It has one word for all failures.
+            if error.errno is None and _is_folder(sftp, new):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)) from error
+            raise
         return True
 
     def forget(self, path: str) -> None:
@@ -333,3 +338,9 @@ def _regular(sftp: paramiko.SFTPClient, path: str) -> None:
     mode = sftp.lstat(path).st_mode
     if mode is None or not stat.S_ISREG(mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+
+
+def _is_folder(sftp: paramiko.SFTPClient, path: str) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return stat.S_ISDIR(sftp.lstat(path).st_mode or 0)
+    return False

@@ -179,7 +179,11 @@ class Broker:
                 continue
             begun += 1
             self._count_waiting(job, -1)
-            self.saga.begin(job, placement, now)
+            try:
+                self.saga.begin(job, placement, now)
+            except Exception as error:
+                self.contain(job.id, error, now)
+                continue
             usage.add(job, sum(component.processors for component in job.components), 1)
         for job in back:  # to their old places
             self._join(job, now)

@@ -152,6 +152,24 @@ def test_a_timer_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monkey
     assert (core.job(1)["state"], core.job(2)["state"]) == ("FAILED", "SUBMITTING")
 
 
+def test_an_attempt_that_cannot_be_begun_fails_its_job(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saga = core.engine.broker.saga
+    begin = saga.begin
+
+    def breaks(job: Any, placement: Any, now: float) -> None:
+        if job.id == 3:
+            raise ValueError("what it asks for cannot be")
+        begin(job, placement, now)
+
+    monkeypatch.setattr(saga, "begin", breaks)
+    core.engine.process([ask(Answers().to("c")), ask(Answers().to("d"))], NOW)
+    assert core.job(3)["state"] == "FAILED" and "ValueError" in core.job(3)["reason"]
+    assert core.job(4)["state"] == "SUBMITTING"
+    assert [mishap.job for mishap in core.mishaps] == [3]
+
+
 def test_a_former_attempts_bad_answer_does_not_fail_the_present_one(core: Core) -> None:
     core.tell(Refused(ONE, Step.NONE, Cause.LOST, ""))
     job = core.engine.broker.jobs[1]

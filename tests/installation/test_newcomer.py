@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.installation import mistakes
 from tests.installation.building import ROOT, source, wheel
 from tests.installation.service import UNIT, Service
 from tests.testbed.apt import PackagesUnavailable
@@ -101,6 +102,7 @@ def test_install_use_upgrade_with_jobs_running_and_remove(
     service.start()
     assert service.journal.until("serving at")["PRIORITY"] == "6"
     _let_anna_submit(host, service)
+    mistakes.make(host, "anna")
     _submit_and_watch(host)
     running = _upgrade(host, service, tmp_path)
     ended = until(host, running, "FAILED")

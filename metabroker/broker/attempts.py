@@ -199,9 +199,14 @@ class Attempts:
         # That a component was killed while it was cleaned away tells nothing new of why.
         known = component.cause not in (None, Cause.EXIT) and event.cause is Cause.KILLED
         if event.cause is not None and component.exit_code != 0 and not known:
+            if component.tries and component.cause is not event.cause:
+                component.detail = ""  # of a try to end it: no reason of its end
             component.cause = event.cause
+            component.detail = event.detail or component.detail
         elif component.cause is None and component.exit_code is None:
             component.cause = Cause.KILLED
+            if component.tries:
+                component.detail = ""
 
     def _gone(self, component: Component, now: float) -> None:
         """Its cluster holds nothing of it; what is left is the folder of its gate, and in that

@@ -10,6 +10,7 @@ from .observation import NativeJob, NativeState, Snapshot
 from .states import Cause, Phase, Step
 
 _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
+_BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
 
 
 class Looks(Finding):
@@ -23,6 +24,7 @@ class Looks(Finding):
                     self._judge(component, snapshot, now)
                 except Exception as error:  # what is told of one job is no matter of the others
                     self.contain(component.ref.job, error, now, component.ref)
+        self._judge_reservations(cluster, snapshot, now)
         known = self.live[cluster]
         shown = [t for t, j in snapshot.jobs.items() if j.state is not NativeState.ENDED]
         lost: list[str] = []
@@ -39,6 +41,13 @@ class Looks(Finding):
                 self._out.effects.append(CleanStray(cluster, token, spare))
         if lost or len(self.leftovers):
             self._look_for_lost(cluster, snapshot, lost, now)
+
+    def _judge_reservations(self, cluster: int, snapshot: Snapshot, now: float) -> None:
+        degraded = [t for t, r in snapshot.reservations.items() if r.degraded]
+        for ref in [tokens.parse(self._settings.instance, token) for token in degraded]:
+            component = None if ref is None else self.live[cluster].get(ref)
+            if component is not None and component.phase in _BEFORE_THE_BARRIER:
+                self._degraded(component, snapshot, now)
 
     def _judge(self, component: Component, snapshot: Snapshot, now: float) -> None:
         if snapshot.taken_at < component.asked_at + self._settings.visible_after:
@@ -86,4 +95,19 @@ class Looks(Finding):
         if self._irreversible(job):
             self._owe(component, Step.CLEAN, now)
         else:
-            self._roll_back(job, now, self._blame(component, component.detail))
+            detail = component.detail
+            if component.cause is not Cause.LOST:
+                detail = f"its job ended before all were at the barrier ({detail})"
+            self._roll_back(job, now, self._blame(component, detail))
+
+    def _degraded(self, component: Component, snapshot: Snapshot, now: float) -> None:
+        """Its reservation has lost nodes before its job was seen to run in it: it may never."""
+        job = self._jobs.get(component.ref.job)
+        if snapshot.taken_at < component.asked_at or job is None or job.single:
+            return
+        if component not in job.components or self._irreversible(job):
+            return
+        why = "its reservation has lost nodes that it was given"
+        component.cause, component.detail = Cause.NODE, why
+        self._out.changed(component)
+        self._roll_back(job, now, self._blame(component, why))

@@ -37,12 +37,14 @@ class NativeJob:
 
 @dataclass(frozen=True, slots=True)
 class NativeReservation:
-    """One of the broker's own reservations as the cluster shows it."""
+    """One of the broker's own reservations as the cluster shows it. `degraded`: it has lost nodes
+    that it was given."""
 
     processors: int
     start_time: float | None = None
     end_time: float | None = None
     hosts: str | None = None
+    degraded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,10 @@ from .staging import Staging
 from .states import Cause, JobState, Phase, Step
 from .tokens import Ref
 
+_SIGNAL = 128
+"""Exit codes above it are a shell's for a command that died of a signal."""
+
+_ENDS = frozenset({Cause.NODE, Cause.KILLED, Cause.OVERTIME, Cause.EXIT, Cause.LOST})
 _UNCOMMITTED = frozenset({JobState.RESERVING, JobState.SUBMITTING, JobState.WAITING})
 
 
@@ -261,7 +265,9 @@ class Saga(Staging):
         if event.step in (Step.FETCH, Step.KEEP):
             self._not_fetched(component, job, event.detail, now)
             return
-        if component.detail != event.detail:
+        # Why it ended is not that something could not be asked afterwards.
+        told = event.step is Step.CLEAN and component.cause in _ENDS
+        if component.detail != event.detail and not told:
             component.detail = event.detail
             self._out.changed(component)
         if event.step is Step.RESERVE and job is not None:
@@ -323,12 +329,14 @@ class Saga(Staging):
         ended = self._within(job, event.time, now)
         component.end_time = max(ended, component.start_time or ended)
         cleaning = component.step is Step.CLEAN
-        if not event.signalled and not (cleaning and event.exit_code):
-            # What fails while it is being ended was most likely ended: its cluster knows. (Its
-            # own record may not: the signal reaches the script a moment before the wrapper.)
+        # What fails while it is being ended was most likely ended, as was what died of a signal:
+        # its cluster knows. (Its own record may not: the signal reaches the script a moment before
+        # the wrapper.)
+        signalled = event.signalled or event.exit_code > _SIGNAL
+        if not signalled and not (cleaning and event.exit_code):
             component.advance(Phase.ENDED)
         self._out.changed(component)
-        if not event.signalled and not component.reserves and not cleaning:
+        if not signalled and not component.reserves and not cleaning:
             # Its native job ends by itself: there is nothing to ask its cluster for. Should
             # anything be left all the same, the next look shows it as a stray.
             self._gone(component, now)

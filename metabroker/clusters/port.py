@@ -143,7 +143,7 @@ class Submission:
 @dataclass(frozen=True, slots=True)
 class Remains:
     """What was found when the last of a component was removed. `shut`: its gate was shut before
-    its script could start."""
+    its script could start. `detail`: the cluster's words on an end that was not the broker's."""
 
     started: bool = False
     start_time: float | None = None
@@ -151,6 +151,7 @@ class Remains:
     exit_code: int | None = None
     cause: Cause | None = None
     shut: bool = False
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,7 @@ def _steps(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
             left.exit_code,
             left.cause,
             left.shut,
+            left.detail,
         )
     if isinstance(effect, Arm):
         return (yield from _arming(effect, cluster, orders))

@@ -193,9 +193,10 @@ def _look(bench: Bench, cluster: int, options: dict[str, str]) -> Observed:
         token = bench.token(_ref(key))
         word, _, held = value.partition(":")
         word, _, reserved = word.rpartition("+") if "+" in word else (word, "", word)
-        if reserved == "reserved":
-            reservations[token] = NativeReservation(int(held))
-        if word != "reserved":
+        if reserved in ("reserved", "degraded"):
+            lost = reserved == "degraded"
+            reservations[token] = NativeReservation(int(held), degraded=lost)
+        if word not in ("reserved", "degraded"):
             state = _NATIVE.get(word, NativeState.UNKNOWN)
             cause = _CAUSES.get(word)
             code = 0 if word == "COMPLETED" else None

@@ -85,6 +85,10 @@ trap 'mb__signalled=signalled' HUP INT TERM USR1 USR2
     exec "$mb__gate/script" "$@"
 )
 mb__status=$?
+# Who ends a whole job signals one process after the other: this shell may be the next.
+case $mb__signalled$mb__status in
+    129 | 130 | 138 | 140 | 143) sleep 0.2 2>/dev/null || sleep 1 ;;
+esac
 trap '' HUP INT TERM USR1 USR2
 echo "$mb__status $mb__signalled" > "$mb__gate/ended"
 exit "$mb__status"

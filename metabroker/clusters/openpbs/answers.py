@@ -19,7 +19,8 @@ UNKNOWN_QUEUE = 170
 QUEUE_NOT_ENABLED = 173
 UNKNOWN_RESERVATION = 236
 BAD_TIME = 238
-ENDING = frozenset({202, 237})  # already exiting; its deletion is in progress
+ENDING = frozenset({168, 202, 237})
+"""It is ending already: in a state in which it cannot be ended, exiting, being deleted."""
 
 _NOT_DELIVERED = ("cannot connect", "Couldn't connect", "can not connect", "pbsconf error")
 _NO_ANSWER = ("ommunication failure", "End of File", "Protocol", "timed out", "Premature end")

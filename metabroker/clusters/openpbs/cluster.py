@@ -32,6 +32,7 @@ from .commands import Account
 from .examine import examine
 from .identity import identify
 from .lasting import Lasting
+from .operations import Ending
 from .parsing import Job
 from .snapshot import for_us, snapshot
 
@@ -113,9 +114,11 @@ class OpenPBSCluster(GatedCluster):
 
     def clean(self, order: CleanOrder) -> Operation[Remains]:
         """Fence, cancel, delete; the record stays until `discard`."""
-        return (yield from self._cleaned(order, self._ending(order)))
+        seen = Ending()
+        left = yield from self._cleaned(order, self._ending(order, seen))
+        return replace(left, detail=seen.words(left.cause))
 
-    def _ending(self, order: CleanOrder) -> Operation[Cause | None]:
+    def _ending(self, order: CleanOrder, seen: Ending) -> Operation[Cause | None]:
         """Clean up; how the job ended, also where the server forgets jobs that have."""
         who = self._who
         stray = None
@@ -123,7 +126,10 @@ class OpenPBSCluster(GatedCluster):
             stray = self._verified.stray(order.token)
         if stray is not None:
             who = replace(who, user=stray, operator=who.user)
-        last = yield from operations.clean(who, order.token, reservation=order.reservation)
+        last = yield from operations.clean(
+            who, order.token, reservation=order.reservation, seen=seen
+        )
+        seen.last = last
         if last is not None and last.state is NativeState.ENDED:
             return last.cause
         marks = self.look([order.gate]) if order.gate is not None else {}

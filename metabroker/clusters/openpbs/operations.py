@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
@@ -18,6 +19,7 @@ from .answers import failure
 from .commands import Account
 from .parsing import Job, Node, Reservation
 from .snapshot import Look, native_job
+from .states import is_going
 
 _HISTORY = 300.0  # how far back ended jobs are looked for, in seconds
 _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
@@ -32,7 +34,8 @@ def look(
     """One look: five commands at most, six with the other form of the nodes. `accounts`: whose
     jobs are looked at, if they are not all the account's own.
 
-    Jobs are asked for before nodes: a job that ends in between is then seen as held, not as idle.
+    Jobs and reservations are asked for before nodes: a job that ends in between, or a reservation
+    that begins, is then seen as held, not as idle.
     """
     count = 4
     version = known_version
@@ -48,8 +51,8 @@ def look(
     if found:
         count += 1
         jobs = yield from _jobs(list(found), history=history)
-    nodes, asked = yield from _nodes()
     reservations = yield from _reservations()
+    nodes, asked = yield from _nodes()
     return Look(taken_at, nodes, jobs, reservations, version, count + asked - 1)
 
 
@@ -150,18 +153,45 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
 # --- cleaning ---------------------------------------------------------------------------------
 
 
-def clean(who: Account, token: str, *, reservation: bool) -> Operation[NativeJob | None]:
-    """Leave nothing of the token; answers its job as it was seen last.
+@dataclass(slots=True)
+class Ending:
+    """What was seen of a token while it was cleaned away. `cancelled`: its job was ended for that;
+    `reserved`: whether its reservation was still whole when it was to be deleted."""
+
+    cancelled: bool = False
+    reserved: bool | None = None
+    last: NativeJob | None = None
+
+    def words(self, cause: Cause | None) -> str:
+        """Why it ended, where the broker has not ended it and its script neither."""
+        if cause is None or self.cancelled:
+            return ""
+        if cause is Cause.KILLED and self.reserved is False:
+            return "its reservation was deleted in the cluster, and its job with it"
+        over = self.last is not None and self.last.state is NativeState.ENDED
+        return self.last.reason if over and self.last is not None else ""
+
+
+def clean(
+    who: Account, token: str, *, reservation: bool, seen: Ending | None = None
+) -> Operation[NativeJob | None]:
+    """Leave nothing of the token; answers its job as it was seen last. `seen` is filled in.
 
     Raises:
         Doubt: not yet.
     """
+    seen = seen or Ending()
+
+    def cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
+        seen.cancelled = True
+        return _cancel(who, jobs)
+
+    def delete() -> Operation[bool]:
+        return delete_reservations(who, token, seen)
+
     return (
         yield from cleaning.clean(
-            token,
-            lambda: find(who, token),
-            lambda jobs: _cancel(who, jobs),
-            (lambda: delete_reservations(who, token)) if reservation else None,
+            token, lambda: find(who, token), cancel, delete if reservation else None
         )
     )
 
@@ -173,9 +203,13 @@ def _cancel(who: Account, jobs: Sequence[NativeJob]) -> Operation[None]:
         raise Doubt(failure(done, "qdel").detail)
 
 
-def delete_reservations(who: Account, token: str) -> Operation[bool]:
+def delete_reservations(
+    who: Account, token: str, seen: Ending | None = None
+) -> Operation[bool]:
     """Delete; False while one is still there."""
     mine = yield from reservations_of(who, token)
+    if seen is not None and seen.reserved is None:
+        seen.reserved = any(not is_going(r.state) for r in mine)
     if not mine:
         return True
     yield from delete([r.id for r in mine])

@@ -16,7 +16,18 @@ from metabroker.clusters.twins import by_token
 
 from .commands import Account
 from .parsing import Job, Node, Reservation
-from .states import end_cause, has_begun, holds, is_taken_whole, is_unsettled, job_state, takes_jobs
+from .states import (
+    end_cause,
+    ended_words,
+    has_begun,
+    holds,
+    is_degraded,
+    is_taken_whole,
+    is_unsettled,
+    job_state,
+    state_word,
+    takes_jobs,
+)
 
 _AMOUNT = re.compile(r"[0-9]+[kmgtp]?[bw]?", re.IGNORECASE)
 
@@ -80,7 +91,11 @@ def snapshot(look: Look, who: Account, prefix: str, horizon: float) -> Snapshot:
         jobs=by_token((job.name, native_job(job)) for job in _tokens(look.jobs, who.user, prefix)),
         reservations={
             r.name: NativeReservation(
-                r.processors, r.start_time, r.end_time, " ".join(r.vnodes) or None
+                r.processors,
+                r.start_time,
+                r.end_time,
+                " ".join(r.vnodes) or None,
+                degraded=is_degraded(r.state, r.substate),
             )
             for r in mine
         },
@@ -149,12 +164,19 @@ def native_job(job: Job) -> NativeJob:
         native_id=job.id,
         submit_time=job.submit_time,
         state=state,
-        word=job.state,
+        word=state_word(job.state),
         processors=job.processors,
         hosts=" ".join(job.hosts) or None,
-        reason=job.comment if state is NativeState.PENDING else "",
+        reason=_reason(job, state),
         start_time=job.start_time,
         end_time=job.end_time if ended else None,
         exit_code=0 if ended and cause is None else None,
         cause=cause,
     )
+
+
+def _reason(job: Job, state: NativeState) -> str:
+    """Why it waits, or how it ended, in words."""
+    if state is NativeState.PENDING:
+        return job.comment
+    return ended_words(job.substate, job.exit_status) if state is NativeState.ENDED else ""

@@ -37,6 +37,36 @@ def end_cause(substate: int | None, exit_status: int | None) -> Cause | None:
     return Cause.EXIT if exit_status else None
 
 
+_WORDS = {
+    **{"Q": "queued", "H": "held", "W": "waiting for its time", "T": "in transit", "R": "running"},
+    **{"S": "suspended", "U": "suspended for its host's user", "E": "exiting", "B": "begun"},
+    **{"F": "finished", "X": "finished", "M": "moved to another server"},
+}
+
+
+def state_word(letter: str) -> str:
+    """What a job's state letter stands for; itself, where that is not known."""
+    return _WORDS.get(letter, letter)
+
+
+def ended_words(substate: int | None, exit_status: int | None) -> str:
+    """How a finished job ended, in words; see `end_cause`."""
+    if exit_status is None:
+        deleted = substate == _DELETED
+        return "deleted before it ran" if deleted else "its exit status is not known"
+    if exit_status == _OVER_WALLTIME:
+        return "it ran longer than its walltime"
+    if exit_status in _OVER_OTHER_LIMITS:
+        return "it used more of a resource than it asked for"
+    if substate == _DELETED:
+        return "deleted"
+    if exit_status >= 256:
+        return f"ended by signal {exit_status - 256}"
+    if exit_status < 0:
+        return f"PBS could not run it (exit status {exit_status})"
+    return f"exit status {exit_status}"
+
+
 # All words of a node's state must be of these (`job-exclusive,resv-exclusive`).
 _WHOLE = frozenset({"job-busy", "job-exclusive", "resv-exclusive"})
 _TAKES_JOBS = _WHOLE | {"free", "busy"}
@@ -65,12 +95,25 @@ def is_unsettled(words: Collection[str]) -> bool:
 _HEALTHY = frozenset({"RESV_CONFIRMED", "RESV_TIME_TO_RUN", "RESV_RUNNING"})
 _BEGUN = frozenset({"RESV_RUNNING", "RESV_BEING_DELETED", "RESV_DELETING_JOBS"})
 _HOLDS_NOTHING = frozenset({"RESV_NONE", "RESV_UNCONFIRMED", "RESV_FINISHED", "RESV_DELETED"})
+_GOING = frozenset(
+    {"RESV_FINISHED", "RESV_BEING_DELETED", "RESV_DELETED", "RESV_DELETING_JOBS"}
+)
 _DEGRADED = (10, 12)  # substates: it has lost a node, whatever the state says
 
 
 def is_healthy(word: str, substate: int | None) -> bool:
     """Whether a reservation in this state takes jobs, and has all that it was given."""
     return word in _HEALTHY and substate not in _DEGRADED
+
+
+def is_degraded(word: str, substate: int | None) -> bool:
+    """Whether a reservation that takes jobs has lost a node, so that they may never run."""
+    return word == "RESV_DEGRADED" or (word in _HEALTHY and substate in _DEGRADED)
+
+
+def is_going(word: str) -> bool:
+    """Whether a reservation in this state is over, or being deleted."""
+    return word in _GOING
 
 
 def has_begun(word: str) -> bool:

@@ -188,6 +188,25 @@ def test_a_signal_for_all_while_it_runs_is_written_down(
     assert (code, found.exit_code, found.signalled) == (128 + number, 128 + number, True)
 
 
+def test_a_signal_that_reaches_the_script_first_is_written_down(
+    tmp_path: Path, shell: list[str], started: list[Running]
+) -> None:
+    """PBS signals a job's processes one after the other."""
+    script = b"#!/bin/sh\necho $$ > new; mv new up; exec sleep 60\n"
+    it = order(tmp_path, script=script, patience=None)
+    gates().prepare(it)
+    running = Running(it, shell, {})
+    started.append(running)
+    running.gate = tmp_path
+    running.until("up")
+    os.kill(int((tmp_path / "up").read_text()), signal.SIGTERM)
+    time.sleep(0.05)
+    os.kill(running.process.pid, signal.SIGTERM)
+    assert running.end()[0] == 143
+    found = gates().look([it.gate])[it.gate]
+    assert (found.exit_code, found.signalled) == (143, True)
+
+
 def test_a_script_that_bears_with_the_signal_ends_as_it_likes(
     tmp_path: Path, shell: list[str], started: list[Running]
 ) -> None:

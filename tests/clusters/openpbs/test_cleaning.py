@@ -71,6 +71,36 @@ def test_recorded_answers_to_ending_a_job(name: str) -> None:
     clean([ID, job("R"), case(name).completed, ID, job("F", 91, 271)], reservation=False)
 
 
+def test_a_job_that_is_in_no_state_to_be_ended_is_ending() -> None:
+    ending = Completed(168, "", "qdel: Request invalid for state of job 37.pbsa\n")
+    clean([ID, job("R"), ending, ID, job("F", 91, 271)], reservation=False)
+
+
+def words(answers: list[Answer]) -> tuple[Cause | None, str]:
+    """What is told of an end."""
+    seen = operations.Ending()
+    last = drive(operations.clean(WHO, TOKEN, reservation=True, seen=seen), answers, Told())
+    seen.last = last
+    cause = None if last is None else last.cause
+    return cause, seen.words(cause)
+
+
+def test_an_end_that_the_broker_has_not_brought_about_is_told_in_words() -> None:
+    gone = shown("RESV_BEING_DELETED", 9)
+    deleted = "its reservation was deleted in the cluster, and its job with it"
+    # As of `pbs_rdel` on a live server: substate 91, and an exit status of 0.
+    ended = [ID, job("F", 91, 0)]
+    assert words([*ended, gone, said(), said()]) == (Cause.KILLED, deleted)
+    assert words([*ended, said()]) == (Cause.KILLED, deleted)
+    assert words([*ended, shown(), said(), said()]) == (Cause.KILLED, "deleted")
+    over = [ID, job("F", 93, -29)]
+    late = "it ran longer than its walltime"
+    assert words([*over, shown(), said(), said()]) == (Cause.OVERTIME, late)
+    # Ended by the broker itself: no more is known than why it did so.
+    own = [ID, job("R"), said(), ID, job("F", 91, 271)]
+    assert words([*own, shown(), said(), said()]) == (Cause.KILLED, "")
+
+
 @pytest.mark.parametrize("name", ["30/01", "30/11", "70/07", "70/19"])
 def test_a_job_that_cannot_be_ended_is_a_doubt(name: str) -> None:
     with pytest.raises(Doubt, match="qdel"):
@@ -105,5 +135,5 @@ def test_all_of_a_token_are_deleted_and_nobody_elses() -> None:
 
 
 def test_what_does_not_end_is_not_gone_yet() -> None:
-    with pytest.raises(Doubt, match=f"{TOKEN} is E: not gone yet"):
+    with pytest.raises(Doubt, match=f"{TOKEN} is exiting: not gone yet"):
         clean([ID, job("R"), said(), *[x for _ in range(29) for x in (ID, job("E"))]])

@@ -44,7 +44,7 @@ def look(answers: list[Answer], it: OpenPBSCluster | None = None) -> Snapshot:
 
 
 def test_an_idle_cluster() -> None:
-    found = look([said(), said(), FREE, said()])
+    found = look([said(), said(), said(), FREE])
     assert (found.processors, found.usable, found.busy) == (12, 12, 0)
     assert (found.version, found.settled, found.taken_at) == ("23.06.06", True, NOW)
     assert not found.jobs and not found.reservations and not found.ours
@@ -54,15 +54,15 @@ def test_the_number_of_commands_does_not_grow_with_jobs() -> None:
     it = cluster()
     ids = "".join(f"{n}.pbsa\n" for n in range(500))
     told = Told()
-    answers: list[Answer] = [VERSION, said(ids), said(ids), job(), FREE, said()]
+    answers: list[Answer] = [VERSION, said(ids), said(ids), job(), said(), FREE]
     first = drive(it.observe(NOW), answers, told)
     assert first.commands == len(told.commands) == 6
     assert [line.split()[0] for line in told.lines] == [
-        "qstat", "qselect", "qselect", "qstat", "pbsnodes", "pbs_rstat",
+        "qstat", "qselect", "qselect", "qstat", "pbs_rstat", "pbsnodes",
     ]  # fmt: skip
     assert told.lines[2] == "qselect -x -u mbsvc -t m.gt.202611210438.44"
     again = Told()
-    assert drive(it.observe(NOW), [said(), said(), FREE, said()], again).commands == 4
+    assert drive(it.observe(NOW), [said(), said(), said(), FREE], again).commands == 4
     assert all(("TZ", "UTC") in c.env and ("LC_ALL", "C") in c.env for c in told.commands)
 
 
@@ -70,7 +70,7 @@ def test_our_running_job_without_a_reservation() -> None:
     busy = said(
         FREE.stdout.replace('"resources_assigned":\t{\n', '"resources_assigned":\t{\n"ncpus":2', 2)
     )
-    found = look([said("37.pbsa\n"), said(), job(), busy, said()])
+    found = look([said("37.pbsa\n"), said(), job(), said(), busy])
     assert (found.busy, found.ours) == (4, {TOKEN: 4})
     native = found.jobs[TOKEN]
     assert (native.native_id, native.state, native.hosts) == (
@@ -83,51 +83,70 @@ def test_a_reservation_that_has_begun_is_assigned_already() -> None:
     running = shown("RESV_RUNNING", 5)
     # With its job in it and without: both are the same four processors.
     for listed, jobs in ((said("37.pbsa\n"), [job()]), (said(), [])):
-        found = look([listed, said(), *jobs, nodes, running])
+        found = look([listed, said(), *jobs, running, nodes])
         assert (found.usable, found.busy, found.ours) == (12, 4, {TOKEN: 4})
     assert found.reservations[TOKEN].processors == 4
     assert found.reservations[TOKEN].hosts == "n01 n02"
 
 
 def test_a_reservation_that_will_begin_soon_counts_though_nothing_is_assigned() -> None:
-    found = look([said(), said(), FREE, shown()])
+    found = look([said(), said(), shown(), FREE])
     assert (found.busy, found.ours) == (4, {TOKEN: 4})
     far = said(shown().stdout.replace("04:43:44 2026", "06:43:44 2026"))
-    assert look([said(), said(), FREE, far]).busy == 0
-    assert look([said(), said(), FREE, far], cluster(horizon=8000.0)).busy == 4
+    assert look([said(), said(), far, FREE]).busy == 0
+    assert look([said(), said(), far, FREE], cluster(horizon=8000.0)).busy == 4
+
+
+def test_a_foreign_one_that_begins_during_the_look_is_not_idle() -> None:
+    """It is not assigned yet when nodes are asked for before it, and has begun when it is."""
+    told = Told()
+    drive(cluster().observe(NOW), [VERSION, said(), said(), shown(owner="mallory"), FREE], told)
+    assert [line.split()[0] for line in told.lines[-2:]] == ["pbs_rstat", "pbsnodes"]
+    # Confirmed, then begun: never more is idle than there is.
+    begun = case("50/08").completed
+    for state in ("RESV_CONFIRMED", "RESV_RUNNING"):
+        found = look([said(), said(), shown(state, owner="mallory"), begun])
+        assert found.usable - found.busy <= 8
+
+
+@pytest.mark.parametrize(("state", "substate"), [("RESV_RUNNING", 10), ("RESV_CONFIRMED", 12)])
+def test_one_that_has_lost_a_node_is_known_to_be_degraded(state: str, substate: int) -> None:
+    found = look([said(), said(), shown(state, substate), FREE])
+    assert found.reservations[TOKEN].degraded
+    assert not look([said(), said(), shown(state, 5), FREE]).reservations[TOKEN].degraded
 
 
 def test_one_that_is_not_confirmed_holds_nothing_and_is_known() -> None:
-    found = look([said(), said(), FREE, shown("RESV_UNCONFIRMED", 1)])
+    found = look([said(), said(), shown("RESV_UNCONFIRMED", 1), FREE])
     assert (found.busy, list(found.reservations)) == (0, [TOKEN])
 
 
 def test_what_others_call_by_our_names_is_not_ours() -> None:
     theirs = said(job().stdout.replace("mbsvc@", "mallory@"))
-    found = look([said("37.pbsa\n"), said(), theirs, FREE, shown(owner="mallory")])
+    found = look([said("37.pbsa\n"), said(), theirs, shown(owner="mallory"), FREE])
     assert found.busy == 4 and not found.ours and not found.jobs and not found.reservations
 
 
 def test_a_job_that_was_not_asked_for_is_not_believed() -> None:
-    assert not look([said("36.pbsa\n"), said(), job(), FREE, said()]).jobs
+    assert not look([said("36.pbsa\n"), said(), job(), said(), FREE]).jobs
 
 
 def test_an_ended_job_is_shown_where_there_is_history() -> None:
     ended = said(job("F").stdout.replace("substate=42", "substate=93|Exit_status=-29"))
-    found = look([said(), said("37.pbsa\n"), ended, FREE, said()])
+    found = look([said(), said("37.pbsa\n"), ended, said(), FREE])
     assert found.jobs[TOKEN].cause is Cause.OVERTIME and not found.ours
 
 
 def test_without_history_ended_jobs_are_not_asked_for() -> None:
     told = Told()
-    answers: list[Answer] = [VERSION, said("37.pbsa\n"), NO_HISTORY, job(), FREE, said()]
+    answers: list[Answer] = [VERSION, said("37.pbsa\n"), NO_HISTORY, job(), said(), FREE]
     drive(cluster().observe(NOW), answers, told)
     assert told.lines[3] == "qstat -E -f -F dsv 37.pbsa"
 
 
 def test_jobs_that_vanish_while_they_are_asked_for() -> None:
     gone = Completed(153, job().stdout, "qstat: Unknown Job Id 36.pbsa\n")
-    found = look([said("36.pbsa\n37.pbsa\n"), said(), gone, FREE, said()])
+    found = look([said("36.pbsa\n37.pbsa\n"), said(), gone, said(), FREE])
     assert list(found.jobs) == [TOKEN]
 
 
@@ -135,16 +154,16 @@ def test_nodes_whose_json_is_invalid_are_asked_for_in_the_other_form() -> None:
     poisoned = said(FREE.stdout.replace('"license":\t"l"', '"comment":\tnan', 1))
     dsv = said("Name=n01|state=free|resources_available.ncpus=4|resources_assigned.ncpus=1\n")
     told = Told()
-    found = drive(cluster().observe(NOW), [VERSION, said(), said(), poisoned, dsv, said()], told)
+    found = drive(cluster().observe(NOW), [VERSION, said(), said(), said(), poisoned, dsv], told)
     assert (found.usable, found.busy, found.commands) == (4, 1, 6)
-    assert told.lines[4] == "pbsnodes -a -v -F dsv"
+    assert told.lines[5] == "pbsnodes -a -v -F dsv"
 
 
 def test_nodes_that_are_off_are_not_idle() -> None:
-    found = look([said(), said(), case("53/06").completed, said()])
+    found = look([said(), said(), said(), case("53/06").completed])
     assert (found.processors, found.usable, found.busy) == (12, 8, 0)
     # All of the other server's vnodes are.
-    found = look([said(), said(), case("53/14").completed, said()])
+    found = look([said(), said(), said(), case("53/14").completed])
     assert (found.processors, found.usable, found.busy) == (32, 0, 0)
 
 
@@ -152,25 +171,25 @@ def test_where_nodes_are_given_whole_one_with_anything_on_it_is_not_idle() -> No
     partly = said(
         FREE.stdout.replace('"resources_assigned":\t{\n', '"resources_assigned":\t{\n"ncpus":1', 1)
     )
-    assert look([said(), said(), partly, said()]).busy == 1
-    assert look([said(), said(), partly, said()], cluster(unit=4)).busy == 4
+    assert look([said(), said(), said(), partly]).busy == 1
+    assert look([said(), said(), said(), partly], cluster(unit=4)).busy == 4
     # Nor is one that a reservation will begin on soon, however little of it that is.
     small = said(shown().stdout.replace("ncpus=2", "ncpus=1"))
-    assert look([said(), said(), FREE, small]).busy == 2
-    assert look([said(), said(), FREE, small], cluster(unit=4)).busy == 8
+    assert look([said(), said(), small, FREE]).busy == 2
+    assert look([said(), said(), small, FREE], cluster(unit=4)).busy == 8
 
 
 def test_a_node_that_is_taken_whole_has_no_idle_processors() -> None:
     whole = said(FREE.stdout.replace('"state":\t"free"', '"state":\t"job-exclusive"', 1))
-    found = look([said("37.pbsa\n"), said(), job(vnodes="(n01:ncpus=1)"), whole, said()])
+    found = look([said("37.pbsa\n"), said(), job(vnodes="(n01:ncpus=1)"), said(), whole])
     assert (found.busy, found.ours) == (4, {TOKEN: 4})
 
 
 def test_a_server_that_has_heard_of_no_node_yet_is_not_settled() -> None:
     unknown = said(FREE.stdout.replace('"free"', '"state-unknown,down"'))
-    assert not look([said(), said(), unknown, said()]).settled
+    assert not look([said(), said(), said(), unknown]).settled
     one_up = said(FREE.stdout.replace('"free"', '"state-unknown,down"', 2))
-    assert look([said(), said(), one_up, said()]).settled
+    assert look([said(), said(), said(), one_up]).settled
 
 
 def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:
@@ -185,9 +204,9 @@ def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:
         ({}, 6),
         ({"chunk": "mem=2gb:Qlist=y"}, 4),
     ):
-        assert look([said(), said(), nodes, said()], cluster(**given)).processors == processors
+        assert look([said(), said(), said(), nodes], cluster(**given)).processors == processors
     with pytest.raises(Refusal, match="no node is for this queue"):
-        look([said(), said(), nodes, said()], cluster(chunk="Qlist=z"))
+        look([said(), said(), said(), nodes], cluster(chunk="Qlist=z"))
 
 
 @pytest.mark.parametrize(
@@ -208,9 +227,9 @@ def test_other_systems_that_have_a_qstat_are_refused(answer: Completed, word: st
 
 @pytest.mark.parametrize("name", ["70/10", "70/11", "70/13", "70/20", "70/22", "70/25", "70/35"])
 def test_a_look_at_a_server_that_is_down(name: str) -> None:
-    answers: list[Answer] = [said(), said(), FREE, said()]
+    answers: list[Answer] = [said(), said(), said(), FREE]
     program = case(name).argv[0]
-    place = {"qselect": 0, "pbsnodes": 2, "pbs_rstat": 3}[program]
+    place = {"qselect": 0, "pbs_rstat": 2, "pbsnodes": 3}[program]
     with pytest.raises(Refusal) as caught:
         look([*answers[:place], case(name).completed])
     assert caught.value.cause is Cause.UNREACHABLE
@@ -224,7 +243,7 @@ def test_a_lost_a_missing_and_a_garbled_command() -> None:
     with pytest.raises(Doubt, match="qselect"):
         look([said("what\n")])
     with pytest.raises(Doubt, match="pbs_rstat"):
-        look([said(), said(), FREE, said("what\n")])
+        look([said(), said(), said("what\n")])
 
 
 LIMITED = "|Resource_List.walltime=00:00:10|stime=Sat Nov 21 04:43:{:02} 2026"
@@ -237,7 +256,7 @@ def test_how_a_job_ended_that_its_server_has_forgotten(
     it = cluster()
     order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
     drive(it.submit(order), [said("37.pbsa\n")], Told())
-    look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(43)), FREE, said()], it)
+    look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(43)), said(), FREE], it)
     _record(Path(order.gate), "143 signalled\n", seconds)
     wanted = CleanOrder(TOKEN, order.gate, reservation=False)
     left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
@@ -250,7 +269,7 @@ def test_a_forgotten_job_without_a_record_is_judged_by_how_long_it_was_seen(tmp_
     for began, cause in ((30, Cause.OVERTIME), (43, Cause.KILLED)):
         it = cluster()
         drive(it.submit(order), [said("37.pbsa\n")], Told())
-        look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(began)), FREE, said()], it)
+        look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(began)), said(), FREE], it)
         (gate / "go").rename(gate / "run")
         (gate / "started").write_text("n1\n")
         left = drive(it.clean(CleanOrder(TOKEN, order.gate, False)), [NO_HISTORY, said()], Told())

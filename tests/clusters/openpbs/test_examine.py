@@ -23,7 +23,7 @@ def examined(who: Account, *sharing: str) -> tuple[Told, dict[str, Finding]]:
     for word in sharing:
         text = text.replace('"sharing":\t"default_shared"', f'"sharing":\t"{word}"', 1)
     told = Told()
-    answers = [VERSION, said(), said(), said(text), said(), SERVER]
+    answers = [VERSION, said(), said(), said(), said(text), SERVER]
     made = [said("R1.pbsa CONFIRMED\n"), said()]
     found = drive(examine(who, NOW, reserves=True), [*answers, *made], told)
     return told, {finding.check: finding for finding in found}
@@ -63,6 +63,6 @@ def test_the_vnodes_of_a_host_are_one_node() -> None:
     told = Told()
     nodes = said(one.replace("default_shared", "default_exclhost"))
     operation = examine(Account("mbsvc"), NOW, reserves=False)
-    found = drive(operation, [VERSION, said(), said(), nodes, said(), SERVER], told)
+    found = drive(operation, [VERSION, said(), said(), said(), nodes, SERVER], told)
     (whole,) = [finding for finding in found if finding.check == "whole nodes"]
     assert "set `whole_nodes: 8`" in whole.advice

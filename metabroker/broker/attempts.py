@@ -196,6 +196,11 @@ class Attempts:
         if event.exit_code is not None:
             component.exit_code = event.exit_code
             component.cause = Cause.EXIT if event.exit_code else None
+        self._told_by_cluster(component, event)
+
+    @staticmethod
+    def _told_by_cluster(component: Component, event: Cleaned) -> None:
+        """Why it ended, by its cluster's word."""
         # That a component was killed while it was cleaned away tells nothing new of why.
         known = component.cause not in (None, Cause.EXIT) and event.cause is Cause.KILLED
         if event.cause is not None and component.exit_code != 0 and not known:

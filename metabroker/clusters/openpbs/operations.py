@@ -203,9 +203,7 @@ def _cancel(who: Account, jobs: Sequence[NativeJob]) -> Operation[None]:
         raise Doubt(failure(done, "qdel").detail)
 
 
-def delete_reservations(
-    who: Account, token: str, seen: Ending | None = None
-) -> Operation[bool]:
+def delete_reservations(who: Account, token: str, seen: Ending | None = None) -> Operation[bool]:
     """Delete; False while one is still there."""
     mine = yield from reservations_of(who, token)
     if seen is not None and seen.reserved is None:

@@ -38,9 +38,18 @@ def end_cause(substate: int | None, exit_status: int | None) -> Cause | None:
 
 
 _WORDS = {
-    **{"Q": "queued", "H": "held", "W": "waiting for its time", "T": "in transit", "R": "running"},
-    **{"S": "suspended", "U": "suspended for its host's user", "E": "exiting", "B": "begun"},
-    **{"F": "finished", "X": "finished", "M": "moved to another server"},
+    "Q": "queued",
+    "H": "held",
+    "W": "waiting for its time",
+    "T": "in transit",
+    "R": "running",
+    "S": "suspended",
+    "U": "suspended for its host's user",
+    "E": "exiting",
+    "B": "begun",
+    "F": "finished",
+    "X": "finished",
+    "M": "moved to another server",
 }
 
 
@@ -95,9 +104,7 @@ def is_unsettled(words: Collection[str]) -> bool:
 _HEALTHY = frozenset({"RESV_CONFIRMED", "RESV_TIME_TO_RUN", "RESV_RUNNING"})
 _BEGUN = frozenset({"RESV_RUNNING", "RESV_BEING_DELETED", "RESV_DELETING_JOBS"})
 _HOLDS_NOTHING = frozenset({"RESV_NONE", "RESV_UNCONFIRMED", "RESV_FINISHED", "RESV_DELETED"})
-_GOING = frozenset(
-    {"RESV_FINISHED", "RESV_BEING_DELETED", "RESV_DELETED", "RESV_DELETING_JOBS"}
-)
+_GOING = frozenset({"RESV_FINISHED", "RESV_BEING_DELETED", "RESV_DELETED", "RESV_DELETING_JOBS"})
 _DEGRADED = (10, 12)  # substates: it has lost a node, whatever the state says
 
 

@@ -9,8 +9,9 @@ from metabroker.broker.observation import NativeJob, NativeState
 from .operation import Operation, Pause
 from .port import Doubt
 
-_MOST_WAITS = 30  # looks at a job that is being cancelled, before the core is told "not yet"
-_WAIT = 0.1
+# Seconds between two looks at a job that is being cancelled, before the core is told "not yet":
+# each look is some commands.
+_WAITS = (0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.7)
 
 Find = Callable[[], Operation[list[NativeJob]]]
 Cancel = Callable[[Sequence[NativeJob]], Operation[None]]
@@ -31,7 +32,7 @@ def clean(
     """
     last: NativeJob | None = None
     asked = False
-    for _ in range(_MOST_WAITS):
+    for wait in (*_WAITS, None):
         jobs = yield from find()
         last = jobs[0] if jobs else last
         if all(job.state is NativeState.ENDED for job in jobs):
@@ -41,6 +42,7 @@ def clean(
             asked = True
             yield from cancel(jobs)
             continue
-        yield Pause(_WAIT)
+        if wait is not None:
+            yield Pause(wait)
     word = f" is {last.word}" if last is not None else ""
     raise Doubt(f"{token}{word}: not gone yet")

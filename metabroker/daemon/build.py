@@ -21,7 +21,7 @@ from metabroker.broker.shares import Share, ShareLimits
 from metabroker.clusters.absent import AbsentCluster
 from metabroker.clusters.clocks import EVERY
 from metabroker.clusters.home import Home
-from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
+from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.owners import Owners
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
@@ -153,6 +153,7 @@ def clusters(
     """The clusters, in the order of the settings. `users`: of those that act for users; `permit`:
     asked before each step in a real one, where several brokers share the store."""
     found: list[Cluster] = []
+    ports: dict[str | None, HostPorts] = {}
     for entry in made.clusters:
         configured = config.clusters.get(entry.name)
         if configured is None:
@@ -168,7 +169,8 @@ def clusters(
                 table, own = users[entry.name].table, _account(configured)
                 before = () if made.history.latest is None else store.all_accounts(entry.name)
                 owners = OwnersOfStore(store, made.instance, entry.name, own, table, before=before)
-            found.append(real(config, configured, entry.name, made.instance, owners, permit))
+            its = ports.setdefault(configured.host, HostPorts())
+            found.append(real(config, configured, entry.name, made.instance, owners, permit, its))
     return found
 
 
@@ -179,9 +181,11 @@ def real(
     instance: str,
     owners: Owners | None = None,
     permit: Permit | None = None,
+    ports: HostPorts | None = None,
 ) -> SlurmCluster | OpenPBSCluster:
     """A cluster that is not simulated, for the broker `instance`; `owners`: of its jobs there,
-    where it acts for users; `permit`: asked before each step."""
+    where it acts for users; `permit`: asked before each step; `ports`: of the host on which its
+    commands run, shared by all clusters whose commands do."""
     transport = _transport(configured, config.timeouts.command)
     if isinstance(configured, SlurmConfig) and configured.access != "commands":
         transport = _by_pyslurm(configured, name, transport, config.timeouts.command)
@@ -203,6 +207,7 @@ def real(
                 horizon=horizon,
                 clock_every=EVERY,
                 owners=owners,
+                ports=ports,
             ),
             transport,
         )

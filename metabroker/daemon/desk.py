@@ -33,6 +33,7 @@ from .watcher import NEAR, Pace, Watchers, as_account
 log = logging.getLogger(__name__)
 
 _TRANSFERS = 2  # components of one cluster whose files are on their way at the same time
+_LONG = 1.0  # seconds
 _NO_ACCOUNT = (
     "the job's user has no account, or another one, in {0} now: see its `users` and `run_as`"
 )
@@ -46,7 +47,7 @@ def no_hook(_when: str, _effect: Owed) -> None:
 
 
 class Stopped(Exception):
-    """A transfer was ended between two of its parts."""
+    """What was under way was ended between two of its steps."""
 
 
 class Desk:
@@ -77,7 +78,7 @@ class Desk:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix=orders.cluster)
         # What may take hours must not keep the cluster's workers from anything.
         self._movers = ThreadPoolExecutor(_TRANSFERS, thread_name_prefix=f"{orders.cluster}-files")
-        self._closing = False
+        self._closing = threading.Event()
         self._lock = threading.Lock()
         self._lines: dict[Ref, deque[Owed]] = {}
         self._strays: set[str] = set()
@@ -177,16 +178,23 @@ class Desk:
         """How a pause is spent. A transfer ends there when anything else is asked of its component,
         or the daemon ends: it may take hours, and is begun again where it is still wanted."""
         if not isinstance(effect, Stage | Fetch):
-            return time.sleep
+            return self._wait
 
         def rest(seconds: float) -> None:
             with self._lock:
-                wanted = len(self._lines[effect.ref]) == 1 and not self._closing
+                wanted = len(self._lines[effect.ref]) == 1 and not self._closing.is_set()
             if not wanted:
                 raise Stopped("its files are no longer wanted, or the daemon ends")
             time.sleep(seconds)
 
         return rest
+
+    def _wait(self, seconds: float) -> None:
+        """A pause before a command; a long one (for a port of its host's) ends with the daemon."""
+        if seconds < _LONG:
+            time.sleep(seconds)
+        elif self._closing.wait(seconds):
+            raise Stopped("the daemon ends")
 
     def _clean_stray(self, effect: CleanStray) -> None:
         ref = tokens.parse(self._orders.settings.instance, effect.token)
@@ -195,8 +203,9 @@ class Desk:
         try:
             account = None if ref is None else self._orders.account(ref)
             cluster = as_account(self.cluster, account)
-            carry_out(carrying_stray(effect, cluster, self._orders), self._transport)
-        except (Refusal, Doubt) as error:
+            task = carrying_stray(effect, cluster, self._orders)
+            carry_out(task, self._transport, self._wait)
+        except (Refusal, Doubt, Stopped) as error:
             log.warning("%s: %s: %s", self.name, effect.token, error, extra=extra)
         except Exception:
             log.exception("%s: %s", self.name, effect.token, extra=extra)
@@ -221,7 +230,9 @@ class Desk:
         """Look at the cluster and tell the core; blocks as long as that takes."""
         try:
             looking = self.cluster.observe(self._clock())
-            snapshot = carry_out(looking, self._transport)
+            snapshot = carry_out(looking, self._transport, self._wait)
+        except Stopped:
+            return
         except (Refusal, Doubt) as error:
             self._seen(False, str(error))
             self._post(Unreachable(self.index, str(error)))
@@ -245,8 +256,8 @@ class Desk:
 
     def close(self) -> None:
         """Begin nothing new. What is under way is finished, or done again after a start."""
+        self._closing.set()
         self.watcher.close()
-        self._closing = True
         self._movers.shutdown(wait=True, cancel_futures=True)
         self._pool.shutdown(wait=True, cancel_futures=True)
         self.cluster.close()

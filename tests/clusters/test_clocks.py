@@ -31,7 +31,7 @@ def test_it_is_asked_at_first_and_then_now_and_then() -> None:
 
 def test_openpbs_tells_the_time_of_its_commands_host() -> None:
     watch = ClockWatch(openpbs.time_there, 600.0)
-    drive(watch.look(NOW), [said('{"timestamp":\t1795236222,\n"pbs_version":"23"}\n')], Told())
+    drive(watch.look(NOW), [said("1795236222\n")], Told())
     assert watch.offset == pytest.approx(0.25)
 
 

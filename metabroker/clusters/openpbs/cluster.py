@@ -31,8 +31,10 @@ from .answers import confusing
 from .commands import Account
 from .examine import examine
 from .identity import identify
+from .known import Known
 from .lasting import Lasting
 from .operations import Ending
+from .pacing import HostPorts, Pace
 from .parsing import Job
 from .snapshot import for_us, snapshot
 
@@ -40,7 +42,8 @@ from .snapshot import for_us, snapshot
 @dataclass(frozen=True, slots=True)
 class OpenPBSOptions:
     """What the configuration says of an OpenPBS cluster. `horizon`: see `snapshot`, in seconds.
-    `owners`: where the broker acts for users."""
+    `owners`: where the broker acts for users; `ports`: of the host on which commands run, if others
+    run there too."""
 
     name: str
     instance: str
@@ -54,6 +57,7 @@ class OpenPBSOptions:
     horizon: float = 3600.0
     clock_every: float = 0.0
     owners: Owners | None = None
+    ports: HostPorts | None = None
 
 
 class OpenPBSCluster(GatedCluster):
@@ -76,6 +80,8 @@ class OpenPBSCluster(GatedCluster):
         self._verified = None if options.owners is None else Verified(options.owners)
         self._ahead = [0.0]  # shared by all views of this cluster
         self._lasting = Lasting()
+        self._known = Known()
+        self._pace = Pace(options.ports or HostPorts())
         self._clock = ClockWatch(operations.time_there, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -86,10 +92,13 @@ class OpenPBSCluster(GatedCluster):
 
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at our own jobs, nodes and reservations; now and then at the clock."""
+        now += yield from answered(self._pace.looking(operations.LOOK))
         more = yield from self._clock.look(now)
         verified = self._verified
         accounts = () if verified is None else verified.owners.accounts()
-        found = yield from answered(operations.look(self._who, now, self._version, accounts))
+        found = yield from answered(
+            operations.look(self._who, now, self._version, accounts, self._known)
+        )
         if verified is not None:
             found = replace(found, jobs=_of_owners(found.jobs, self._prefix, self._who, verified))
         if not for_us(found.nodes, self._who):
@@ -102,20 +111,24 @@ class OpenPBSCluster(GatedCluster):
 
     def reserve(self, order: ReserveOrder) -> Operation[None]:
         """Make the reservation, read it again, compare."""
-        self._ahead[0] = yield from answered(reserving.reserve(self._who, order, self._ahead[0]))
+        reserving_it = reserving.reserve(self._who, order, self._ahead[0])
+        self._ahead[0] = yield from answered(self._pace.working(reserving_it))
 
     def submit(self, order: ComponentOrder) -> Operation[Submission]:
         """Lay out the gate, submit the wrapper."""
         order = replace(order, gate=self.placed(order.gate))
         self._gates.prepare(order)
         script = wrapper(order, self._options.name, acting=self._who.operator is not None)
-        submitting = operations.submit(self._who, order, script)
-        return (yield from self._submitted(order, submitting))
+        submitting = self._pace.working(operations.submit(self._who, order, script))
+        done = yield from self._submitted(order, submitting)
+        self._known.submitted(done.native_id)
+        return done
 
     def clean(self, order: CleanOrder) -> Operation[Remains]:
         """Fence, cancel, delete; the record stays until `discard`."""
         seen = Ending()
-        left = yield from self._cleaned(order, self._ending(order, seen))
+        ending = self._pace.working(self._ending(order, seen))
+        left = yield from self._cleaned(order, ending)
         return replace(left, detail=seen.words(left.cause))
 
     def _ending(self, order: CleanOrder, seen: Ending) -> Operation[Cause | None]:

@@ -45,6 +45,11 @@ def version() -> Command:
     return _command("qstat", "--version")
 
 
+def tell_time() -> Command:
+    """What time it is on the commands' host."""
+    return _command("date", "+%s")
+
+
 def show_server() -> Command:
     """The server's attributes; its JSON tells what time it is on the commands' host."""
     return _command("qstat", "-B", "-f", "-F", "json")

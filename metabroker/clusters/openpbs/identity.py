@@ -14,7 +14,7 @@ from .answers import failure
 
 _DEFAULT_PORT = "15001"
 # The server does not tell its port: the file that its clients read does.
-_CLIENTS_FILE = ("sh", "-c", 'cat -- "${PBS_CONF_FILE:-/etc/pbs.conf}"')
+CLIENTS_FILE = ("sh", "-c", 'cat -- "${PBS_CONF_FILE:-/etc/pbs.conf}"')
 
 
 def identify() -> Operation[str]:
@@ -31,6 +31,6 @@ def identify() -> Operation[str]:
         host = next(str(has.get("server_host", name)) for name, has in servers.items())
     except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
         raise Doubt("qstat -B: it names no server") from error
-    file = yield from command(Command(_CLIENTS_FILE))
+    file = yield from command(Command(CLIENTS_FILE))
     port = re.search(r"^\s*PBS_BATCH_SERVICE_PORT=(\d+)", file.stdout, re.MULTILINE)
     return f"{host}:{port[1] if port else _DEFAULT_PORT}"

@@ -17,40 +17,54 @@ from metabroker.clusters.twins import liveliest_first
 from . import answers, commands, parsing
 from .answers import failure
 from .commands import Account
+from .known import HISTORY, Known
 from .parsing import Job, Node, Reservation
 from .snapshot import Look, native_job
 from .states import is_going
 
-_HISTORY = 300.0  # how far back ended jobs are looked for, in seconds
 _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
 
 
 # --- looking ----------------------------------------------------------------------------------
 
 
+LOOK = 4
+"""Commands of a look, as a rule."""
+
+
 def look(
-    who: Account, taken_at: float, known_version: str, accounts: Sequence[str] = ()
+    who: Account,
+    taken_at: float,
+    known_version: str,
+    accounts: Sequence[str] = (),
+    known: Known | None = None,
 ) -> Operation[Look]:
-    """One look: five commands at most, six with the other form of the nodes. `accounts`: whose
-    jobs are looked at, if they are not all the account's own.
+    """One look: four commands at most, as a rule; now and then the server is asked for all jobs
+    that have ended, and it is one more, as it is with the other form of the nodes. `accounts`:
+    whose jobs are looked at, if they are not all the account's own; `known`: which jobs there were.
 
     Jobs and reservations are asked for before nodes: a job that ends in between, or a reservation
     that begins, is then seen as held, not as idle.
     """
-    count = 4
+    known = known or Known()
+    count = 3
     version = known_version
     if not version:
         count += 1
         version = yield from identify()
     users = ",".join(accounts) or who.user
     live = parsing.ids((yield from _told(commands.select_live(users))).stdout)
-    done = yield from _told(commands.select_ended(users, taken_at - _HISTORY))
-    history = parsing.NO_HISTORY not in done.stderr
-    found = dict.fromkeys([*live, *parsing.ids(done.stdout)])
+    if known.incomplete(taken_at):
+        count += 1
+        done = yield from _told(commands.select_ended(users, taken_at - HISTORY))
+        known.complete(
+            taken_at, parsing.ids(done.stdout), history=parsing.NO_HISTORY not in done.stderr
+        )
+    found = known.look(taken_at, live)
     jobs: list[Job] = []
     if found:
         count += 1
-        jobs = yield from _jobs(list(found), history=history)
+        jobs = yield from _jobs(found, history=known.history)
     reservations = yield from _reservations()
     nodes, asked = yield from _nodes()
     return Look(taken_at, nodes, jobs, reservations, version, count + asked - 1)
@@ -223,7 +237,5 @@ def delete(ids: Sequence[str]) -> Operation[None]:
 
 def time_there() -> Operation[int]:
     """What time it is where the commands run, in Unix seconds."""
-    done = yield from command(commands.show_server())
-    if done.exit_status != 0:
-        raise failure(done, "qstat -B")
-    return parsing.timestamp(done.stdout)
+    done = yield from _told(commands.tell_time())
+    return parsing.time_told(done.stdout)

@@ -22,6 +22,7 @@ from .test_reserving import shown
 from .test_submitting import NO_HISTORY, ORDER
 
 NOW = 1795236224.0  # Sat Nov 21 04:43:44 2026
+CONF = said("PBS_SERVER=pbsa\n")
 VERSION = said("pbs_version = 23.06.06\n")
 FREE = case("53/21").completed
 PREFIX = "mb-abcdef01-"
@@ -40,7 +41,7 @@ def job(state: str = "R", vnodes: str = "(n01:ncpus=2)+(n02:ncpus=2)", more: str
 
 
 def look(answers: list[Answer], it: OpenPBSCluster | None = None) -> Snapshot:
-    return drive((it or cluster()).observe(NOW), [VERSION, *answers], Told())
+    return drive((it or cluster()).observe(NOW), [CONF, VERSION, *answers], Told())
 
 
 def test_an_idle_cluster() -> None:
@@ -54,16 +55,23 @@ def test_the_number_of_commands_does_not_grow_with_jobs() -> None:
     it = cluster()
     ids = "".join(f"{n}.pbsa\n" for n in range(500))
     told = Told()
-    answers: list[Answer] = [VERSION, said(ids), said(ids), job(), said(), FREE]
+    answers: list[Answer] = [CONF, VERSION, said(ids), said(ids), job(), said(), FREE]
     first = drive(it.observe(NOW), answers, told)
-    assert first.commands == len(told.commands) == 6
+    assert first.commands == 6
     assert [line.split()[0] for line in told.lines] == [
-        "qstat", "qselect", "qselect", "qstat", "pbs_rstat", "pbsnodes",
+        "sh", "qstat", "qselect", "qselect", "qstat", "pbs_rstat", "pbsnodes",
     ]  # fmt: skip
-    assert told.lines[2] == "qselect -x -u mbsvc -t m.gt.202611210438.44"
+    assert told.lines[3] == "qselect -x -u mbsvc -t m.gt.202611210438.44"
     again = Told()
-    assert drive(it.observe(NOW), [said(), said(), said(), FREE], again).commands == 4
-    assert all(("TZ", "UTC") in c.env and ("LC_ALL", "C") in c.env for c in told.commands)
+    # These may have ended just now; all that have are asked for once a minute.
+    answers = [said(), job("F"), said(), FREE]
+    assert drive(it.observe(NOW), answers, again).commands == 4
+    assert " -x " in again.lines[1] and len(again.commands[1].argv) == 506
+    answers = [said(), said(), job("F"), said(), FREE]
+    assert drive(it.observe(NOW + 60), answers, again).commands == 5
+    assert again.lines[-4].startswith("qselect -x")
+    assert drive(it.observe(NOW + 301), [said(), said(), said(), FREE], again).commands == 4
+    assert all(("TZ", "UTC") in c.env and ("LC_ALL", "C") in c.env for c in told.commands[1:])
 
 
 def test_our_running_job_without_a_reservation() -> None:
@@ -100,7 +108,9 @@ def test_a_reservation_that_will_begin_soon_counts_though_nothing_is_assigned() 
 def test_a_foreign_one_that_begins_during_the_look_is_not_idle() -> None:
     """It is not assigned yet when nodes are asked for before it, and has begun when it is."""
     told = Told()
-    drive(cluster().observe(NOW), [VERSION, said(), said(), shown(owner="mallory"), FREE], told)
+    drive(
+        cluster().observe(NOW), [CONF, VERSION, said(), said(), shown(owner="mallory"), FREE], told
+    )
     assert [line.split()[0] for line in told.lines[-2:]] == ["pbs_rstat", "pbsnodes"]
     # Confirmed, then begun: never more is idle than there is.
     begun = case("50/08").completed
@@ -139,9 +149,9 @@ def test_an_ended_job_is_shown_where_there_is_history() -> None:
 
 def test_without_history_ended_jobs_are_not_asked_for() -> None:
     told = Told()
-    answers: list[Answer] = [VERSION, said("37.pbsa\n"), NO_HISTORY, job(), said(), FREE]
+    answers: list[Answer] = [CONF, VERSION, said("37.pbsa\n"), NO_HISTORY, job(), said(), FREE]
     drive(cluster().observe(NOW), answers, told)
-    assert told.lines[3] == "qstat -E -f -F dsv 37.pbsa"
+    assert told.lines[4] == "qstat -E -f -F dsv 37.pbsa"
 
 
 def test_jobs_that_vanish_while_they_are_asked_for() -> None:
@@ -154,9 +164,11 @@ def test_nodes_whose_json_is_invalid_are_asked_for_in_the_other_form() -> None:
     poisoned = said(FREE.stdout.replace('"license":\t"l"', '"comment":\tnan', 1))
     dsv = said("Name=n01|state=free|resources_available.ncpus=4|resources_assigned.ncpus=1\n")
     told = Told()
-    found = drive(cluster().observe(NOW), [VERSION, said(), said(), said(), poisoned, dsv], told)
+    found = drive(
+        cluster().observe(NOW), [CONF, VERSION, said(), said(), said(), poisoned, dsv], told
+    )
     assert (found.usable, found.busy, found.commands) == (4, 1, 6)
-    assert told.lines[5] == "pbsnodes -a -v -F dsv"
+    assert told.lines[6] == "pbsnodes -a -v -F dsv"
 
 
 def test_nodes_that_are_off_are_not_idle() -> None:
@@ -221,7 +233,7 @@ def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:
 )  # fmt: skip
 def test_other_systems_that_have_a_qstat_are_refused(answer: Completed, word: str) -> None:
     with pytest.raises(Refusal, match=word) as caught:
-        drive(cluster().observe(NOW), [answer], Told())
+        drive(cluster().observe(NOW), [CONF, answer], Told())
     assert caught.value.cause is Cause.INVALID
 
 
@@ -239,7 +251,7 @@ def test_a_lost_a_missing_and_a_garbled_command() -> None:
     with pytest.raises(Doubt, match="no answer"):
         look([CommandLost("qselect: no answer within 30 s")])
     with pytest.raises(Refusal, match="set `bin` or PATH"):
-        drive(cluster().observe(NOW), [CommandMissing("qstat: not found")], Told())
+        drive(cluster().observe(NOW), [CONF, CommandMissing("qstat: not found")], Told())
     with pytest.raises(Doubt, match="qselect"):
         look([said("what\n")])
     with pytest.raises(Doubt, match="pbs_rstat"):

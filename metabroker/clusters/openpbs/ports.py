@@ -1,0 +1,76 @@
+"""A budget of privileged ports, for all PBS servers that one host asks.
+
+Each command of PBS's proves who asks from a port below 1024 (`pbs_iff`), and that port cannot be
+used again for a minute. A host has some 500 of them, for everybody: where they run out, commands
+hang, other users' too. So the broker uses a part of them only. Looks at the servers have a share
+that nothing else takes from them; beyond it they wait for what jobs need.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum
+
+KEPT = 60.0
+"""Seconds for which a port is not free again (TIME_WAIT)."""
+_MARGIN = 1.0  # seconds: a command ends a little after it was begun
+_LEAST = 0.05  # seconds: nobody asks more often
+
+
+class Use(Enum):
+    """What a port is used for."""
+
+    LOOK = "look"  # at a cluster; it can be later, and rarer
+    WORK = "work"  # reserving, submitting, cancelling, cleaning
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Ports in use at a time: `most` by the broker in all; `looks`, which only looks may use;
+    and so many for `work` that looks never take."""
+
+    most: int = 256
+    looks: int = 96
+    work: int = 128
+
+
+class PortBudget:
+    """When commands were begun in the last minute, and when the next one may be. Pure: the caller
+    tells the time, in seconds of a clock that never goes back, and sees to one call at a time."""
+
+    def __init__(self, shares: Shares | None = None) -> None:
+        self._shares = shares or Shares()
+        self._used: deque[tuple[float, Use]] = deque()
+        self._of = dict.fromkeys(Use, 0)
+
+    def take(self, use: Use, ports: int, now: float) -> float:
+        """Use so many ports, if that may be now: 0.0. Else in how many seconds to ask again, and
+        none is used. More than there ever are for this use are taken when none is in use."""
+        self._forget(now)
+        if self._room(use, ports):
+            self._used.extend((now, use) for _ in range(ports))
+            self._of[use] += ports
+            return 0.0
+        return max(_LEAST, self._used[0][0] + KEPT + _MARGIN - now)
+
+    @property
+    def used(self) -> int:
+        """Ports that were in use when it was asked last."""
+        return len(self._used)
+
+    def _room(self, use: Use, ports: int) -> bool:
+        shares, used = self._shares, len(self._used)
+        if not self._of[use]:
+            return True
+        if use is Use.LOOK:
+            if self._of[use] + ports <= shares.looks:
+                return True
+            return used + ports <= shares.most - shares.work
+        kept = max(0, shares.looks - self._of[Use.LOOK])
+        return used + ports <= shares.most - kept
+
+    def _forget(self, now: float) -> None:
+        while self._used and self._used[0][0] + KEPT + _MARGIN <= now:
+            _begun, use = self._used.popleft()
+            self._of[use] -= 1

@@ -55,6 +55,16 @@ def show_server() -> Command:
     return _command("qstat", "-B", "-f", "-F", "json")
 
 
+def show_queue(name: str) -> Command:
+    """One queue's attributes."""
+    return _command("qstat", "-Q", "-f", "-F", "json", name)
+
+
+def name_host() -> Command:
+    """What the commands' host calls itself."""
+    return _command("sh", "-c", "uname -n")
+
+
 def select_live(user: str, token: str | None = None) -> Command:
     """Ids of an account's jobs that are not over; of one token's, if that is given."""
     return _command("qselect", "-u", user, *(("-N", token) if token else ()))

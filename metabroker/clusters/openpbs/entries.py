@@ -29,6 +29,8 @@ class Section(NamedTuple):
 
 JOBS = Section("Jobs", "Job Id: ")
 NODES = Section("nodes", "Name=")
+SERVERS = Section("Server", "Server: ")
+QUEUES = Section("Queue", "Queue: ")
 
 
 def entries(text: str, section: Section) -> Entries:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from metabroker.clusters.answered import Garbled, answered
 from metabroker.clusters.findings import Finding, Findings
 from metabroker.clusters.operation import Operation, command
-from metabroker.clusters.port import Doubt, ReserveOrder
+from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
 
-from . import commands, operations, parsing
-from .answers import failure
+from . import commands, operations, parsing, serving
+from .answers import UNKNOWN_QUEUE, failure
 from .commands import Account
+from .entries import QUEUES, SERVERS, entries
 from .parsing import Node
 from .snapshot import for_us
 from .states import is_sole
@@ -23,16 +23,14 @@ _FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it 
 _MOST_OFFSET = 2.0  # seconds
 _COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `env`"
 _REACH = "see that pbs_server runs, and that PBS_CONF_FILE (`env`) names this cluster's pbs.conf"
-_RESERVE = (
-    "see the server's acl_resv_user, acl_resv_group and acl_resv_host (and acl_roots for root), or "
-    "set `claim: placeholder` for this cluster"
-)
 
 
 def examine(who: Account, now: float, *, reserves: bool) -> Operation[list[Finding]]:
     """Release, server, listing, clock, history, the right to reserve. `now`: the broker's clock,
     Unix seconds."""
     found, tried = Findings(), "qstat --version"
+    # First of all: how long anything else takes is no matter of clocks.
+    offset = yield from _offset(now)
     version = yield from found.attempt("version", tried, operations.identify(), _REACH, _COMMANDS)
     if version is None:
         return found.all
@@ -49,18 +47,26 @@ def examine(who: Account, now: float, *, reserves: bool) -> Operation[list[Findi
         )  # fmt: skip
         return found.all
     found.ok("list", "qselect, pbsnodes, pbs_rstat", f"{len(seen.nodes)} vnodes")
-    _nodes(found, who, ours)
-    yield from _server(found, now)
+    serving.nodes(found, ours)
+    _whole_nodes(found, who, ours)
+    _clock(found, offset)
+    host = (yield from command(commands.name_host())).stdout.strip()
+    shown = yield from found.attempt("server", "qstat -B -f -F json", _shown(), _REACH)
+    if shown is not None:
+        serving.server(found, who, shown, host)
+        _history(found, shown)
+        yield from _queue(found, who.queue or shown.get("default_queue"))
     if reserves:
         what = "one node" if who.unit > 1 else "one processor"
         tried = f"pbs_rsub ({what}, in 30 days), pbs_rdel"
-        made = yield from found.attempt("reserve", tried, _reserved(who, now), _RESERVE)
+        advice = serving.reservability(shown or {}, who, host)
+        made = yield from found.attempt("reserve", tried, _reserved(who, now), advice)
         if made is not None:
             found.ok("reserve", tried, "made and deleted")
     return found.all
 
 
-def _nodes(found: Findings, who: Account, nodes: Sequence[Node]) -> None:
+def _whole_nodes(found: Findings, who: Account, nodes: Sequence[Node]) -> None:
     """Whether what jobs are given is what the configuration says."""
     tried = "pbsnodes: sharing"
     sizes: Counter[str] = Counter()
@@ -91,20 +97,27 @@ def _nodes(found: Findings, who: Account, nodes: Sequence[Node]) -> None:
         found.ok("whole nodes", tried, f"requests are rounded up to nodes of {who.unit}")
 
 
-def _server(found: Findings, now: float) -> Operation[None]:
-    tried = "qstat -B -f -F json"
-    shown = yield from found.attempt("server", tried, _shown(), _REACH)
-    if shown is None:
+def _offset(now: float) -> Operation[float | None]:
+    """How far the clock of the commands' host is ahead, in seconds; None: it does not say."""
+    try:
+        return (yield from answered(operations.time_there())) + 0.5 - now
+    except (Refusal, Doubt):
+        return None  # whether it answers at all is seen next
+
+
+def _clock(found: Findings, offset: float | None) -> None:
+    if offset is None:
         return
-    offset = float(shown.get("timestamp", now)) + 0.5 - now
     if abs(offset) - 0.5 > _MOST_OFFSET:
         words = f"the clock of the commands' host differs by {offset:+.0f} s"
-        found.warn("clock", tried, words, "let all hosts keep time by NTP")
+        found.warn("clock", "date", words, "let all hosts keep time by NTP")
     else:
-        found.ok("clock", tried, "the same within 2 s")
-    servers: dict[str, dict[str, Any]] = shown.get("Server", {})
-    history = any(str(s.get("job_history_enable", "")).lower() == "true" for s in servers.values())
-    if history:
+        found.ok("clock", "date", "the same within 2 s")
+
+
+def _history(found: Findings, has: Mapping[str, str]) -> None:
+    tried = "qstat -B -f -F json"
+    if serving.is_on(has, "job_history_enable"):
         found.ok("ended jobs", tried, "job_history_enable is on")
     else:
         found.warn(
@@ -114,15 +127,31 @@ def _server(found: Findings, now: float) -> Operation[None]:
         )  # fmt: skip
 
 
-def _shown() -> Operation[dict[str, Any]]:
+def _shown() -> Operation[Mapping[str, str]]:
+    """The server's attributes."""
     done = yield from command(commands.show_server())
     if done.exit_status != 0:
         raise failure(done, "qstat -B")
-    try:
-        shown = json.loads(done.stdout)
-    except ValueError as error:
-        raise Doubt(f"qstat -B: its JSON cannot be read: {error}") from error
-    return shown if isinstance(shown, dict) else {}
+    return next(iter(entries(done.stdout, SERVERS).values()), {})
+
+
+def _queue(found: Findings, name: str | None) -> Operation[None]:
+    """The queue that jobs go to."""
+    if name is None:
+        found.miss(
+            "queue", "qstat -B -f -F json", "the server has no default_queue",
+            "name a `queue` of this cluster",
+        )  # fmt: skip
+        return
+    done = yield from command(commands.show_queue(name))
+    if done.exit_status == UNKNOWN_QUEUE:
+        serving.no_queue(found, name)
+    elif done.exit_status == 0:
+        try:
+            has = entries(done.stdout, QUEUES).get(name, {})
+        except Garbled:
+            return
+        serving.queue(found, name, has)
 
 
 def _reserved(who: Account, now: float) -> Operation[bool]:

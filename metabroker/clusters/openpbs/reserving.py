@@ -75,7 +75,7 @@ def _explained(reason: Refusal | Doubt) -> Refusal | Doubt:
     if isinstance(reason, Refusal) and reason.cause is Cause.DENIED:
         return Refusal(
             reason.cause,
-            f"{reason.detail} (this account may not reserve: see the server's acl_roots and "
-            "acl_resv_* attributes, or set `claim: placeholder` for this cluster)",
+            f"{reason.detail} (this account may not reserve: `metabroker doctor` tells why, or set "
+            "`claim: placeholder` for this cluster)",
         )
     return reason

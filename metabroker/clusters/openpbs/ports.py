@@ -30,7 +30,7 @@ class Shares:
     """Ports in use at a time: `most` by the broker in all; `looks`, which only looks may use;
     and so many for `work` that looks never take."""
 
-    most: int = 256
+    most: int = 300
     looks: int = 96
     work: int = 128
 
@@ -43,12 +43,18 @@ class PortBudget:
         self._shares = shares or Shares()
         self._used: deque[tuple[float, Use]] = deque()
         self._of = dict.fromkeys(Use, 0)
+        self._last = 0.0  # work
 
     def take(self, use: Use, ports: int, now: float) -> float:
         """Use so many ports, if that may be now: 0.0. Else in how many seconds to ask again, and
         none is used. More than there ever are for this use are taken when none is in use."""
         self._forget(now)
+        pause = self._pause(now) if use is Use.WORK else 0.0
+        if pause > 0:
+            return max(_LEAST, pause)
         if self._room(use, ports):
+            if use is Use.WORK:
+                self._last = now
             self._used.extend((now, use) for _ in range(ports))
             self._of[use] += ports
             return 0.0
@@ -69,6 +75,16 @@ class PortBudget:
             return used + ports <= shares.most - shares.work
         kept = max(0, shares.looks - self._of[Use.LOOK])
         return used + ports <= shares.most - kept
+
+    def _pause(self, now: float) -> float:
+        """Half of what is left for work may be used at once. Then commands are spread, the more the
+        fewer ports are left, so that who comes next does not wait for a minute."""
+        left = self._shares.most - self._shares.looks
+        burst = left // 2
+        beyond = self._of[Use.WORK] - burst
+        if beyond <= 0:
+            return 0.0
+        return self._last + 2 * KEPT * beyond / (left - burst) ** 2 - now
 
     def _forget(self, now: float) -> None:
         while self._used and self._used[0][0] + KEPT + _MARGIN <= now:

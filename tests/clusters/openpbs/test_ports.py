@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,11 +23,27 @@ STEPS = st.lists(
 
 
 def taken(budget: PortBudget, use: Use, ports: int, now: float = 0.0) -> int:
-    """How often so many may be used in one moment."""
-    count = 0
-    while budget.take(use, ports, now) == 0.0:
-        count += 1
+    """How often so many may be used in one moment, or as soon as the pace allows it."""
+    count, later = 0, now
+    while later < now + KEPT:
+        left = budget.take(use, ports, later)
+        count += left == 0.0
+        if left and use is Use.LOOK:
+            break
+        later += left
     return count
+
+
+def test_work_is_spread_before_there_is_none_left() -> None:
+    budget, begun, now = PortBudget(), [], 0.0
+    while len(begun) < 600:
+        left = budget.take(Use.WORK, 1, now)
+        begun += [] if left else [now]
+        now += left
+    gaps = [later - before for before, later in pairwise(begun)]
+    assert gaps[:101] == [0.0] * 101
+    assert max(gaps) < 2.0
+    assert 1.8 < 600 / begun[-1] < 3.0  # commands a second
 
 
 def test_looks_are_kept_within_their_share_where_there_is_other_work() -> None:
@@ -47,10 +65,10 @@ def test_jobs_leave_looks_their_share_and_looks_leave_jobs_theirs() -> None:
 
 def test_it_is_told_when_to_ask_again() -> None:
     budget = PortBudget(SHARES)
-    for second in range(12):
-        assert budget.take(Use.WORK, 1, float(second)) == 0.0
-    assert budget.take(Use.WORK, 1, 20.0) == KEPT + 1.0 - 20.0
-    assert budget.take(Use.WORK, 1, KEPT + 1.0) == 0.0
+    for second in range(2):
+        assert budget.take(Use.LOOK, 4, float(second)) == 0.0
+    assert budget.take(Use.LOOK, 4, 20.0) == KEPT + 1.0 - 20.0
+    assert budget.take(Use.LOOK, 4, KEPT + 1.0) == 0.0
 
 
 def test_a_look_that_takes_more_than_its_share_is_made_alone() -> None:

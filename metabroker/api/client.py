@@ -10,15 +10,14 @@ the time that it names.
 from __future__ import annotations
 
 import json
-import socket
+import os
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode
+
+from .spoken import BadReply, Connection
 
 Json = dict[str, Any]
 
@@ -30,7 +29,6 @@ _LONG_POLL = 60.0  # seconds of one request of a wait
 _LONGEST_PAUSE = 2.0  # seconds between two tries
 _UNDECIDED = 504  # the daemon's word that it does not know yet whether it will be done
 _TOO_OFTEN = 429
-_BUSY = 5.0  # seconds in which a full queue of connections is tried again
 
 
 class ClientError(Exception):
@@ -61,10 +59,48 @@ class LostReply(ClientError):
     been carried out."""
 
 
+class Reply(Protocol):
+    """An answer whose head has come. `length`: the bytes of its body, unless it comes in chunks;
+    None: its head does not say."""
+
+    @property
+    def status(self) -> int:
+        """Of HTTP."""
+
+    @property
+    def length(self) -> int | None:
+        """See above."""
+
+    @property
+    def chunked(self) -> bool:
+        """See above."""
+
+    def header(self, name: str) -> str:
+        """A header's value; nothing where it has none."""
+
+    def read(self) -> bytes:
+        """The body. Raises `OSError`, `BadReply`."""
+
+
+class Exchange(Protocol):
+    """A connection for one request."""
+
+    def request(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> None:
+        """Send it. Raises `OSError`, `BadReply`."""
+
+    def reply(self) -> Reply:
+        """Its answer. Raises `OSError`, `BadReply`."""
+
+    def close(self) -> None:
+        """No more."""
+
+
 class Way(Protocol):
     """How a daemon is reached."""
 
-    def connection(self, timeout: float) -> HTTPConnection:
+    def connection(self, timeout: float) -> Exchange:
         """A connection to it, made. Raises `ClientError`."""
 
     def headers(self) -> dict[str, str]:
@@ -85,7 +121,7 @@ class Client:
 
     def submit(self, wire: Mapping[str, Any]) -> Json:
         """Queue the submission `wire`; the same job again if its `request_id` is known."""
-        request_id = wire.get("request_id") or str(uuid.uuid4())
+        request_id = wire.get("request_id") or _new_id()
         body = {**wire, "request_id": request_id}
         try:
             return self._repeated("POST", "/v1/jobs", body)
@@ -117,6 +153,8 @@ class Client:
 
     def revoke_token(self, id: str) -> Json:
         """Revoke a token; to do it twice does no harm."""
+        from urllib.parse import quote
+
         return self._repeated("POST", f"/v1/tokens/{quote(id, safe='')}/revoke", {})
 
     def remove_leftovers(self, names: list[str] | None) -> Json:
@@ -125,6 +163,8 @@ class Client:
 
     def get(self, path: str, **query: object) -> Json:
         """What `/v1/PATH` says; parts of the query that are None are left out."""
+        from urllib.parse import quote, urlencode
+
         given = {key: str(value) for key, value in query.items() if value is not None}
         url = f"/v1/{quote(path)}"
         return self._repeated("GET", f"{url}?{urlencode(given)}" if given else url)
@@ -219,12 +259,12 @@ class Client:
             headers = {"Content-Type": "application/json", **self._way.headers()}
             with suppress(BrokenPipeError):  # one that is too large is answered before its end
                 connection.request(method, path, content, headers)
-            response = connection.getresponse()
+            response = connection.reply()
             if response.length is None and not response.chunked:  # its head has no end, as it came
                 raise LostReply("the daemon's reply was cut off", "look into its log")
-            again = response.headers.get("Retry-After", "")
+            again = response.header("Retry-After")
             return _understood(response.status, response.read(), again)
-        except (OSError, HTTPException) as error:
+        except (OSError, BadReply) as error:
             reason = "no reply in time" if isinstance(error, TimeoutError) else _reason(error)
             raise LostReply(f"the daemon did not reply: {reason}", "look into its log") from error
         finally:
@@ -237,45 +277,22 @@ class _Socket:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def connection(self, timeout: float) -> HTTPConnection:
-        made = _Connection(self._path, timeout)
+    def connection(self, timeout: float) -> Exchange:
         try:
-            made.connect()
-        except (OSError, HTTPException) as error:
+            return Connection(self._path, timeout)
+        except BlockingIOError as error:
+            raise _unreachable(self._path, "it is too busy") from error
+        except (OSError, ValueError) as error:
             raise _unreachable(self._path, _reason(error)) from error
-        return made
 
     def headers(self) -> dict[str, str]:
         return {}
 
 
-class _Connection(HTTPConnection):
-    """HTTP over the Unix socket at `path`."""
-
-    def __init__(self, path: str, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        if self.sock is not None:
-            return
-        give_up = time.monotonic() + _BUSY
-        while True:
-            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            connection.settimeout(self.timeout)
-            try:
-                connection.connect(self._path)
-            except BlockingIOError as error:  # more have come than are being accepted
-                connection.close()
-                if time.monotonic() > give_up:
-                    raise _unreachable(self._path, "it is too busy") from error
-                time.sleep(0.05)
-            except (OSError, ValueError) as error:
-                connection.close()
-                raise _unreachable(self._path, _reason(error)) from error
-            else:
-                self.sock = connection
-                return
+def _new_id() -> str:
+    """A random UUID; its module brings others that take a while."""
+    text = f"{int.from_bytes(os.urandom(16)) & ~(0xF << 76 | 0x3 << 62) | 4 << 76 | 2 << 62:032x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
 def _understood(status: int, raw: bytes, again: str) -> Json:

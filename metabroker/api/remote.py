@@ -6,12 +6,14 @@ import os
 import re
 import ssl
 import stat
-from http.client import HTTPConnection, HTTPSConnection
+from collections.abc import Mapping
+from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from metabroker.access.secret import parsed
-from metabroker.api.client import ClientError, Unreachable
+from metabroker.api.client import ClientError, Exchange, Unreachable
+from metabroker.api.spoken import BadReply
 
 PORT = 9797
 _LARGEST = 4096  # bytes of a token's file
@@ -28,7 +30,7 @@ class Remote:
         self._token = read_token(token_file)
         self._context = _context(ca_file)
 
-    def connection(self, timeout: float) -> HTTPConnection:
+    def connection(self, timeout: float) -> Exchange:
         """A connection to the daemon whose certificate is right."""
         made = HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
         try:
@@ -47,11 +49,52 @@ class Remote:
                 f"cannot reach the daemon at {self._url}: {reason}",
                 "check --server, or METABROKER_URL; the daemon must have `listen` configured",
             ) from error
-        return made
+        return _Exchange(made)
 
     def headers(self) -> dict[str, str]:
         """The token: it goes to no other host, since no answer is followed elsewhere."""
         return {"Authorization": f"Bearer {self._token}"}
+
+
+class _Exchange:
+    """One request over a connection of the standard library's, and its reply."""
+
+    def __init__(self, connection: HTTPSConnection) -> None:
+        self._connection = connection
+
+    def request(
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> None:
+        try:
+            self._connection.request(method, path, content, dict(headers))
+        except HTTPException as error:
+            raise BadReply(str(error) or type(error).__name__) from error
+
+    def reply(self) -> _Reply:
+        try:
+            return _Reply(self._connection.getresponse())
+        except HTTPException as error:
+            raise BadReply(str(error) or type(error).__name__) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _Reply:
+    def __init__(self, response: HTTPResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.length = response.length
+        self.chunked = bool(response.chunked)
+
+    def header(self, name: str) -> str:
+        return self._response.headers.get(name, "")
+
+    def read(self) -> bytes:
+        try:
+            return self._response.read()
+        except HTTPException as error:
+            raise BadReply(str(error) or type(error).__name__) from error
 
 
 def read_token(path: Path) -> str:

@@ -10,7 +10,6 @@ import click
 from click.core import ParameterSource
 
 from metabroker.cli import types
-from metabroker.clusters.home import LocalHome
 from metabroker.submission import environment
 from metabroker.submission.checks import check, check_script
 from metabroker.submission.directives import Directive, directives
@@ -194,6 +193,10 @@ def _submit_dir(options: Options) -> str | None:
 
 def _check_there(submission: Submission) -> None:
     """What is not there can be told at once."""
+    if not submission.stage_in:
+        return
+    from metabroker.clusters.home import LocalHome
+
     home = LocalHome()
     for name in submission.stage_in:
         try:

@@ -14,7 +14,6 @@ from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
 from metabroker.cli.options import build, given, merged, script_options, with_job_options
 from metabroker.cli.scripts import read_script
-from metabroker.cli.waiting import exit_code, tell_end, wait_for
 from metabroker.submission.directives import foreign
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import names_component
@@ -66,6 +65,8 @@ def submit(
         return 0
     if not as_json:
         _tell(job, lambda: print(job["job"]))
+    from metabroker.cli.waiting import exit_code, tell_end, wait_for
+
     ended = wait_for(client, int(job["job"]), began=True)
     tell_end(ended)
     if as_json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -23,6 +22,8 @@ def print_table(
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     if sys.stdout.isatty():
+        import shutil  # with all that it can unpack, which takes a while
+
         widths = _fitted(widths, shutil.get_terminal_size().columns)
     for row in (list(heads), *cells):
         parts = [

@@ -35,7 +35,8 @@ def taken(budget: PortBudget, use: Use, ports: int, now: float = 0.0) -> int:
 
 
 def test_work_is_spread_before_there_is_none_left() -> None:
-    budget, begun, now = PortBudget(), [], 0.0
+    begun: list[float] = []
+    budget, now = PortBudget(), 0.0
     while len(begun) < 600:
         left = budget.take(Use.WORK, 1, now)
         begun += [] if left else [now]

@@ -36,9 +36,9 @@ def _bomb() -> Json:
 KINDS: dict[str, tuple[int, Callable[[], Json]]] = {
     "an option that the cluster does not know": (150, lambda: _native("--constraint=nope")),
     "an option that it denies": (150, lambda: _native(f"--partition={_PRIVATE}")),
-    "a job that ends at once": (200, _plain),
+    "a job that ends at once": (240, _plain),
     "pipes in the place of records": (
-        60,
+        20,
         lambda: _plain('rm -f "$gate/started"; mkfifo "$gate/started" "$gate/ended"\n'),
     ),
     "a huge record": (

@@ -22,6 +22,8 @@ from typing import Protocol
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LARGEST = 1 << 19  # bytes of a message: words and environment
+# What a Python reads when it starts.
+_AT_START = ("PYTHONIOENCODING", "PYTHONPATH", "PYTHONUTF8", "PYTHONWARNINGS", "LC_", "LANG")
 FORKS = os.environ.get("METABROKER_TEST_FORK") != "0"
 
 
@@ -104,15 +106,23 @@ def start(
 
 
 def run(
-    module: str, words: Sequence[str], *, cwd: Path, env: Mapping[str, str], seconds: float
+    module: str,
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    seconds: float,
+    stdin: bytes = b"",
 ) -> subprocess.CompletedProcess[str]:
     """The same to its end, with what it printed. Raises subprocess.TimeoutExpired."""
-    out, errors = os.memfd_create("out"), os.memfd_create("errors")
+    streams = given, out, errors = (
+        os.memfd_create("given"),
+        os.memfd_create("out"),
+        os.memfd_create("errors"),
+    )
     try:
-        with open(os.devnull) as nothing:
-            process = start(
-                module, words, streams=(nothing.fileno(), out, errors), cwd=cwd, env=env
-            )
+        os.pwrite(given, stdin, 0)
+        process = start(module, words, streams=streams, cwd=cwd, env=env)
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -120,8 +130,17 @@ def run(
             raise
         return subprocess.CompletedProcess(process.args, code, _text(out), _text(errors))
     finally:
-        os.close(out)
-        os.close(errors)
+        for stream in streams:
+            os.close(stream)
+
+
+def like_ours(env: Mapping[str, str]) -> bool:
+    """Whether a Python with these variables would be as the one that forks."""
+    return FORKS and all(
+        env.get(name) == os.environ.get(name)
+        for name in {*env, *os.environ}
+        if name.startswith(_AT_START)
+    )
 
 
 def _text(file: int) -> str:

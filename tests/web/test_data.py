@@ -77,6 +77,7 @@ def overview(*jobs: dict[str, Any], **given: Any) -> dict[str, Any]:
             "jobs": counted,
             "jobs_by_queue": by_queue,
             "queues": {"delft": 0, "global": counted.get("QUEUED", 0)},
+            "oldest_wait": {"delft": 0.0, "global": 0.0},
         },
         "clusters": [cluster()],
         "reservations": [],

@@ -111,6 +111,11 @@ def test_metrics_are_beside_it_as_they_were(make_site: MakeSite, address: str) -
     assert status(url, Host="rebound.example") == 421, "by DNS rebinding any web page could read it"
     assert status(f"http://{address}/") == 404
     assert status(f"http://{address}/events") == 404
+    with get(f"{url}?name[]=process_open_fds") as answer:
+        assert b"process_open_fds " in answer.read()
+    for path in ("healthz", "-/healthy", "-/ready"):
+        with get(f"http://{address}/{path}") as answer:
+            assert answer.read() == b"ok\n"
     assert site.stop() == 0
 
 

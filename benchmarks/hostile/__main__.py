@@ -11,13 +11,11 @@ her median wait each time, and the ratios. It needs root, for accounts.
 from __future__ import annotations
 
 import argparse
-import base64
 import contextlib
 import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -35,12 +33,12 @@ from tests.testbed.sshd import Account, Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 
 from .kinds import hostile
+from .users import asks
 
 Json = dict[str, Any]
 SIZES = {"delft": 8, "leiden": 8}
 SHARE = 6  # processors of one user
 WAITING = 100  # jobs of one user
-_ASKING = Path(__file__).with_name("asking.py").read_text()
 
 
 @dataclass
@@ -50,40 +48,9 @@ class Served:
     people: People
     federation: Federation
 
-    def wires(self, who: str, jobs: Sequence[Json]) -> str:
-        """Submissions, a line each."""
-        home = str(self.people.home(who))
-        return "".join(
-            json.dumps(
-                {
-                    "script_name": "script",
-                    "processors": {"single": 1},
-                    "chdir": home,
-                    "submit_dir": home,
-                    "time_limit": 60,
-                    "output": "/dev/null",
-                    **job,
-                    "script": base64.b64encode(job["script"].encode()).decode(),
-                }
-            )
-            + "\n"
-            for job in jobs
-        )
-
     def asks(self, who: str, jobs: Sequence[Json], *more: str) -> subprocess.Popen[str]:
         """That user at work."""
-        socket = str(self.federation.folder / "metabroker.sock")
-        words = self.people.words(who, reading=True)
-        lines = self.federation.folder / f"{who}-{time.monotonic_ns()}"
-        lines.write_text(self.wires(who, jobs))
-        with lines.open() as stdin:
-            return subprocess.Popen(
-                [*words, f"PYTHONPATH={open_code()}", sys.executable, "-c", _ASKING, socket, *more],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                text=True,
-                cwd="/",
-            )
+        return asks(self.people, who, self.federation.folder / "metabroker.sock", jobs, *more)
 
     def told(self, process: subprocess.Popen[str]) -> list[Any]:
         """What became of each submission."""

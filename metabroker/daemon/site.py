@@ -58,7 +58,8 @@ class Site:
         routes = [*scrape(self._registry, executor), *probes(self._health, executor)]
         if self._measure is not None:
             read = self._everything if self._measure == "jobs" else self._totals
-            routes += Page(Feed(read, executor), stopping).routes()
+            one = self._job if self._measure == "jobs" else None
+            routes += Page(Feed(read, executor), stopping, one).routes()
         return routes
 
     def _totals(self) -> dict[str, Any]:
@@ -66,6 +67,9 @@ class Site:
 
     def _everything(self) -> dict[str, Any]:
         return data.everything(_readable(self._service.overview))
+
+    def _job(self, number: int) -> dict[str, Any]:
+        return data.one_job(_readable(lambda: self._service.job(number)))
 
 
 def _readable(read: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def part(index: int, state: str, **given: Any) -> dict[str, Any]:
         "processors": 8,
         "state": state,
         "start_time": None,
+        "end_time": None,
         "detail": "",
         **given,
     }
@@ -54,6 +55,9 @@ def job(number: int, state: str, *parts: dict[str, Any], **given: Any) -> dict[s
         "time_limit": 600,
         "submit_time": NOW - 60,
         "start_time": None,
+        "end_time": None,
+        "exit_code": None,
+        "attempts": 0,
         "earliest_start": None,
         "components": list(parts),
         **given,

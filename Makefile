@@ -13,7 +13,7 @@ SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
 
-.PHONY: help lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation load clusters-up clusters-down clean
+.PHONY: help lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz submissions soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -77,6 +77,9 @@ lock: setup ## renew requirements-lock.txt: the versions and hashes of all that 
 
 federation: setup ## a thousand real Slurm nodes in this machine, against plain sbatch
 	$(BIN)/python -m benchmarks.thousand_nodes
+
+hostile: setup ## 1,000 hostile jobs of one user beside another's, on real Slurm: how long the other waits
+	$(BIN)/python -m benchmarks.hostile
 
 load: setup ## 10,000 submissions at once, 100,000 waiting jobs, slow clusters, 1,000 users
 	$(BIN)/python -m benchmarks.load

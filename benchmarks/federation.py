@@ -78,11 +78,19 @@ def serving(config: dict[str, Any]) -> Iterator[Federation]:
 
 def start(file: Path, folder: Path) -> subprocess.Popen[bytes]:
     """Start `metabroker serve`."""
+    return start_as([], file, folder, None)
+
+
+def start_as(
+    words: list[str], file: Path, folder: Path, cwd: Path | None
+) -> subprocess.Popen[bytes]:
+    """The same by other words before it: as another account, say, from a folder of its own."""
     with (folder / "daemon.log").open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "metabroker", "serve", "--config", str(file)],
+            [*words, sys.executable, "-m", "metabroker", "serve", "--config", str(file)],
             stderr=log,
             stdin=subprocess.DEVNULL,
+            cwd=cwd,
         )
 
 

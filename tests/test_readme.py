@@ -1,4 +1,4 @@
-"""What the README names is there."""
+"""What the README and the table of docs/security.md name is there."""
 
 from __future__ import annotations
 
@@ -22,3 +22,14 @@ def test_make_targets_that_the_readme_names_exist() -> None:
     assert {"clusters-up", "test", "check"} <= named
     missing = sorted(t for t in named if not re.search(rf"^{t}:", makefile, re.M))
     assert not missing, missing
+
+
+def test_tests_that_the_security_table_names_exist() -> None:
+    lines = (ROOT / "docs" / "security.md").read_text().splitlines()
+    rows = [line.split("|") for line in lines if line.startswith("|")][2:]
+    assert len(rows) > 15
+    for row in rows:
+        named = re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", row[-2])
+        assert named, row
+        missing = [name for name in named if not (ROOT / "tests" / name).exists()]
+        assert not missing, missing

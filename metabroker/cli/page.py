@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError
+
+Json = dict[str, Any]
+_MINE = 500  # jobs of the user who looks
 
 
 @click.command()
@@ -19,6 +24,7 @@ from metabroker.cli.errors import USAGE, CliError
 )
 def page(socket_path: str | None, address: str) -> None:
     """Serve a page with the clusters, what runs, and why each job waits; live, until Ctrl-C.
+    Your own jobs by themselves, and each job with its events, are there to choose.
 
     The address that is printed holds a key: without it nobody sees anything. To look from
     elsewhere: ssh -L PORT:127.0.0.1:PORT HOST.
@@ -39,8 +45,17 @@ def page(socket_path: str | None, address: str) -> None:
             USAGE,
         )
     client = common.connect(socket_path)
-    client.get("status")
-    own = OwnPage(lambda: client.get("overview"))
+    me = str(client.get("whoami")["user"])
+
+    def overview() -> Json:
+        """With the user's own jobs, which are not among the first ones of long queues."""
+        seen = client.get("overview")
+        known = {job["job"] for job in seen["jobs"]}
+        mine = client.get("jobs", user=me, limit=_MINE)["jobs"]
+        seen["jobs"] += [job for job in mine if job["job"] not in known]
+        return seen
+
+    own = OwnPage(overview, lambda job: client.get(f"jobs/{job}"), me)
     try:
         own.start(where.host, where.port)
     except OSError as error:

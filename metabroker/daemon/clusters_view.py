@@ -41,6 +41,7 @@ def cluster_views(broker: Broker, now: float) -> list[Json]:
                 "error": account.detail,
                 "components": len(broker.saga.live[index]),
                 "unanswered": sum(1 for c in broker.saga.live[index].values() if c.tries),
+                "pending": None if snapshot is None else _pending(broker, snapshot),
                 "strays": None if snapshot is None else _strays(broker, snapshot),
                 "waiting": queues.get(index, 0),
                 "clock_offset": snapshot.clock_offset if snapshot is not None else None,
@@ -57,6 +58,16 @@ def _avoided(broker: Broker, index: int, now: float) -> Json | None:
         return None
     left = None if avoided.until is None else max(0.0, avoided.until - now)
     return {"processors": avoided.most, "seconds": left, "reason": avoided.why}
+
+
+def _pending(broker: Broker, snapshot: Snapshot) -> int:
+    """Jobs of ours that the last look showed waiting in the cluster's own queue."""
+    instance = broker.settings.instance
+    return sum(
+        1
+        for token, job in snapshot.jobs.items()
+        if job.state is NativeState.PENDING and tokens.parse(instance, token) is not None
+    )
 
 
 def _strays(broker: Broker, snapshot: Snapshot) -> int:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 
 from metabroker.access import audit
 from metabroker.access.audit import AuditError, AuditLog
@@ -112,7 +112,8 @@ class Daemon:
         self._api = ApiServer(
             self._present, config.socket, reception=self._reception, listen=build.listen(config)
         )
-        self._site = Site(config, self._present, self._registry)
+        ProcessCollector(registry=self._registry)
+        self._site = Site(config, self._present, self._registry, self)
 
     def _make_reception(self) -> Reception:
         return Reception(
@@ -274,6 +275,26 @@ class Daemon:
         """Whether the core goes on and users are served: without either it must be started anew."""
         core = self._relay if self.leading is None else self.leading.loop
         return core.alive and self._api.alive
+
+    @property
+    def hangs(self) -> bool:
+        """Whether its core has shown no sign of life for long, or has ended."""
+        leading = self.leading
+        if leading is None:
+            return not self._relay.alive
+        return not leading.loop.alive or leading.loop.silent > _HANGS
+
+    @property
+    def unready(self) -> str:
+        """Why users cannot be served now; nothing where they can. One that stands by serves who
+        reads, and passes on what is changed."""
+        if not self._api.alive:
+            return "it does not serve yet, or no more"
+        if self.hangs:
+            return "its core does not answer"
+        if self.leading is not None:
+            return "the store cannot be written" if self.leading.loop.trouble else ""
+        return "" if self._standby.own_status()["store"] == "ok" else "the store cannot be read"
 
     def stop(self) -> None:
         """Let nobody in, finish what is under way, let another broker lead, close."""

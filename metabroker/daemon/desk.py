@@ -1,8 +1,8 @@
 """One cluster's desk: its bounded workers, and what is asked of it, in order.
 
-Each cluster has its own threads, so one that hangs delays nobody else (P5). For one component
-effects are carried out one at a time, in the order in which they came; every owed effect is
-answered with exactly one event.
+Each cluster has its own threads, so one that hangs delays nobody else (P5), and users take turns
+at them. For one component effects are carried out one at a time, in the order in which they came;
+every owed effect is answered with exactly one event.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from metabroker.about import about
 from metabroker.broker import tokens
@@ -27,12 +26,14 @@ from metabroker.metrics.of_clusters import OfCluster
 from metabroker.store import StoreUnavailable
 
 from .carrying import carrying, carrying_stray, step_of
+from .fair import FairPool
 from .orders import Orders
 from .watcher import NEAR, Pace, Watchers, as_account
 
 log = logging.getLogger(__name__)
 
-_TRANSFERS = 2  # components of one cluster whose files are on their way at the same time
+# Components of one cluster whose files are on their way at the same time; of one user one less.
+_TRANSFERS = 3
 _LONG = 1.0  # seconds
 _NO_ACCOUNT = (
     "the job's user has no account, or another one, in {0} now: see its `users` and `run_as`"
@@ -75,9 +76,9 @@ class Desk:
         self._hook = hook
         self._meter = meter
         self._transport = meter.transport(cluster.transport) if meter else cluster.transport
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix=orders.cluster)
+        self._pool = FairPool(workers, orders.cluster)
         # What may take hours must not keep the cluster's workers from anything.
-        self._movers = ThreadPoolExecutor(_TRANSFERS, thread_name_prefix=f"{orders.cluster}-files")
+        self._movers = FairPool(_TRANSFERS, f"{orders.cluster}-files")
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._lines: dict[Ref, deque[Owed]] = {}
@@ -104,7 +105,8 @@ class Desk:
                 if effect.token in self._strays:
                     return
                 self._strays.add(effect.token)
-            self._start(lambda: self._clean_stray(effect))
+            ref = tokens.parse(self._orders.settings.instance, effect.token)
+            self._start(self._pool, ref, lambda: self._clean_stray(effect))
             return
         with self._lock:
             line = self._lines.setdefault(effect.ref, deque())
@@ -115,16 +117,16 @@ class Desk:
 
     def _next(self, effect: Owed) -> None:
         pool = self._movers if isinstance(effect, Stage | Fetch) else self._pool
-        self._start(lambda: self._work(effect.ref), pool)
+        self._start(pool, effect.ref, lambda: self._work(effect.ref))
 
-    def _start(self, work: Callable[[], None], pool: ThreadPoolExecutor | None = None) -> None:
+    def _start(self, pool: FairPool, ref: Ref | None, work: Callable[[], None]) -> None:
         try:
-            (pool or self._pool).submit(work)
+            pool.submit(self._orders.owner(ref), work)
         except RuntimeError:
             log.debug("%s: closing; what is owed is done after the next start", self.name)
 
     def _work(self, ref: Ref) -> None:
-        """The component's next effect; then, if there is more, to the end of the workers' line."""
+        """The component's next effect; then, if there is more, to the end of its user's line."""
         with self._lock:
             effect = self._lines[ref][0]
         self._hook("before", effect)
@@ -258,6 +260,6 @@ class Desk:
         """Begin nothing new. What is under way is finished, or done again after a start."""
         self._closing.set()
         self.watcher.close()
-        self._movers.shutdown(wait=True, cancel_futures=True)
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._movers.shutdown()
+        self._pool.shutdown()
         self.cluster.close()

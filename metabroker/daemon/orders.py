@@ -27,12 +27,12 @@ from metabroker.clusters.port import (
     ReserveOrder,
     StageOrder,
 )
-from metabroker.store import Store
+from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
 
 from .users import Users
 
-_MOST_PLACES = 1024  # jobs whose meeting place is remembered
+_MOST_PLACES = 1024  # jobs whose meeting place, and whose owner, is remembered
 
 
 def spec_of(
@@ -83,6 +83,7 @@ class Orders:
     homes: Callable[[str], Home] | None = None
     users: Callable[[], Users] = dict
     _places: dict[int, _Place] = field(default_factory=dict, repr=False)
+    _owners: dict[int, str] = field(default_factory=dict, repr=False)
 
     def token(self, ref: Ref) -> str:
         """The name of a component in its cluster."""
@@ -102,6 +103,21 @@ class Orders:
             return self._place(ref.job).account
         except KeyError:
             return None
+
+    def owner(self, ref: Ref | None) -> str:
+        """The user whose turn it is with this component; nobody where that is not known now."""
+        if ref is None:
+            return ""
+        found = self._owners.get(ref.job)
+        if found is None:
+            try:
+                found = self.store.owner(ref.job)
+            except (KeyError, StoreUnavailable):
+                return ""
+            if len(self._owners) >= _MOST_PLACES:
+                self._owners.clear()
+            self._owners[ref.job] = found
+        return found
 
     def still_allowed(self, ref: Ref) -> bool:
         """Whether its user would be given the same account today, for something new."""

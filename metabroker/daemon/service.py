@@ -16,6 +16,7 @@ from metabroker.broker.events import AbandonJob, CancelJob, Event, HoldJob, Rele
 from metabroker.broker.job import Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
+from metabroker.broker.states import JobState
 from metabroker.store import Store
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
@@ -343,10 +344,20 @@ class DaemonService(Reading):
                 names.queue(queue) or "global": count
                 for queue, count in broker.scheduler.waiting().items()
             },
+            "oldest_wait": self._oldest_wait(),
             "owed_effects": broker.saga.debts,
             "restored": leftovers_view.restored_view(broker.settings.history.latest),
             "leftovers": len(broker.saga.leftovers),
         }
+
+    def _oldest_wait(self) -> dict[str, float]:
+        """For how long the oldest job of each queue waits (held ones not counted); 0: none does."""
+        broker, names, now = self._loop.engine.broker, self._loop.engine.names, self._clock()
+        oldest = dict.fromkeys(broker.scheduler.waiting(), now)
+        for job in broker.jobs.values():
+            if job.state is JobState.QUEUED:
+                oldest[job.queue] = min(oldest.get(job.queue, now), job.submit_time)
+        return {names.queue(queue) or "global": now - since for queue, since in oldest.items()}
 
     # --- helpers ------------------------------------------------------------------------------
 

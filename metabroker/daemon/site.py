@@ -17,6 +17,7 @@ from metabroker.web import data
 from metabroker.web.feed import Feed, NotReadable
 from metabroker.web.guards import loopback, own_names
 from metabroker.web.page import Page
+from metabroker.web.probes import Health, probes
 from metabroker.web.scrape import scrape
 from metabroker.web.server import WebServer
 
@@ -28,11 +29,14 @@ log = logging.getLogger(__name__)
 class Site:
     """Serves, if the configuration names an address, between `start` and `stop`."""
 
-    def __init__(self, config: Config, service: WholeService, registry: CollectorRegistry) -> None:
+    def __init__(
+        self, config: Config, service: WholeService, registry: CollectorRegistry, health: Health
+    ) -> None:
         self._address = config.metrics
         self._measure = config.page
         self._service = service
         self._registry = registry
+        self._health = health
         here = self._address is not None and loopback(self._address.host)
         self._server = WebServer(self._routes, [own_names()] if here else ())
 
@@ -51,10 +55,11 @@ class Site:
         self._server.stop()
 
     def _routes(self, executor: Executor, stopping: asyncio.Event) -> list[web.RouteDef]:
-        routes = scrape(self._registry, executor)
+        routes = [*scrape(self._registry, executor), *probes(self._health, executor)]
         if self._measure is not None:
             read = self._everything if self._measure == "jobs" else self._totals
-            routes += Page(Feed(read, executor), stopping).routes()
+            one = self._job if self._measure == "jobs" else None
+            routes += Page(Feed(read, executor), stopping, one).routes()
         return routes
 
     def _totals(self) -> dict[str, Any]:
@@ -62,6 +67,9 @@ class Site:
 
     def _everything(self) -> dict[str, Any]:
         return data.everything(_readable(self._service.overview))
+
+    def _job(self, number: int) -> dict[str, Any]:
+        return data.one_job(_readable(lambda: self._service.job(number)))
 
 
 def _readable(read: Callable[[], dict[str, Any]]) -> dict[str, Any]:

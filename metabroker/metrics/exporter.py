@@ -31,9 +31,16 @@ class Exporter(Collector):
         queues = _gauge("queue_length", "Jobs waiting in a queue, held ones not counted.", "queue")
         for queue, count in status["queues"].items():
             queues.add_metric([queue], count)
+        oldest = _gauge(
+            "queue_oldest_wait_seconds",
+            "For how long the oldest job of a queue waits, held ones not counted; 0: none does.",
+            "queue",
+        )
+        for queue, seconds in status["oldest_wait"].items():
+            oldest.add_metric([queue], seconds)
         owed = _gauge("owed_effects", "Steps that clusters still owe an answer to.")
         owed.add_metric([], status["owed_effects"])
-        yield from (*_of_any(status), jobs, queues, owed)
+        yield from (*_of_any(status), jobs, queues, oldest, owed)
         yield from self._of_clusters()
 
     def _of_clusters(self) -> Iterator[Metric]:
@@ -53,6 +60,10 @@ class Exporter(Collector):
             ),
             "components": _gauge(
                 "cluster_components", "Components of ours, until nothing is left.", "cluster"
+            ),
+            "pending": _gauge(
+                "cluster_pending_jobs",
+                "Jobs of ours that wait in the cluster's own queue, by the last look.", "cluster",
             ),
             "unanswered": _gauge(
                 "cluster_unanswered_steps",

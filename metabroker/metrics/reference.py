@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import Metric
 
 from .exporter import Exporter
@@ -21,8 +21,8 @@ What `/metrics` serves. Times in seconds; counters only grow. Written by
 |---|---|---|---|
 """
 _STATUS = {
-    "version": "", "policy": "", "jobs_by_queue": [], "queues": {}, "owed_effects": 0,
-    "store": "ok", "uptime_seconds": 0.0,
+    "version": "", "policy": "", "jobs_by_queue": [], "queues": {},
+    "oldest_wait": {}, "owed_effects": 0, "store": "ok", "uptime_seconds": 0.0,
 }  # fmt: skip
 
 
@@ -32,6 +32,7 @@ def families() -> list[Metric]:
     Meters(registry)
     OfBroker(registry)
     registry.register(Exporter(lambda: _STATUS, list))
+    ProcessCollector(registry=registry)
     return sorted(registry.collect(), key=lambda family: family.name)
 
 
@@ -40,7 +41,8 @@ def labels() -> dict[str, tuple[str, ...]]:
     registry = CollectorRegistry()
     counted = [*vars(Meters(registry)).values(), *vars(OfBroker(registry)).values()]
     found = {meter._name: meter._labelnames for meter in counted}
-    for family in Exporter(lambda: _STATUS, list).collect():
+    process = ProcessCollector(registry=None)
+    for family in (*Exporter(lambda: _STATUS, list).collect(), *process.collect()):
         found[family.name] = tuple(getattr(family, "_labelnames", ()))
     return found
 

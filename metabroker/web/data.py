@@ -49,6 +49,28 @@ def everything(overview: Mapping[str, Any]) -> Json:
     return told
 
 
+def one_job(job: Mapping[str, Any]) -> Json:
+    """A job's own view: what it is, its components, and all that has happened to it."""
+    plain = (
+        *("job", "name", "user", "queue", "state", "reason", "attempts", "time_limit"),
+        *("submit_time", "start_time", "end_time", "exit_code"),
+    )
+    of_part = ("index", "cluster", "processors", "state", "start_time", "end_time", "detail")
+    return {
+        **{key: job[key] for key in plain},
+        "where": _where(job),
+        "components": [{key: part[key] for key in of_part} for part in job["components"]],
+        "events": [_happened(event) for event in job["events"]],
+    }
+
+
+def _happened(event: Mapping[str, Any]) -> Json:
+    known = ("time", "event", "attempt")
+    more = {key: value for key, value in event.items() if key not in known}
+    said = ", ".join(f"{key} {value}" for key, value in more.items() if value not in (None, "", []))
+    return {**{key: event[key] for key in known}, "detail": said}
+
+
 def _cluster(cluster: Mapping[str, Any], now: float) -> Json:
     """One bar: parts that add up to its processors, as far as they are known."""
     age = cluster["age_seconds"]

@@ -100,6 +100,10 @@ class Feed:
         """An event that says what time it is here, and so that the stream goes on."""
         return _event("beat", {"now": round(self._clock(), 3)})
 
+    async def aside(self, read: Read) -> Json:
+        """Something else that one viewer asks for. Raises `NotReadable`."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, read)
+
     async def _go_on(self) -> None:
         loop = asyncio.get_running_loop()
         while True:

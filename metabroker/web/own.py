@@ -24,9 +24,17 @@ class OwnPage:
     """Serves between `start` and `stop`, to who has `key`. It outlives the daemon, and then says
     that it is not connected."""
 
-    def __init__(self, read: Callable[[], dict[str, Any]]) -> None:
-        """`read` is the API's overview. It raises `ClientError`."""
+    def __init__(
+        self,
+        read: Callable[[], dict[str, Any]],
+        read_job: Callable[[int], dict[str, Any]],
+        me: str,
+    ) -> None:
+        """`read` is the API's overview with all jobs of `me`, the user who looks; `read_job` one
+        job with its events. They raise `ClientError`."""
         self._read = read
+        self._read_job = read_job
+        self._me = me
         self.key = secrets.token_urlsafe(24)
         guards = [own_names(), with_key(self.key)]
         self._server = WebServer(self._routes, guards)
@@ -49,10 +57,16 @@ class OwnPage:
         self._server.stop()
 
     def _routes(self, executor: Executor, stopping: asyncio.Event) -> list[web.RouteDef]:
-        return Page(Feed(self._overview, executor), stopping).routes()
+        return Page(Feed(self._overview, executor), stopping, self._job).routes()
 
     def _overview(self) -> dict[str, Any]:
         try:
-            return data.everything(self._read())
+            return {**data.everything(self._read()), "me": self._me}
+        except ClientError as error:
+            raise NotReadable(error.message) from error
+
+    def _job(self, number: int) -> dict[str, Any]:
+        try:
+            return data.one_job(self._read_job(number))
         except ClientError as error:
             raise NotReadable(error.message) from error

@@ -12,11 +12,13 @@ import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
+from typing import Any
 
 from aiohttp import web
 
-from metabroker.web.feed import Feed, FeedFull
+from metabroker.web.feed import Feed, FeedFull, NotReadable
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -40,6 +42,10 @@ _RETRY = 2000  # milliseconds until a browser that was cut off comes again
 _STALLED = 30.0  # seconds in which a viewer takes nothing
 
 
+ReadJob = Callable[[int], dict[str, Any]]
+"""One job with its events. Raises `NotReadable`."""
+
+
 @dataclass(frozen=True, slots=True)
 class _File:
     body: bytes
@@ -50,15 +56,27 @@ class _File:
 class Page:
     """Its routes. Whoever makes it says what is shown: that is the feed's."""
 
-    def __init__(self, feed: Feed, stopping: asyncio.Event) -> None:
-        """Once `stopping` is set, streams end."""
+    def __init__(self, feed: Feed, stopping: asyncio.Event, read_job: ReadJob | None = None):
+        """Once `stopping` is set, streams end. `read_job`: where single jobs may be looked at."""
         self._feed = feed
         self._stopping = stopping
+        self._read_job = read_job
 
     def routes(self) -> list[web.RouteDef]:
         """For an application, whose every answer then has `HEADERS`."""
         files = [web.get(path, _serve(_read(*named))) for path, named in _FILES.items()]
-        return [*files, web.get("/events", self._events)]
+        one = [web.get("/job/{job:[0-9]{1,15}}", self._job)] if self._read_job else []
+        return [*files, *one, web.get("/events", self._events)]
+
+    async def _job(self, request: web.Request) -> web.Response:
+        """One job with its events."""
+        assert self._read_job is not None
+        number = int(request.match_info["job"])
+        try:
+            told = await self._feed.aside(partial(self._read_job, number))
+        except NotReadable as error:
+            told = {"trouble": str(error)}
+        return web.json_response(told, headers={"Cache-Control": "no-store"})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """The stream. It goes on until the viewer leaves."""

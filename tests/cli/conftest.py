@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from metabroker.api.server import ApiServer
 from tests.api.fake import FakeService
+from tests.testbed import forked
 
 SLOW = [HealthCheck.too_slow]  # a busy machine is no error
 settings.register_profile("unhurried", deadline=None, suppress_health_check=SLOW)
@@ -58,15 +59,10 @@ def run(folder: Path, environ: dict[str, str]) -> Run:
     def run(
         *args: str, stdin: str | bytes = "", env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "metabroker", *args],
-            input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-            capture_output=True,
-            cwd=folder,
-            env={**environ, **(env or {})},
-            timeout=150,
-        )
-        out, err = done.stdout.decode(), done.stderr.decode()
+        given = stdin if isinstance(stdin, bytes) else stdin.encode()
+        whole = {**environ, **(env or {})}
+        done = _run(args, given, folder, whole)
+        out, err = done.stdout, done.stderr
         assert "Traceback" not in err
         for line in err.splitlines():
             assert line.startswith("metabroker: "), err
@@ -74,6 +70,17 @@ def run(folder: Path, environ: dict[str, str]) -> Run:
         return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
     return run
+
+
+def _run(
+    args: tuple[str, ...], stdin: bytes, folder: Path, env: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    if forked.like_ours(env):
+        return forked.run("metabroker", args, cwd=folder, env=env, seconds=150, stdin=stdin)
+    words = [sys.executable, "-m", "metabroker", *args]
+    done = subprocess.run(words, input=stdin, capture_output=True, cwd=folder, env=env, timeout=150)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
 
 @pytest.fixture

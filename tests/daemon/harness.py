@@ -20,6 +20,7 @@ import yaml
 
 from metabroker.api.client import ENDED, Client, ClientError
 from tests.daemon.kinds import Held, Kind
+from tests.testbed import forked
 from tests.testbed.people import open_code
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -32,7 +33,7 @@ PATIENCE = 180.0  # seconds
 RECORD = 'echo "$METABROKER_PEERS_FILE $(date +%s.%N)" >> runs\n'
 # Waits until all components of its attempt have said so: they run at the same time.
 MEET = """gate=${METABROKER_PEERS_FILE%/*}; naps=0
-attempt=$(echo "${gate##*/}" | cut -d - -f 1-4)
+attempt=$(echo "${gate##*/}" | cut -d - -f 1-5)
 until [ "$(grep -c "/$attempt-" runs)" -ge "$METABROKER_COMPONENTS" ]; do
     naps=$((naps + 1)); [ $naps -lt 2000 ] || exit 98; sleep 0.05
 done
@@ -89,9 +90,10 @@ class Site:
         self.config = folder / "metabroker.yaml"
         self.log = folder / "daemon.log"
         self.client = Client(self.socket, timeout=60.0, patience=60.0)
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: forked.Process | None = None
         self.prefix: list[str] = []  # words before the daemon's own, such as `prlimit ...`
         self.module = "tests.daemon.killing"  # what `start` runs when it is given options
+        self.forks = True  # or else its daemon is a Python of its own, as it is for users
         self.instance = "unknown"
         self.configure(configuration or {})
 
@@ -110,24 +112,21 @@ class Site:
 
     def start(self, *options: str, wait: bool = True) -> None:
         """Start `metabroker serve`; with options, the one that dies or pauses at a point."""
-        module = [self.module] if options else ["metabroker", "serve"]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [
-                    *self.prefix,
-                    sys.executable,
-                    "-m",
-                    *module,
-                    "--config",
-                    str(self.config),
-                    *options,
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=open_code() if self.prefix and not options else REPOSITORY,
-                start_new_session=True,
-            )
+        module, *words = [self.module] if options else ["metabroker", "serve"]
+        words += ["--config", str(self.config), *options]
+        with self.log.open("ab") as log, open(os.devnull) as nothing:
+            if forked.FORKS and self.forks and not self.prefix:
+                streams = (nothing.fileno(), log.fileno(), log.fileno())
+                self.process = forked.start(module, words, streams=streams, cwd=REPOSITORY)
+            else:
+                self.process = subprocess.Popen(
+                    [*self.prefix, sys.executable, "-m", module, *words],
+                    stdin=nothing,
+                    stdout=log,
+                    stderr=log,
+                    cwd=open_code() if self.prefix and not options else REPOSITORY,
+                    start_new_session=True,
+                )
         if wait:
             eventually(lambda: self.serves() or self._ended(), PATIENCE, "the daemon serves")
             assert options or not self._ended(), f"the daemon does not start\n{self.story()}"
@@ -184,6 +183,14 @@ class Site:
         self, *words: str, environment: Mapping[str, str] | None = None, seconds: float = PATIENCE
     ) -> subprocess.CompletedProcess[str]:
         """The real command line."""
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(REPOSITORY),
+            "METABROKER_SOCKET": str(self.socket),
+            **(environment or {}),
+        }
+        if forked.FORKS and self.forks:
+            return forked.run("metabroker", words, cwd=self.work, env=env, seconds=seconds)
         return subprocess.run(
             [sys.executable, "-m", "metabroker", *words],
             capture_output=True,
@@ -191,12 +198,7 @@ class Site:
             timeout=seconds,
             check=False,
             cwd=self.work,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(REPOSITORY),
-                "METABROKER_SOCKET": str(self.socket),
-                **(environment or {}),
-            },
+            env=env,
         )
 
     def submit(
@@ -358,6 +360,6 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
 
 
 def _run(gate: str, moment: str) -> Run:
-    """`.../mb-INSTANCE-JOB-ATTEMPT-COMPONENT[-TERM]-SECRET/peers.json TIME`."""
-    _, _, job, attempt, component, *_ = Path(gate).parent.name.split("-")
+    """`.../.metabroker-mb-INSTANCE-JOB-ATTEMPT-COMPONENT[-TERM]-SECRET/peers.json TIME`."""
+    _, _, _, job, attempt, component, *_ = Path(gate).parent.name.split("-")
     return Run(int(job), int(attempt), int(component), float(moment))

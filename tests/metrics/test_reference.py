@@ -18,7 +18,7 @@ def test_the_reference_is_up_to_date() -> None:
 
 def test_names_and_labels() -> None:
     for family in families():
-        assert family.name.startswith("metabroker_")
+        assert family.name.startswith(("metabroker_", "process_"))
         assert family.documentation.endswith(".")
         known = set(labels()[family.name])
         assert known <= ALLOWED or family.name == "metabroker_build_info"

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchmarks.hostile.kinds import FILES, KINDS
+from benchmarks.hostile.users import asks
 from tests.daemon.acting import Acting
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
@@ -171,6 +173,31 @@ def test_a_start_is_told_when_it_was_and_where(by_self: Acting[World]) -> None:
     for told in (ended["start_time"], component["start_time"]):
         assert abs(told - began) < 5, (told - submitted, began - submitted)
     assert component["hosts"]
+
+
+def test_what_one_user_does_keeps_nobody_waiting(world: World, make_site: MakeSite) -> None:
+    """A small share of `make hostile`, by whose script bob submits."""
+    acting = _acting(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
+    site, people = acting.site, world.people
+    text = yaml.safe_load(site.config.read_text())
+    site.config.write_text(yaml.safe_dump({**text, "limits": {"per_user": {"processors": 6}}}))
+    os.chown(site.folder, people.uid("svc"), -1)
+    site.prefix = people.words("svc", reading=True)
+    for _ in _served(acting):
+        jobs = [make() for _share, make in KINDS.values()]
+        for job in jobs:
+            job["script"] = job["script"].replace(str(FILES), "1000")
+        bob = asks(people, "bob", site.socket, jobs)
+        numbers = [int(line) for line in bob.communicate(timeout=120)[0].splitlines()]
+        assert len(numbers) == len(KINDS)
+        hers = acting.submit("alice", "-n", "2", script="#!/bin/sh\nsleep 0.5\n")
+        site.wait_end(hers, "COMPLETED", seconds=60)
+        for number, job in zip(numbers, jobs, strict=True):
+            if "mkfifo" in job["script"]:  # only its time limit ends it
+                assert acting.ask("bob", "cancel", str(number)).returncode == 0
+                site.wait_end(number, "CANCELLED", seconds=90)
+            else:
+                site.wait_end(number, "FAILED" if "native" in job else "COMPLETED", seconds=90)
 
 
 HOSTILE = """#!/bin/sh

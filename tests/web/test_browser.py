@@ -126,11 +126,9 @@ def test_by_keyboard_and_on_a_telephone(watched: Watched) -> None:
     browser.press(Keys.ENTER, Keys.TAB)
     assert browser.focused().startswith("delft")
     assert browser.run("return getComputedStyle(document.activeElement).outlineWidth") == "3px"
-    browser.press(Keys.TAB, Keys.TAB, Keys.TAB)
-    assert f"{first} long" in browser.focused() and "1 of 2" in browser.focused()
-    browser.press(Keys.ARROW_DOWN)
-    assert "2 of 2" in browser.focused()
-    browser.press(Keys.END, Keys.TAB)
+    browser.press(Keys.TAB, Keys.TAB)
+    assert browser.focused().startswith("lab")
+    browser.press(Keys.TAB, Keys.TAB, Keys.TAB)  # how to group, what to show, the first queue
     assert browser.focused().startswith(str(waiting[1])), "the first of the queue: one runs"
     browser.press(Keys.END)
     assert browser.focused().startswith(str(waiting[3]))
@@ -139,6 +137,14 @@ def test_by_keyboard_and_on_a_telephone(watched: Watched) -> None:
         lambda: browser.focused().startswith(str(waiting[2])),
         "the focus stays in the list when its row has gone",
     )
+    browser.press(Keys.TAB)
+    assert f"{first} long" in browser.focused() and "1 of 2" in browser.focused()
+    browser.press(Keys.ARROW_DOWN)
+    assert "2 of 2" in browser.focused()
+    browser.press(Keys.ENTER)
+    watched.shows("#job-title", f"Job {first} long")
+    watched.shows("#job-events > li", "submitted")
+    watched.shows("#job-parts > li", "leiden: 8 processors, running")
     watched.clean()
     (site.work / "go").touch()
 
@@ -222,7 +228,43 @@ def test_what_is_reserved_planned_stale_or_left_out_is_said(
     assert "124 not known" in seen
     assert browser.text("#trouble") == "the store: disk full"
     assert "and 899 more" in browser.text(".queue .more").replace("jobs ", "")
+    assert len(browser.texts(".queue .rows > li")) == 10, "the first ones"
+    top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+    assert browser.run(top, ".queue h3") < 900, "queues are seen without scrolling"
+    assert browser.text(".queue .all:not([hidden])") == "show all 101"
+    browser.run("document.querySelector('.queue .all:not([hidden])').click()")
     assert len(browser.texts(".queue .rows > li")) == 101
+    assert browser.complaints() == []
+
+
+def test_what_is_mine_what_has_these_words_and_whose_jobs_wait(
+    served: Served, browser: Browser
+) -> None:
+    crowd = [job(n, "QUEUED", part(0, "QUEUED"), user="bob") for n in range(10, 60)]
+    mine = job(60, "QUEUED", part(0, "QUEUED"), name=HOSTILE)
+    runs = job(1, "RUNNING", part(0, "RUNNING", start_time=time.time()), user="bob")
+    shown = everything(overview(runs, *crowd, mine, time=time.time()))
+    served.source.shown = {**shown, "me": "anna"}
+    open_(browser, served)
+
+    def rows() -> list[str]:
+        return browser.texts(".queue .rows > li")
+
+    assert len(rows()) == 10 and HOSTILE not in browser.text()
+    browser.run("document.getElementById('mine').click()")
+    (row,) = rows()
+    assert row.startswith("60") and HOSTILE in row
+    assert browser.texts("#timeline-note") == ["Nothing of what is chosen runs."]
+    browser.run("document.getElementById('mine').click()")
+    browser.run("const box = document.getElementById('words'); box.value = 'bob 17';"
+                "box.dispatchEvent(new Event('input', {bubbles: true}))")  # fmt: skip
+    (row,) = rows()
+    assert row.startswith("17")
+    browser.run("document.getElementById('words').value = '';"
+                "const by = document.getElementById('group'); by.value = 'user';"
+                "by.dispatchEvent(new Event('input', {bubbles: true}))")  # fmt: skip
+    assert browser.texts(".queue h3") == ["bob", "anna"]
+    assert browser.texts(".queue .health") == ["50 waiting", "1 waiting"]
     assert browser.complaints() == []
 
 

@@ -375,12 +375,18 @@ def test_ones_own_page_needs_its_key_and_outlives_the_daemon() -> None:
             raise Unreachable("cannot reach the daemon")
         return shown
 
-    own = OwnPage(read)
+    def read_job(number: int) -> dict[str, Any]:
+        if gone.is_set():
+            raise Unreachable("cannot reach the daemon")
+        event = {"time": 1.0, "event": "refused", "attempt": 1, "cluster": "delft", "cause": None}
+        return {**job(number, "QUEUED", part(0, "QUEUED")), "events": [event], "chdir": "/home"}
+
+    own = OwnPage(read, read_job, "anna")
     own.start("127.0.0.1", 0)
     url = f"http://127.0.0.1:{own.port}"
 
     async def play(client: aiohttp.ClientSession) -> None:
-        for path in ("/", "/page.js", "/events", "/?key=wrong", "/?key=%ff"):
+        for path in ("/", "/page.js", "/events", "/job/7", "/?key=wrong", "/?key=%ff"):
             async with client.get(url + path) as answer:
                 assert answer.status == 403, path
         # Browsers keep cookies of a bare address; this client must be told to.
@@ -392,8 +398,15 @@ def test_ones_own_page_needs_its_key_and_outlives_the_daemon() -> None:
                 cookie = first.headers["Set-Cookie"]
                 assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
             async with stream(reader, url) as events:
-                assert (await next_of(events, "overview"))["jobs"][0]["name"] == "secret-project"
+                seen = await next_of(events, "overview")
+                assert (seen["jobs"][0]["name"], seen["me"]) == ("secret-project", "anna")
+                async with reader.get(f"{url}/job/7") as answer:
+                    one = await answer.json()
+                assert (one["job"], one["events"][0]["detail"]) == (7, "cluster delft")
+                assert "chdir" not in one
                 gone.set()
+                async with reader.get(f"{url}/job/7") as answer:
+                    assert await answer.json() == {"trouble": "cannot reach the daemon"}
                 told = await next_of(events, "trouble")
                 assert told == {"trouble": "cannot reach the daemon"}
 

@@ -100,7 +100,8 @@ def test_metrics_are_beside_it_as_they_were(make_site: MakeSite, address: str) -
     url = f"http://{address}/metrics"
     with get(url) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain; version=")
-        assert b"metabroker_build_info" in answer.read()
+        said = answer.read()
+        assert b"metabroker_build_info" in said and b"process_open_fds " in said
     accepted = "application/openmetrics-text; version=1.0.0"
     with get(url, Accept=accepted, **{"Accept-Encoding": "gzip"}) as answer:
         assert answer.headers["Content-Type"].startswith("application/openmetrics-text")
@@ -111,6 +112,9 @@ def test_metrics_are_beside_it_as_they_were(make_site: MakeSite, address: str) -
     assert status(url, Host="rebound.example") == 421, "by DNS rebinding any web page could read it"
     assert status(f"http://{address}/") == 404
     assert status(f"http://{address}/events") == 404
+    for path in ("healthz", "-/healthy", "-/ready"):
+        with get(f"http://{address}/{path}") as answer:
+            assert answer.read() == b"ok\n"
     assert site.stop() == 0
 
 

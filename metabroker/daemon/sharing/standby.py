@@ -115,7 +115,13 @@ class StandbyService(Reading):
         own = self.own_status()
         told: Json | None = self._asked("status") if own["store"] == "ok" else None
         if told is None:
-            nothing: Json = {"jobs": {}, "jobs_by_queue": [], "queues": {}, "owed_effects": None}
+            nothing: Json = {
+                "jobs": {},
+                "jobs_by_queue": [],
+                "queues": {},
+                "oldest_wait": {},
+                "owed_effects": None,
+            }
             return {**nothing, **own, "answered": False}
         return {**told, **own, "answered": True}
 

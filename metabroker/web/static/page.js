@@ -70,6 +70,35 @@
     if (had) refocus(parent, place);
   }
 
+  // --- what is chosen: mine, words, groups ----------------------------------------------------
+
+  const FIRST = 10; // jobs of a group, until all are asked for
+  const open = new Set(); // groups of which all are shown
+
+  function chosen(job) {
+    if (byId("mine").checked && job.user !== seen.me) return false;
+    const words = byId("words").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const text = `${job.job} ${job.name} ${job.user} ${job.where || job.cluster || ""}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  }
+
+  const all = () => !byId("mine").checked && !byId("words").value.trim();
+
+  function groups() {
+    if (seen.jobs === null || byId("group").value === "queue") return seen.queues;
+    const users = new Map();
+    for (const job of seen.jobs.filter(chosen)) {
+      const user = users.get(job.user) || { name: job.user, user: true, waiting: 0, held: 0, under_way: 0 };
+      user[job.state === "HELD" ? "held" : "waiting"] += 1;
+      users.set(job.user, user);
+    }
+    return [...users.values()].sort((a, b) => b.waiting - a.waiting || a.name.localeCompare(b.name));
+  }
+
+  function choose() {
+    if (seen) draw();
+  }
+
   // --- rows by keyboard: Tab comes to the list once, arrows go through it -----------------------
 
   const rowsOf = (list) => [...list.querySelectorAll(":scope > [tabindex]")];
@@ -212,7 +241,7 @@
   }
 
   function drawTimeline() {
-    const rows = seen.timeline, window_ = range(rows, now()), list = byId("rows");
+    const rows = seen.timeline.filter(chosen), window_ = range(rows, now()), list = byId("rows");
     byId("timeline").hidden = rows.length === 0;
     byId("timeline").style.setProperty("--now", percent(window_, now()));
     if (rows.length) drawAxis(window_);
@@ -228,7 +257,7 @@
     });
     oneStop(list);
     const notes = [];
-    if (!rows.length) notes.push("Nothing runs, and nothing is reserved.");
+    if (!rows.length) notes.push(all() ? "Nothing runs, and nothing is reserved." : "Nothing of what is chosen runs.");
     if (seen.more_rows) notes.push(`${count(seen.more_rows, "component more", "components more")}, not shown.`);
     write(byId("timeline-note"), notes.join(" "));
   }
@@ -236,21 +265,34 @@
   // --- queues -------------------------------------------------------------------------------
 
   function newQueue() {
-    return make("div", "queue", make("div", "title", make("h3"), make("span", "health")), make("ol", "rows"), make("p", "more"));
+    const button = make("button", "all");
+    const box = make("div", "queue", make("div", "title", make("h3"), make("span", "health")), make("ol", "rows"), button, make("p", "more"));
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const key = box.dataset.key;
+      open.has(key) ? open.delete(key) : open.add(key);
+      choose();
+    });
+    return box;
   }
 
   function fillQueue(box, queue) {
-    const jobs = (seen.jobs || []).filter((job) => job.queue === queue.name);
-    const more = seen.jobs ? Math.max(0, queue.waiting + queue.held - jobs.length) : 0;
+    const known = (seen.jobs || []).filter((job) => (queue.user ? job.user : job.queue) === queue.name);
+    const found = known.filter(chosen), whole = open.has(box.dataset.key);
+    const jobs = whole ? found : found.slice(0, FIRST);
+    const more = seen.jobs && !queue.user ? Math.max(0, queue.waiting + queue.held - known.length) : 0;
     const counts = [`${queue.waiting} waiting`];
     if (queue.held) counts.push(`${queue.held} held`);
     if (queue.under_way) counts.push(`${queue.under_way} under way`);
     write(box.querySelector("h3"), queue.name);
     write(box.querySelector(".health"), counts.join(", "));
-    const list = box.querySelector(".rows");
-    list.setAttribute("aria-label", `Jobs in queue ${queue.name}. Arrow keys move between rows.`);
+    const list = box.querySelector(".rows"), button = box.querySelector(".all");
+    list.setAttribute("aria-label", `Jobs ${queue.user ? "of" : "in queue"} ${queue.name}. Arrow keys move between rows.`);
     sync(list, jobs, (job) => job.job, newJob, fillJob);
     oneStop(list);
+    button.hidden = found.length <= FIRST;
+    button.setAttribute("aria-expanded", String(whole));
+    write(button, whole ? `show the first ${FIRST}` : `show all ${found.length}`);
     write(box.querySelector(".more"), more ? `and ${count(more, "job", "jobs")} more` : "");
   }
 
@@ -274,6 +316,42 @@
 
   const ageJob = (item, job) => write(item.querySelector(".since"), `for ${span(now() - job.since)}`);
 
+  // --- one job ------------------------------------------------------------------------------
+
+  async function lookAt(number) {
+    let job;
+    try {
+      job = await (await fetch(`job/${number}`)).json();
+    } catch {
+      job = { trouble: "there is no answer" };
+    }
+    const when = (moment) => (moment === null ? "" : clock(moment, true));
+    const dialog = byId("job");
+    write(byId("job-title"), job.trouble ? `Job ${number}` : `Job ${job.job} ${job.name}`);
+    write(byId("job-state"), job.trouble || [job.state, job.reason].filter(Boolean).join(": "));
+    const facts = job.trouble ? [] : [["user", job.user], ["queue", job.queue], ["asks for", `${job.where} processors`],
+      ["time limit", span(job.time_limit)], ["submitted", when(job.submit_time)], ["started", when(job.start_time)],
+      ["ended", when(job.end_time)], ["exit code", job.exit_code === null ? "" : String(job.exit_code)]];
+    sync(byId("job-facts"), facts.filter((fact) => fact[1]), (fact) => fact[0],
+      (fact) => make("div", "", make("dt", "", fact[0]), make("dd")), (item, fact) => write(item.lastChild, fact[1]));
+    sync(byId("job-parts"), job.components || [], (part) => part.index, () => make("li"), (item, part) =>
+      write(item, `${part.cluster || "no cluster yet"}: ${part.processors} processors, ${part.state.toLowerCase()}${part.detail ? `: ${part.detail}` : ""}`));
+    sync(byId("job-events"), (job.events || []).map((event, at) => ({ ...event, at })), (event) => event.at,
+      () => make("li", "", make("time"), " ", make("b"), " ", make("span")), (item, event) => {
+        write(item.querySelector("time"), when(event.time));
+        write(item.querySelector("b"), event.event);
+        write(item.querySelector("span"), event.detail);
+      });
+    if (!dialog.open) dialog.showModal();
+  }
+
+  function asked(event) {
+    const row = event.target.closest(".rows > [tabindex]");
+    if (!row || !seen || seen.jobs === null || (event.type === "keydown" && event.key !== "Enter")) return;
+    const number = parseInt(row.dataset.key, 10);
+    if (number) lookAt(number);
+  }
+
   // --- all of it ----------------------------------------------------------------------------
 
   function draw() {
@@ -283,7 +361,9 @@
     sync(byId("sums"), sums, (pair) => pair[0], (pair) => make("div", "", make("dt", "", pair[0]), make("dd")),
       (item, pair) => write(item.lastChild, pair[1].toLocaleString("en")));
     sync(byId("clusters"), seen.clusters, (cluster) => cluster.name, newCluster, fillCluster);
-    sync(byId("queues"), seen.queues, (queue) => queue.name, newQueue, fillQueue);
+    byId("choose").hidden = seen.jobs === null;
+    byId("mine-label").hidden = !seen.me;
+    sync(byId("queues"), groups(), (queue) => `${queue.user ? "user" : "queue"} ${queue.name}`, newQueue, fillQueue);
     byId("timeline-section").hidden = seen.jobs === null;
     if (seen.jobs !== null) drawTimeline();
     write(byId("queues-note"), seen.jobs === null
@@ -350,6 +430,10 @@
   }
 
   document.addEventListener("keydown", moved);
+  document.addEventListener("keydown", asked);
+  document.addEventListener("click", asked);
+  byId("choose").addEventListener("input", choose);
+  byId("choose").addEventListener("submit", (event) => event.preventDefault());
   setInterval(tick, 1000);
   connect();
 })();

@@ -1,0 +1,62 @@
+"""Whether a daemon lives and is ready, as monitors ask it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from http.client import HTTPConnection
+
+import pytest
+from aiohttp import web
+
+from metabroker.web.probes import probes
+from metabroker.web.server import WebServer
+
+
+@dataclass
+class Sick:
+    """A daemon whose troubles are set by the test."""
+
+    hangs: bool = False
+    unready: str = ""
+
+
+@dataclass
+class Asked:
+    sick: Sick
+    port: int
+
+    def get(self, path: str) -> tuple[int, str]:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def asked() -> Iterator[Asked]:
+    sick = Sick()
+
+    def routes(executor: Executor, _stopping: asyncio.Event) -> list[web.RouteDef]:
+        return probes(sick, executor)
+
+    server = WebServer(routes)
+    server.start("127.0.0.1", 0)
+    yield Asked(sick, server.port)
+    server.stop()
+
+
+def test_each_trouble_is_told_where_it_is_asked_for(asked: Asked) -> None:
+    for path in ("/healthz", "/-/healthy", "/-/ready"):
+        assert asked.get(path) == (200, "ok\n")
+    asked.sick.unready = "the store cannot be written"
+    assert asked.get("/-/ready") == (503, "the store cannot be written\n")
+    assert asked.get("/healthz")[0] == 200, "a start anew would not mend its store"
+    asked.sick.hangs = True
+    for path in ("/healthz", "/-/healthy"):
+        assert asked.get(path)[0] == 503

@@ -221,14 +221,22 @@ class Gates:
 
     @_doubted
     def look(self, gates: Iterable[str]) -> dict[str, Marks]:
-        """What the components have written down so far; gates that are gone are left out."""
+        """What the components have written down so far; gates that are gone are left out, and so
+        are those that cannot be read now while others can."""
         found = {}
         wanted = list(gates)
         seen = self._files.glance(wanted, RECORDS)
+        trouble: list[OSError] = []
         for gate in wanted:
-            marks = _marks(seen, gate)
+            try:
+                marks = _marks(seen, gate)
+            except OSError as error:
+                trouble.append(error)
+                continue
             if marks is not None:
                 found[gate] = marks
+        if trouble and len(trouble) == len(wanted):
+            raise trouble[0]
         return found
 
     @_doubted

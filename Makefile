@@ -13,7 +13,7 @@ SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
 
-.PHONY: help lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz submissions soak federation hostile load clusters-up clusters-down clean
+.PHONY: help lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16

@@ -68,7 +68,7 @@ class Player:
         if "refused" in step:
             file = self.site.folder / "script"
             file.write_text(script or "#!/bin/sh\n")
-            done = self.site.cli("submit", *step["options"].split(), str(file))
+            done = self.site.cli("submit", *_filled(step["options"], self.site).split(), str(file))
             assert done.returncode != 0
             assert step["refused"] in done.stderr, done.stderr
             return

@@ -336,7 +336,7 @@ class Life:
             try:
                 gate = self.orders[index].gate(ref)
                 found = self.adapters[index].look([] if gate is None else [gate])
-            except (Doubt, StoreUnavailable):
+            except (Doubt, Refusal, StoreUnavailable):
                 continue
             for marks in found.values():
                 self._watched[ref] = (index, marks)

@@ -27,11 +27,11 @@ mb__note() {
 }
 
 mb__wait_at_gate() {
-    mb__nap=0.05
-    sleep "$mb__nap" 2>/dev/null || mb__nap=1
-    mb__naps=0
-    mb__limit=$mb__patience
-    if [ "$mb__nap" = 0.05 ]; then mb__limit=$((mb__patience * 20)); fi
+    # Hundredths of a second: few at first, and when the others are about to start too.
+    mb__nap=2
+    sleep 0.02 2>/dev/null || mb__nap=100
+    mb__waited=0
+    mb__limit=$((mb__patience * 100))
     until [ -e "$mb__gate/go" ]; do
         if [ ! -d "$mb__gate" ] || [ -e "$mb__gate/abort" ] || [ -e "$mb__gate/run" ]; then
             exit 75
@@ -40,13 +40,20 @@ mb__wait_at_gate() {
         if [ -e "$mb__gate/armed" ] && [ -e "$mb__gate/arrived" ]; then
             mv "$mb__gate/arrived" "$mb__gate/ready" 2>/dev/null
         fi
-        if [ "$mb__naps" -ge "$mb__limit" ] &&
+        if [ "$mb__waited" -ge "$mb__limit" ] &&
             mv "$mb__gate/wait" "$mb__gate/abort" 2>/dev/null; then
             echo "metabroker: gave up waiting at the barrier" >&2
             exit 75
         fi
-        mb__naps=$((mb__naps + 1))
-        sleep "$mb__nap"
+        if [ "$mb__nap" -ne 100 ]; then
+            mb__nap=2
+            if [ "$mb__waited" -ge 300 ] && [ ! -e "$mb__gate/armed" ]; then mb__nap=5; fi
+        fi
+        mb__waited=$((mb__waited + mb__nap))
+        case $mb__nap in
+            100) sleep 1 ;;
+            *) sleep "0.0$mb__nap" ;;
+        esac
     done
 }
 

@@ -38,6 +38,9 @@ from .pacing import HostPorts, Pace
 from .parsing import Job
 from .snapshot import for_us, snapshot
 
+_KILL_DELAY = 45.0
+"""Seconds for which a job that was told to end is left to end, or to be killed by PBS."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenPBSOptions:
@@ -81,6 +84,7 @@ class OpenPBSCluster(GatedCluster):
         self._ahead = [0.0]  # shared by all views of this cluster
         self._lasting = Lasting()
         self._known = Known()
+        self._told: dict[str, float] = {}  # to end, by token: when
         self._pace = Pace(options.ports or HostPorts())
         self._clock = ClockWatch(operations.time_there, options.clock_every)
 
@@ -139,9 +143,16 @@ class OpenPBSCluster(GatedCluster):
             stray = self._verified.stray(order.token)
         if stray is not None:
             who = replace(who, user=stray, operator=who.user)
-        last = yield from operations.clean(
-            who, order.token, reservation=order.reservation, seen=seen
-        )
+        told_at = self._told.get(order.token)
+        seen.told = before = told_at is not None and self._pace.now - told_at < _KILL_DELAY
+        try:
+            last = yield from operations.clean(
+                who, order.token, reservation=order.reservation, seen=seen
+            )
+        finally:
+            if seen.told and not before:
+                self._told[order.token] = self._pace.now
+        self._told.pop(order.token, None)
         seen.last = last
         if last is not None and last.state is NativeState.ENDED:
             return last.cause

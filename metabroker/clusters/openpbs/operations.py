@@ -170,10 +170,13 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
 @dataclass(slots=True)
 class Ending:
     """What was seen of a token while it was cleaned away. `cancelled`: its job was ended for that;
-    `reserved`: whether its reservation was still whole when it was to be deleted."""
+    `told`: that was a moment ago, and it is not told again, since each time PBS gives it as long
+    again before it is killed; `reserved`: whether its reservation was still whole when it was to be
+    deleted."""
 
     cancelled: bool = False
     reserved: bool | None = None
+    told: bool = False
     last: NativeJob | None = None
 
     def words(self, cause: Cause | None) -> str:
@@ -198,7 +201,9 @@ def clean(
 
     def cancel(jobs: Sequence[NativeJob]) -> Operation[None]:
         seen.cancelled = True
-        return _cancel(who, jobs)
+        if not seen.told:
+            yield from _cancel(who, jobs)
+            seen.told = True
 
     def delete() -> Operation[bool]:
         return delete_reservations(who, token, seen)

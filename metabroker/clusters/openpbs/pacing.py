@@ -48,6 +48,11 @@ class Pace:
         self._ports = ports
         self._needed: bool | None = None
 
+    @property
+    def now(self) -> float:
+        """By a clock that never goes back, in seconds."""
+        return self._ports.now
+
     def looking(self, ports: int) -> Operation[float]:
         """Wait until a look of so many commands may be begun; answers for how many seconds."""
         if self._needed is None:

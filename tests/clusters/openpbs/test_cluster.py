@@ -305,3 +305,14 @@ def _record(gate: Path, text: str, seconds: float) -> None:
     (gate / "ended").write_text(text)
     os.utime(gate / "started", (1000.0, 1000.0))
     os.utime(gate / "ended", (1000.0 + seconds, 1000.0 + seconds))
+
+
+def test_a_job_that_was_told_to_end_is_not_told_again_at_once() -> None:
+    """Each time PBS would give it as long again before it is killed."""
+    it, order, told = cluster(), CleanOrder(TOKEN, None, reservation=False), Told()
+    running: list[Answer] = [said("37.pbsa\n"), job("R")]
+    with pytest.raises(Doubt, match="not gone yet"):
+        drive(it.clean(order), [*running, said(), *running * 8], told)
+    with pytest.raises(Doubt, match="not gone yet"):
+        drive(it.clean(order), running * 9, told)
+    assert [line for line in told.lines if line.startswith("qdel")] == ["qdel 37.pbsa"]

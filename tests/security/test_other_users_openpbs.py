@@ -1,0 +1,91 @@
+"""What one local user tries with another's jobs, on live OpenPBS, as on Slurm."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.daemon.harness import eventually
+from tests.daemon.test_acting import TAKES, bring, gates
+from tests.daemon.test_acting_openpbs import WAYS, Users, acting, started, world
+
+from .test_other_users import HOSTILE, attacking
+
+__all__ = ["acting", "world"]
+pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
+
+
+def configured(acting: Users, **more: Any) -> None:
+    """Each cluster with these keys; None: without it."""
+    site = acting.site
+    text = yaml.safe_load(site.config.read_text())
+    for cluster in text["clusters"].values():
+        for key, value in more.items():
+            cluster.pop(key, None)
+            if value is not None:
+                cluster[key] = value
+    site.config.write_text(yaml.safe_dump(text))
+
+
+@pytest.mark.parametrize("victim", ["alice", "svc"], ids=["sudo", "self"])
+def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(
+    acting: Users, victim: str
+) -> None:
+    people = acting.world.people
+    configured(acting, shared_dir=str(people.shared))
+    if victim == "svc":
+        configured(acting, run_as="self", users=None)
+    site = started(acting)
+    bring(people, victim)
+    (people.home(victim) / "bin").mkdir(exist_ok=True)
+    with attacking(people, people.shared, victim) as loot:
+        on = ",".join(f"{name}:1" for name in WAYS)
+        files = ("--stage-in", "in/secret", "--stage-out", "out")
+        job = acting.submit(victim, "--on", on, *files, script=TAKES)
+        single = acting.submit(victim, "-n", "1", "--cluster", "delft", script="#!/bin/sh\n")
+        for each in (job, single):
+            site.wait_end(each, "COMPLETED", seconds=120)
+        for component in range(len(WAYS)):
+            out = people.home(victim) / f"metabroker-{job}.{component}" / "out"
+            assert out.read_text() == f"{people.name(victim)}\n{victim}'s own\n"
+        assert list(loot.iterdir()) == [], "nothing of bob's has run, and nothing was moved"
+        assert list((people.home(victim) / "bin").iterdir()) == []
+        eventually(lambda: not list(people.shared.glob(".metabroker-mb-*")), 60, "gates are gone")
+
+
+def test_in_a_folder_that_others_may_write_to_nothing_runs(acting: Users) -> None:
+    people = acting.world.people
+    configured(acting, run_as="self", users=None)
+    site = started(acting)
+    place = people.folder / "open"
+    place.mkdir()
+    os.chown(place, people.uid("svc"), -1)
+    place.chmod(0o777)
+    with attacking(people, place, "svc") as loot:
+        for cluster in WAYS:
+            options = ("-n", "1", "--cluster", cluster, "-D", str(place))
+            job = acting.submit("svc", *options, script="#!/bin/sh\n: > ran\n")
+            ended = site.wait_end(job, "FAILED", seconds=60)
+            assert f"others may write in {place}" in ended["reason"], ended["reason"]
+        assert list(loot.iterdir()) == [] and not (place / "ran").exists()
+
+
+def test_what_a_job_writes_down_and_exports_harms_no_other(acting: Users) -> None:
+    site = started(acting)
+    for cluster in WAYS:
+        where = ("-n", "1", "--cluster", cluster)
+        before = time.time()
+        names = "gate=/tmp,work=1,patience=1,token=x,hosts=x"
+        exported = acting.submit("bob", *where, "--export", names, script="#!/bin/sh\nexit 3\n")
+        hostile = acting.submit("alice", *where, script=HOSTILE + "mkfifo $gate/ended\n")
+        many = acting.submit("alice", *where, script=HOSTILE)
+        assert site.wait_end(exported, "FAILED", seconds=60)["exit_code"] == 3
+        late = site.wait_end(many, "COMPLETED", seconds=60)
+        assert before - 2 < late["start_time"] <= late["end_time"] <= time.time() + 2
+        assert acting.ask("alice", "cancel", str(hostile)).returncode == 0
+        site.wait_end(hostile, "CANCELLED", seconds=60)
+    eventually(lambda: not gates(acting.world.people), 60, "gates are gone")

@@ -160,7 +160,7 @@ def beside(where: Served, jobs: Sequence[Json], options: argparse.Namespace) -> 
     try:
         time.sleep(options.head_start)
         deadline = time.monotonic() + options.longest
-        while bob.poll() is None and time.monotonic() < deadline:
+        while not found or (bob.poll() is None and time.monotonic() < deadline):
             found += where.waits(options.jobs, options.seconds)
         if bob.poll() is None:
             print("  some of bob's jobs were not submitted in that time", flush=True)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,35 +27,47 @@ def block(first: str) -> str:
     return found
 
 
+@pytest.fixture
+def here() -> Iterator[Path]:
+    """A folder with a short path: a socket is made in it."""
+    folder = Path(tempfile.mkdtemp(prefix="mb-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.mark.slurm
 def test_real_clusters_a_daemon_and_a_coallocated_job(
-    tmp_path: Path,
+    here: Path,
     testbed: Testbed,  # its packages can be had
 ) -> None:
     if (ROOT / ".cache" / "clusters" / STATE).exists():
         pytest.skip("left out: clusters of `make clusters-up` are in use here")
     # What a newcomer's checkout has; the jobs' files are not to lie in this one.
-    here = tmp_path / "metabroker"
-    here.mkdir()
     for name in ("Makefile", "pyproject.toml", "metabroker", "tests", ".cache"):
         (here / name).symlink_to(ROOT / name)
-    (here / ".venv").mkdir()
-    (here / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
-    commands = block("make clusters-up")
+    programs = here / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name, command in (("python", ""), ("metabroker", " -m metabroker")):
+        (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable}{command} "$@"\n')
+        (programs / name).chmod(0o755)
+    (programs / ".ready").touch()  # nothing is to be installed
+    commands = subprocess.Popen(
+        ["sh", "-e", "-c", block("make clusters-up")],
+        cwd=here,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        done = subprocess.run(
-            ["sh", "-e", "-c", commands],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            timeout=150,
-            check=False,
-        )
+        stdout, stderr = commands.communicate(timeout=150)
     finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(commands.pid, signal.SIGKILL)
         subprocess.run(["make", "clusters-down"], cwd=here, check=False, capture_output=True)
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-    told = re.findall(r"component (\d) on \S+: (\{.*?\n\})", done.stdout, re.S)
+    assert commands.returncode == 0, f"{stdout}{stderr}"
+    told = re.findall(r"component (\d) on \S+: (\{.*?\n\})", stdout, re.S)
     assert [number for number, _ in told] == ["0", "1", "2"]
     clusters = [part["cluster"] for part in json.loads(told[0][1])["components"]]
     assert sorted(clusters) == ["delft", "lab", "leiden"]
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in stderr

@@ -1,5 +1,6 @@
 """100,000 jobs waiting over 20 clusters: a pass costs what it costs with 1,000."""
 
+import gc
 import sys
 import time
 from collections.abc import Callable
@@ -40,11 +41,13 @@ def calls(action: Callable[[], None]) -> int:
         nonlocal count
         count += event in {"call", "c_call"}
 
+    gc.disable()  # what it calls is counted too
     sys.setprofile(profile)
     try:
         action()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return count
 
 

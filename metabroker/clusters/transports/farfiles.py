@@ -44,7 +44,7 @@ cat >"$new" && chmod "$2" "$new" && mv -f -- "$new" "$1" && exit 0
 rm -f -- "$new" 2>/dev/null; exit 1
 """
 _RENAME = """
-if test -d "$2" && ! test -d "$1"; then echo "$2: $3" >&2; exit 1; fi
+if test -e "$1" && ! test -d "$1" && test -d "$2"; then echo "$2: $3" >&2; exit 1; fi
 mv -f -T -- "$1" "$2"
 """
 _PLAIN = (

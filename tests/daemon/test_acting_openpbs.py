@@ -142,13 +142,15 @@ def test_nobody_touches_another_users_job_and_a_killed_daemon_finds_it(
     # Bob asks the broker, then the cluster, for what is not his.
     done = acting.ask("bob", "cancel", str(job))
     assert done.returncode == 1 and "belongs to" in done.stderr, done.stderr
+    known = [f"{name}={value}" for name, value in delft.env.items()]  # which server is meant
     for words in (["qdel", component["native_id"]], ["qsub", "-q", queue_of(delft)]):
-        refused = people.run("bob", str(delft.bin / words[0]), *words[1:])
+        refused = people.run("bob", *known, str(delft.bin / words[0]), *words[1:])
         assert refused.returncode != 0, words
         assert "Unauthorized" in refused.stderr or "denied" in refused.stderr, refused.stderr
     # A job of the same name, which anybody can guess who sees the queue, is not the broker's.
     forged = people.run(
-        *("bob", str(delft.bin / "qsub"), "-N", component["reservation"], "-l", "walltime=60"),
+        *("bob", *known, str(delft.bin / "qsub"), "-N", component["reservation"]),
+        *("-l", "walltime=60"),
         *("-o", "/dev/null", "-e", "/dev/null", "--", "/bin/sleep", "50"),
     )
     assert forged.returncode == 0, forged.stderr

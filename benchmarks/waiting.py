@@ -18,8 +18,8 @@ from metabroker.broker.events import Observed, SubmitJob
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
-from metabroker.daemon.orders import spec_of
 from metabroker.policy import Request, make
+from metabroker.runtime.requests import spec_of
 from metabroker.store import Accepted, Batch, Store
 from metabroker.store.rows import Names
 from metabroker.submission.model import Processors, Submission

@@ -15,7 +15,7 @@ from metabroker.cli.errors import USAGE, CliError, tell
 
 if TYPE_CHECKING:
     from metabroker.config.model import Config
-    from metabroker.daemon.restoring import Outcome
+    from metabroker.maintenance.restore import Outcome
     from metabroker.store.backups import Content
 
 
@@ -85,8 +85,8 @@ def restore(
     The present store is put aside under another name. What has happened since the backup is found
     again from the clusters when the daemon starts, or named: see `metabroker leftovers`.
     """
-    from metabroker.daemon.restoring import Wanted, restore_in_place
-    from metabroker.daemon.restoring import restore as run
+    from metabroker.maintenance.restore import Wanted, restore_in_place
+    from metabroker.maintenance.restore import restore as run
 
     if (source is None) != in_place:
         raise CliError("name either a BACKUP or --in-place", "see: restore --help", USAGE)

@@ -30,7 +30,7 @@ def check(file: str, show: bool, as_json: bool) -> int:
             for error in found.errors:
                 tell(str(error))
         return USAGE
-    from metabroker.daemon.users import trouble_with_root
+    from metabroker.runtime.cluster_accounts import trouble_with_root
 
     trouble = trouble_with_root(config)
     if as_json:

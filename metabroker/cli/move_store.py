@@ -14,7 +14,7 @@ from metabroker.cli.backup import configuration, jobs_of, stored
 from metabroker.cli.errors import CliError
 
 if TYPE_CHECKING:
-    from metabroker.daemon.moving import Moved
+    from metabroker.maintenance.move_store import Moved
 
 
 @click.command()
@@ -27,7 +27,7 @@ def move_store(file: str, source: str, as_json: bool) -> int:
     The configuration names the database already (`store`), which must be empty; the daemon must
     not run. Jobs go on in their clusters meanwhile. The file is put aside under another name.
     """
-    from metabroker.daemon.moving import move
+    from metabroker.maintenance.move_store import move
     from metabroker.store import LeadershipLost
 
     config = configuration(file)

@@ -1,1 +1,1 @@
-"""The driver that lives in real time: it owns the core, the store, and the clusters' workers."""
+"""The process: built from its configuration, served, and one of several that share a store."""

@@ -37,9 +37,8 @@ from metabroker.config.model import OpenPBSCluster as OpenPBSConfig
 from metabroker.config.model import SimulatedCluster as SimulatedConfig
 from metabroker.config.model import SlurmCluster as SlurmConfig
 from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
+from metabroker.runtime.cluster_accounts import OwnersOfStore, Users
 from metabroker.store import Store
-
-from .users import OwnersOfStore, Users
 
 if TYPE_CHECKING:
     from metabroker.clusters.transports.ssh import SshTransport

@@ -18,27 +18,27 @@ from metabroker.api.server import ApiServer
 from metabroker.broker.tenure import Tenure
 from metabroker.config.model import Config
 from metabroker.config.values import Address
+from metabroker.daemon.sharing.current_service import Present
+from metabroker.daemon.sharing.reexec import begin_anew
+from metabroker.daemon.sharing.rpc_client import Relay
 from metabroker.metrics import Exporter, Meters, OfBroker, StandbyExporter
+from metabroker.runtime.clock import Clock
+from metabroker.runtime.cluster_accounts import Users, users_of
+from metabroker.runtime.executor import Hook, no_hook
+from metabroker.service.access_tokens import TokenOffice
+from metabroker.service.authorization import Rules
+from metabroker.service.service import ALONE
 from metabroker.store import LeadershipLost, Store
 from metabroker.store.requests import ANSWERED
 
 from . import build
-from .clock import Clock
-from .desk import Hook, no_hook
-from .leading import Given, Leading
+from .http_server import Site
+from .leader import Given, Leading
+from .lock_file import SoleOwner
 from .offline import twins
-from .rules import Rules
-from .service import ALONE
-from .sharing.anew import begin_anew
 from .sharing.candidate import Candidate
 from .sharing.lease import Lease
-from .sharing.present import Present
-from .sharing.relay import Relay
 from .sharing.standby import StandbyService
-from .site import Site
-from .sole import SoleOwner
-from .tokens import TokenOffice
-from .users import Users, users_of
 
 log = logging.getLogger(__name__)
 

@@ -18,14 +18,14 @@ from metabroker.access.tls import TlsError
 from metabroker.api.sockets import SocketError
 from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
+from metabroker.daemon.sharing.reexec import begin_anew, bury_former
+from metabroker.runtime.cluster_accounts import trouble_with_root
+from metabroker.runtime.executor import Hook, no_hook
 from metabroker.store import LeadershipLost, StoreUnavailable
 
 from . import logs, privileges
 from .daemon import Daemon
-from .desk import Hook, no_hook
 from .notify import Notifier
-from .sharing.anew import begin_anew, bury_former
-from .users import trouble_with_root
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from metabroker.clusters.findings import Findings
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing
-from metabroker.daemon.users import ClusterUsers
+from metabroker.runtime.cluster_accounts import ClusterUsers
 
 _MOST = 50  # accounts that are tried
 _RULES = "allow it in sudo's rules there (configs/sudoers/metabroker), or correct `users`"

@@ -28,7 +28,7 @@ from metabroker.config.model import SimulatedCluster as SimulatedConfig
 from metabroker.config.model import SlurmCluster as SlurmConfig
 from metabroker.config.onhost import overlap, part_key
 from metabroker.daemon import build
-from metabroker.daemon.users import users_of
+from metabroker.runtime.cluster_accounts import users_of
 
 from . import acting, folders
 

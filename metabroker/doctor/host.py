@@ -8,7 +8,7 @@ from metabroker.api.client import Client, ClientError
 from metabroker.clusters.findings import Finding, Findings
 from metabroker.config.model import Config
 from metabroker.config.values import Address
-from metabroker.daemon.users import trouble_with_root
+from metabroker.runtime.cluster_accounts import trouble_with_root
 
 
 def examine_host(config: Config) -> list[Finding]:

@@ -24,8 +24,8 @@ from unittest import mock
 
 from metabroker.broker.effects import CleanStray, Effect, Owed, Unclaimed, Unwatch, Watch
 from metabroker.config import load
-from metabroker.daemon.carrying import STEPS
 from metabroker.daemon.main import serve
+from metabroker.runtime.execution import STEPS
 from metabroker.store import Store
 
 PAUSE = 0.02

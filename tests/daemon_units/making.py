@@ -14,14 +14,14 @@ from metabroker.broker.events import Observed
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
-from metabroker.daemon.clock import Clock
-from metabroker.daemon.desk import Desk
-from metabroker.daemon.engine import AskToSubmit, Engine
-from metabroker.daemon.loop import Loop
-from metabroker.daemon.orders import Orders, spec_of
-from metabroker.daemon.rules import Rules
-from metabroker.daemon.service import DaemonService
 from metabroker.policy import Limits, make, worst_fit
+from metabroker.runtime.clock import Clock
+from metabroker.runtime.engine import AskToSubmit, Engine
+from metabroker.runtime.executor import Desk
+from metabroker.runtime.loop import Loop
+from metabroker.runtime.requests import Orders, spec_of
+from metabroker.service.authorization import Rules
+from metabroker.service.service import DaemonService
 from metabroker.store import Batch, Store, StoreUnavailable
 from metabroker.store.rows import Names
 from metabroker.submission.model import Caller, Processors, Submission

@@ -17,8 +17,8 @@ from metabroker.broker.tenure import Tenure, pause
 from metabroker.clusters.transports.base import Command, CommandLost, Files
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.permitted import permitted
-from metabroker.daemon.clock import Clock
 from metabroker.daemon.sharing.lease import Lease
+from metabroker.runtime.clock import Clock
 from metabroker.store import Store, StoreUnavailable
 
 SECONDS = 0.4

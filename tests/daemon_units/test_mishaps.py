@@ -29,8 +29,8 @@ from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.outbox import Mishap
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref, make
-from metabroker.daemon.desk import Desk
-from metabroker.daemon.engine import Ask, Engine
+from metabroker.runtime.engine import Ask, Engine
+from metabroker.runtime.executor import Desk
 
 from .making import Answers, Failing, House, ask, engine, looked
 

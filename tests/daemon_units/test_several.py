@@ -17,9 +17,9 @@ import yaml
 from metabroker.access.secret import Scope
 from metabroker.api.service import Failure, ServiceError, TokenWish
 from metabroker.config import load
-from metabroker.daemon.clock import Clock
 from metabroker.daemon.daemon import Daemon
-from metabroker.daemon.tokens import TokenOffice
+from metabroker.runtime.clock import Clock
+from metabroker.service.access_tokens import TokenOffice
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
 from tests.testbed.postgres import Postgres

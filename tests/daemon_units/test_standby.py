@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from metabroker.api.service import Failure, Service, ServiceError
-from metabroker.daemon.sharing import relay as relaying
+from metabroker.daemon.sharing import rpc_client as relaying
 from metabroker.daemon.sharing import standby as standing
-from metabroker.daemon.sharing.inbox import Inbox
-from metabroker.daemon.sharing.relay import Relay
+from metabroker.daemon.sharing.rpc_client import Relay
+from metabroker.daemon.sharing.rpc_server import Inbox
 from metabroker.daemon.sharing.standby import StandbyService
 from metabroker.store import Store
 from metabroker.store.requests import ANSWERED, ASKED

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from metabroker.broker.effects import Owed
 from metabroker.config import load
-from metabroker.daemon.carrying import STEPS
 from metabroker.daemon.main import serve
+from metabroker.runtime.execution import STEPS
 
 PAUSE = 0.02
 

@@ -21,7 +21,7 @@ from metabroker.api import client as client_module
 from metabroker.api.client import Client, ClientError, LostReply
 from metabroker.api.reception import Reception
 from metabroker.api.server import ApiServer
-from metabroker.daemon import loop
+from metabroker.runtime import loop
 from metabroker.submission.wire import to_wire
 from tests.daemon_units.making import House, submission
 

@@ -22,8 +22,8 @@ from metabroker.broker.events import (
 )
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
-from metabroker.daemon.engine import Ask, Engine
 from metabroker.metrics import Meters, OfJobs
+from metabroker.runtime.engine import Ask, Engine
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked
 

@@ -22,7 +22,7 @@ from metabroker.api.reception import Rates, Reception
 from metabroker.api.remote import Remote
 from metabroker.api.server import ApiServer, Listen
 from metabroker.api.service import TokenWish
-from metabroker.daemon.tokens import TokenOffice
+from metabroker.service.access_tokens import TokenOffice
 from metabroker.store import Store
 from metabroker.submission.model import Caller
 from tests.api.fake import FakeService

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from metabroker.broker.tenure import Tenure, pause
 from metabroker.clusters.transports.base import CommandLost
-from metabroker.daemon.engine import Item
+from metabroker.runtime.engine import Item
 from metabroker.store import LeadershipLost, StoreUnavailable
 
 from .life import Life

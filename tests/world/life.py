@@ -32,12 +32,12 @@ from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import Doubt, Marks, Refusal
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import Command, CommandLost
-from metabroker.daemon.carrying import carrying, carrying_stray, step_of
-from metabroker.daemon.desk import Stopped
-from metabroker.daemon.engine import Engine, Item
-from metabroker.daemon.orders import Orders
-from metabroker.daemon.watcher import news
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
+from metabroker.runtime.engine import Engine, Item
+from metabroker.runtime.execution import carrying, carrying_stray, step_of
+from metabroker.runtime.executor import Stopped
+from metabroker.runtime.requests import Orders
+from metabroker.runtime.watcher import news
 from metabroker.store import LeadershipLost, StoreUnavailable
 
 from .oracle import Violation

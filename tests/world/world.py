@@ -20,8 +20,8 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.staging import work_folder
-from metabroker.daemon.engine import Ask, AskToSubmit
-from metabroker.daemon.orders import Orders, spec_of
+from metabroker.runtime.engine import Ask, AskToSubmit
+from metabroker.runtime.requests import Orders, spec_of
 from metabroker.store.rows import Names
 from metabroker.submission.model import Processors, Submission
 

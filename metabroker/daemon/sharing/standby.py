@@ -13,14 +13,14 @@ from typing import Any
 
 import metabroker
 from metabroker.api.service import Failure, Json, ServiceError
-from metabroker.daemon.reading import ENDED_WORDS, Places, Reading, Row, unavailable
-from metabroker.daemon.reasons import Waiting
-from metabroker.daemon.views import job_view
+from metabroker.service.job_view import job_view
+from metabroker.service.queries import ENDED_WORDS, Places, Reading, Row, unavailable
+from metabroker.service.reasons import Waiting
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.wire import to_wire
 
-from .relay import Relay
+from .rpc_client import Relay
 
 PATIENCE = 2.0  # seconds for what only the broker that leads knows
 _GRACE = 10.0  # seconds that a change waits for a leader, after the last one's lease has run out

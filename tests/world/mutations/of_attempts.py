@@ -15,7 +15,7 @@ from metabroker.clusters.operation import command
 from metabroker.clusters.port import CleanOrder
 from metabroker.clusters.slurm import cluster as slurm_cluster
 from metabroker.clusters.slurm import commands, operations
-from metabroker.daemon import engine, orders
+from metabroker.runtime import engine, requests
 from metabroker.store import store
 
 from .planting import mutation, swap
@@ -128,7 +128,7 @@ def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
     old: Any = tokens.parse
     for module in (tokens,):
         swap(stack, module, "parse", parse)
-    swap(stack, orders.Orders, "clean_token", clean_token)
+    swap(stack, requests.Orders, "clean_token", clean_token)
     old_snapshot = swap(stack, slurm_cluster, "snapshot", snapshot)
 
 

@@ -15,18 +15,17 @@ from metabroker.api.service import Failure, ServiceError
 from metabroker.broker.tokens import Ref, make
 from metabroker.config import parse
 from metabroker.config.users import Table
-from metabroker.daemon.orders import spec_of
-from metabroker.daemon.rules import Rules
-from metabroker.daemon.users import (
+from metabroker.runtime.cluster_accounts import (
     ClusterUsers,
     OwnersOfStore,
     trouble_with_root,
     users_of,
     wanted,
 )
+from metabroker.runtime.requests import spec_of
+from metabroker.service.authorization import Rules
 from metabroker.submission.model import Caller, Processors, Submission
-
-from .making import ANNA, submission
+from tests.daemon_units.making import ANNA, submission
 
 BOB = Caller(1002, "bob")
 _ON_DELFT = submission(processors=Processors(single=1, cluster="delft"))

@@ -10,10 +10,9 @@ import pytest
 from metabroker.broker.effects import Clean, Reserve, Submit
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import CleanOrder, Peer, ReserveOrder
-from metabroker.daemon.orders import Orders
+from metabroker.runtime.requests import Orders
 from metabroker.submission.model import Processors
-
-from .making import Answers, Failing, ask, engine, looked, settings
+from tests.daemon_units.making import Answers, Failing, ask, engine, looked, settings
 
 NOW = 1000.0
 

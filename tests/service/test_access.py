@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.service import Failure, ServiceError
-from metabroker.daemon.rules import Rules
+from metabroker.service.authorization import Rules
 from metabroker.submission.model import Caller
-
-from .making import ANNA, submission
+from tests.daemon_units.making import ANNA, submission
 
 RULES = Rules(
     policy="GS",

@@ -22,21 +22,21 @@ from metabroker.clusters.home import Home
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.transports.permitted import Permit
 from metabroker.config.model import Config, RealCluster
+from metabroker.daemon.sharing.rpc_server import Inbox
 from metabroker.metrics import Meters, OfCluster, OfJobs
+from metabroker.runtime.cluster_accounts import Users
+from metabroker.runtime.engine import Engine
+from metabroker.runtime.executor import Desk, Hook
+from metabroker.runtime.loop import Loop
+from metabroker.runtime.requests import Orders
+from metabroker.runtime.watcher import FAR, NEAR
+from metabroker.service.authorization import Rules
+from metabroker.service.service import DaemonService
 from metabroker.store import Store
 from metabroker.store.requests import ASKED
 from metabroker.store.rows import Names
 
 from . import build
-from .desk import Desk, Hook
-from .engine import Engine
-from .loop import Loop
-from .orders import Orders
-from .rules import Rules
-from .service import DaemonService
-from .sharing.inbox import Inbox
-from .users import Users
-from .watcher import FAR, NEAR
 
 log = logging.getLogger(__name__)
 

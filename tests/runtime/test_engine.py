@@ -11,11 +11,10 @@ from metabroker.broker.events import CancelJob, HoldJob, Submitted, Tick
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.tokens import Ref
-from metabroker.daemon.engine import Ask
+from metabroker.runtime.engine import Ask
 from metabroker.store import StoreUnavailable
 from metabroker.submission.model import Processors
-
-from .making import Answers, Failing, ask, engine, looked
+from tests.daemon_units.making import Answers, Failing, ask, engine, looked
 
 NOW = 1000.0
 

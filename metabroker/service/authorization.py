@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 from metabroker import accounts
 from metabroker.api.service import Failure, ServiceError
+from metabroker.runtime.cluster_accounts import Users, wanted
 from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.times import format_time
-
-from .users import Users, wanted
 
 
 @dataclass(frozen=True, slots=True)

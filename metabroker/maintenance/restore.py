@@ -13,6 +13,7 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.restored import Restored, remembered, settle
 from metabroker.broker.states import JobState
 from metabroker.config.model import Config
+from metabroker.daemon.lock_file import SoleOwner
 from metabroker.store import Batch, Store
 from metabroker.store.backups import (
     BackupError,
@@ -24,8 +25,6 @@ from metabroker.store.backups import (
     put_in_place,
 )
 from metabroker.store.rows import Names
-
-from .sole import SoleOwner
 
 _WHILE = 60.0  # seconds that settling may take
 GAP = 10_000

@@ -30,7 +30,7 @@ from metabroker.clusters.port import (
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
 
-from .users import Users
+from .cluster_accounts import Users
 
 _MOST_PLACES = 1024  # jobs whose meeting place, and whose owner, is remembered
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from metabroker.api.service import Failure, Json, ServiceError
-from metabroker.daemon.service import DaemonService
+from metabroker.service.service import DaemonService
 from metabroker.store import StoreUnavailable
 from metabroker.store.bell import Bell
 from metabroker.store.requests import Passed, Requests
@@ -24,7 +24,7 @@ from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
 from metabroker.submission.wire import from_wire
 
-from .relay import error_told
+from .rpc_client import error_told
 
 log = logging.getLogger(__name__)
 

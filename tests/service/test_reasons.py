@@ -8,13 +8,12 @@ from metabroker.broker.events import Cleaned, Refused, Unreachable
 from metabroker.broker.job import NewJob
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
-from metabroker.daemon import reasons
-from metabroker.daemon.clusters_view import cluster_views
-from metabroker.daemon.engine import Engine, Item
 from metabroker.policy import Request
+from metabroker.runtime.engine import Engine, Item
+from metabroker.service import reasons
+from metabroker.service.cluster_view import cluster_views
 from metabroker.submission.model import Processors
-
-from .making import Answers, Failing, ask, engine, looked
+from tests.daemon_units.making import Answers, Failing, ask, engine, looked
 
 NOW = 1000.0
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metabroker.config.model import Config
+from metabroker.daemon.lock_file import SoleOwner
 from metabroker.store import Store
 from metabroker.store.backups import BackupError, Content, examine, prepared, retire
 from metabroker.store.moving import NotEmpty, Told
 
-from .restoring import refuse_stranger
-from .sole import SoleOwner
+from .restore import refuse_stranger
 
 _WHILE = 60.0  # seconds of a lead; what is written goes on for as long as it takes
 

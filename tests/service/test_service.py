@@ -16,8 +16,7 @@ from metabroker.api.service import Failure, Service, ServiceError
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.submission.model import Caller, Processors
-
-from .making import ANNA, House, submission
+from tests.daemon_units.making import ANNA, House, submission
 
 BOB = Caller(1002, "bob")
 BOSS = Caller(1003, "root-like")

@@ -15,8 +15,8 @@ from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.config import load
 from metabroker.config.model import Config
-from metabroker.daemon.restoring import Outcome, Wanted, restore, restore_in_place
-from metabroker.daemon.sole import SoleOwner
+from metabroker.daemon.lock_file import SoleOwner
+from metabroker.maintenance.restore import Outcome, Wanted, restore, restore_in_place
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.access_tokens import TokenRow
 from metabroker.store.backups import BackupError, content_of, make

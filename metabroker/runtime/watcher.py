@@ -18,7 +18,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster, Doubt, Marks, Refusal
 from metabroker.store import StoreUnavailable
 
-from .orders import Orders
+from .requests import Orders
 
 log = logging.getLogger(__name__)
 

@@ -17,16 +17,15 @@ from metabroker.broker.job import Component
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster, Marks
-from metabroker.daemon import watcher
-from metabroker.daemon.orders import Orders
-from metabroker.daemon.rules import Rules
-from metabroker.daemon.views import job_view
-from metabroker.daemon.watcher import news
+from metabroker.runtime import watcher
+from metabroker.runtime.requests import Orders
+from metabroker.runtime.watcher import news
+from metabroker.service.authorization import Rules
+from metabroker.service.job_view import job_view
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller
+from tests.daemon_units.making import ANNA, submission
 from tests.store.making import NAMES, job
-
-from .making import ANNA, submission
 
 
 def part(phase: Phase, step: Step = Step.NONE, *, attempt: int = 1, **given: Any) -> Component:

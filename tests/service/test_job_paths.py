@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.service import Failure, ServiceError
-from metabroker.daemon.paths import Paths, Place
+from metabroker.service.job_paths import Paths, Place
 from metabroker.submission.model import Processors
-
-from .making import ANNA, House, submission
+from tests.daemon_units.making import ANNA, House, submission
 
 HERE = Place("delft", here=True, meets=True)
 SPOOL = Place("delft", here=True, meets=False)
@@ -94,16 +93,16 @@ def test_a_file_system_that_hangs_holds_up_nobody(
 ) -> None:
     import threading
 
-    from metabroker.daemon import paths
+    from metabroker.service import job_paths
 
     go_on = threading.Event()
-    monkeypatch.setattr(paths, "_PATIENCE", 0.01)
-    monkeypatch.setattr(paths, "_missing", lambda _folder: go_on.wait(30) and None)
+    monkeypatch.setattr(job_paths, "_PATIENCE", 0.01)
+    monkeypatch.setattr(job_paths, "_missing", lambda _folder: go_on.wait(30) and None)
     it = Paths()
     for _ in range(10):
         assert it.wrong(submission(str(tmp_path)), [HERE]) is None
     held = [thread for thread in threading.enumerate() if thread.name == "paths"]
-    assert len(held) == paths._AT_A_TIME
+    assert len(held) == job_paths._AT_A_TIME
     go_on.set()
 
 

@@ -9,8 +9,8 @@ from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 
-from . import leftovers_view, reasons
-from .views import job_view
+from . import orphans_view, reasons
+from .job_view import job_view
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -86,7 +86,7 @@ class Reading:
         if not rows:
             lost = self.reading(self._store.restorations.history).lost(number)
             if lost is not None:
-                raise leftovers_view.lost_job(lost, number)
+                raise orphans_view.lost_job(lost, number)
             raise ServiceError(
                 Failure.NOT_FOUND, f"there is no job {number}", "list them with: metabroker queue"
             )

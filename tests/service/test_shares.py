@@ -10,10 +10,10 @@ import pytest
 from metabroker.api.service import ServiceError
 from metabroker.broker.shares import Share, ShareLimits
 from metabroker.config import parse
-from metabroker.daemon import build, reasons
+from metabroker.daemon import build
+from metabroker.service import reasons
 from metabroker.submission.model import Processors
-
-from .making import ANNA, Answers, Failing, House, ask, engine, looked, submission
+from tests.daemon_units.making import ANNA, Answers, Failing, House, ask, engine, looked, submission
 
 NOW = 1000.0
 

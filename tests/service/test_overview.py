@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.daemon import overview
+from metabroker.service import overview
 from metabroker.submission.model import Processors
 from metabroker.web.data import everything, totals
+from tests.daemon_units.making import Failing, House
 
-from .making import Failing, House
 from .test_service import until
 
 

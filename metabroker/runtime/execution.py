@@ -35,7 +35,7 @@ from metabroker.broker.states import Cause, Step
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import Cluster, Doubt, Refusal
 
-from .orders import Orders
+from .requests import Orders
 
 STEPS = {
     Stage: Step.STAGE,

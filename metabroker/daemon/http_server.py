@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from metabroker.api.service import ServiceError
 from metabroker.config.model import Config
+from metabroker.daemon.sharing.current_service import WholeService
 from metabroker.web import data
 from metabroker.web.feed import Feed, NotReadable
 from metabroker.web.guards import loopback, own_names
@@ -20,8 +21,6 @@ from metabroker.web.page import Page
 from metabroker.web.probes import Health, probes
 from metabroker.web.scrape import scrape
 from metabroker.web.server import WebServer
-
-from .sharing.present import WholeService
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import Pause
 from metabroker.clusters.port import Peer, Refusal
-from metabroker.daemon.carrying import carrying
+from metabroker.runtime.execution import carrying
 
 REF = Ref(1, 1, 0)
 

@@ -25,9 +25,9 @@ from metabroker.clusters.transports.localfiles import LocalFiles
 from metabroker.metrics.of_clusters import OfCluster
 from metabroker.store import StoreUnavailable
 
-from .carrying import carrying, carrying_stray, step_of
-from .fair import FairPool
-from .orders import Orders
+from .execution import carrying, carrying_stray, step_of
+from .fair_pool import FairPool
+from .requests import Orders
 from .watcher import NEAR, Pace, Watchers, as_account
 
 log = logging.getLogger(__name__)

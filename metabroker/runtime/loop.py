@@ -22,9 +22,9 @@ from metabroker.broker.effects import CleanStray, Effect, Unclaimed, Unwatch, Wa
 from metabroker.broker.events import Tick, Unsure
 from metabroker.store import LeadershipLost, StoreUnavailable
 
-from .carrying import step_of
-from .desk import Desk
 from .engine import Ask, AskToSubmit, Engine, Item
+from .execution import step_of
+from .executor import Desk
 
 log = logging.getLogger(__name__)
 

@@ -17,21 +17,21 @@ from metabroker.broker.job import Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
+from metabroker.runtime.cluster_accounts import wanted
+from metabroker.runtime.engine import Ask, AskToSubmit, Undecided
+from metabroker.runtime.executor import Desk
+from metabroker.runtime.loop import Loop
+from metabroker.runtime.requests import spec_of
 from metabroker.store import Store
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
 
-from . import leftovers_view, overview, reasons
-from .clusters_view import cluster_views
-from .desk import Desk
-from .engine import Ask, AskToSubmit, Undecided
-from .loop import Loop
-from .orders import spec_of
-from .paths import Paths, Place
-from .reading import ENDED_WORDS, Places, Reading, Row, unavailable
-from .rules import Rules
-from .users import wanted
-from .views import job_view
+from . import orphans_view, overview, reasons
+from .authorization import Rules
+from .cluster_view import cluster_views
+from .job_paths import Paths, Place
+from .job_view import job_view
+from .queries import ENDED_WORDS, Places, Reading, Row, unavailable
 
 log = logging.getLogger(__name__)
 
@@ -278,7 +278,7 @@ class DaemonService(Reading):
 
     def leftovers(self) -> Json:
         """What is there of a time that nobody remembers."""
-        return self._loop.ask(lambda: leftovers_view.view(self._loop.engine.broker))
+        return self._loop.ask(lambda: orphans_view.view(self._loop.engine.broker))
 
     def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
         """Have it removed."""
@@ -289,7 +289,7 @@ class DaemonService(Reading):
                 f"{caller.user} may not remove leftovers: they may be anybody's",
                 "ask an administrator (`admins` in the configuration)",
             )
-        return self._loop.ask(lambda: leftovers_view.remove(self._loop.engine.broker, names))
+        return self._loop.ask(lambda: orphans_view.remove(self._loop.engine.broker, names))
 
     def totals(self) -> Json:
         """`overview` without its jobs: the store is not asked."""
@@ -346,7 +346,7 @@ class DaemonService(Reading):
             },
             "oldest_wait": self._oldest_wait(),
             "owed_effects": broker.saga.debts,
-            "restored": leftovers_view.restored_view(broker.settings.history.latest),
+            "restored": orphans_view.restored_view(broker.settings.history.latest),
             "leftovers": len(broker.saga.leftovers),
         }
 

@@ -1,0 +1,1 @@
+"""What an administrator does to the store of a daemon that does not run."""

@@ -26,8 +26,8 @@ from metabroker.api.client import Client, ClientError
 from metabroker.clusters.transports.base import Command, Transport
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
-from metabroker.clusters.transports.reach import Hop, Reach
 from metabroker.clusters.transports.ssh import SshTransport
+from metabroker.clusters.transports.ssh_target import Hop, Reach
 from tests.testbed import SlurmCluster, Testbed
 from tests.testbed.openssh import install_openssh
 from tests.testbed.sshd import Sshd

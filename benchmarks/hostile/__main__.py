@@ -27,8 +27,8 @@ from typing import Any
 from benchmarks.federation import Federation, await_clusters, start_as
 from metabroker.api.client import Client
 from tests.testbed import ClusterSpec
+from tests.testbed.accounts import People, open_code
 from tests.testbed.openssh import install_openssh
-from tests.testbed.people import People, open_code
 from tests.testbed.sshd import Account, Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.testbed.people import People, open_code
+from tests.testbed.accounts import People, open_code
 
 Json = dict[str, Any]
 _ASKING = Path(__file__).with_name("asking.py").read_text()

@@ -17,7 +17,7 @@ from benchmarks.measures import Metrics, between, quantile, spent
 from benchmarks.waiting import fill_store
 from metabroker.api.client import Client
 
-from .crowd import CLIENTS, Door, Task, all_at_once, work
+from .clients import CLIENTS, Door, Task, all_at_once, work
 from .daemons import SCRIPT, TAKEN, Loaded, loaded, occupied, small
 
 Json = dict[str, Any]

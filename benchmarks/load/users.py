@@ -26,7 +26,7 @@ from benchmarks.measures import free_port
 from metabroker.api.client import Client
 from tests.security.certificates import Authority
 
-from .crowd import Door, Tally, Task, all_at_once
+from .clients import Door, Tally, Task, all_at_once
 from .daemons import Loaded, occupied, small
 
 Json = dict[str, Any]

@@ -16,10 +16,10 @@ from tests.daemon.harness import PATIENCE, Site, eventually
 from . import faults as faulty
 from . import verdict as judging
 from .faults import Faults, Lives
-from .gauge import Gauge, at_rest, figures
-from .house import House, house
+from .fleet import House, house
 from .kind import Everywhere, everywhere
-from .people import People
+from .sampler import Gauge, at_rest, figures
+from .users import People
 from .verdict import Truth, Verdict
 from .work import CODES, INPUT, plans
 

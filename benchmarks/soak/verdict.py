@@ -24,7 +24,7 @@ from metabroker.api.client import ENDED
 from tests.daemon.harness import Run
 
 from .faults import Fault
-from .people import Told
+from .users import Told
 
 Json = dict[str, Any]
 _HIDDEN = 15.0  # seconds after a fault in which a cluster may not know of an end yet

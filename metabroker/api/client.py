@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from .spoken import BadReply, Connection
+from .socket_http import BadReply, Connection
 
 Json = dict[str, Any]
 

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 from metabroker.access.secret import parsed
 from metabroker.api.client import ClientError, Exchange, Unreachable
-from metabroker.api.spoken import BadReply
+
+from .socket_http import BadReply
 
 PORT = 9797
 _LARGEST = 4096  # bytes of a token's file

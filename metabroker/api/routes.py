@@ -35,12 +35,13 @@ from aiohttp.typedefs import Handler
 
 from metabroker.api.answers import answer, encode, errors
 from metabroker.api.bodies import LARGEST, Bodies, parsed
-from metabroker.api.door import Door
-from metabroker.api.reception import ABOUT, CALLER, Reception
 from metabroker.api.service import Failure, Json, Service, ServiceError, Tokens
-from metabroker.api.token_wish import token_wish
 from metabroker.submission.model import Caller
 from metabroker.submission.wire import from_wire
+
+from .connection_limiter import Door
+from .middleware import ABOUT, CALLER, Reception
+from .token_request import token_wish
 
 LONGEST_WAIT = 300.0  # seconds
 

@@ -16,11 +16,12 @@ from ssl import SSLContext
 
 from metabroker.access import tls
 from metabroker.api import bodies, serving
-from metabroker.api.door import HEAD, Door, usual_limit
-from metabroker.api.reception import Reception
 from metabroker.api.routes import Routes
 from metabroker.api.service import Service
 from metabroker.api.sockets import AT_ONCE, ListeningSocket, SocketError, deepen, listening_at
+
+from .connection_limiter import HEAD, Door, usual_limit
+from .middleware import Reception
 
 LARGEST_BODY = bodies.LARGEST
 _SHUTDOWN = 3.0  # seconds that requests under way are given at a stop

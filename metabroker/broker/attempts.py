@@ -15,7 +15,7 @@ from .events import (
 )
 from .job import Component, Job
 from .ledger import Ledger
-from .leftovers import Leftovers
+from .orphans import Leftovers
 from .outbox import Outbox, Timers
 from .refusals import Refusals
 from .settings import Settings

@@ -44,9 +44,9 @@ from .outbox import Mishap, Outbox, Ready, Timers
 from .queueing import choose_local
 from .refusals import Refusals
 from .rejected import Rejected
+from .resource_limits import Key, ShareLimits, Shares, Usage, in_use, keys, refused, standing
 from .saga import Saga
 from .settings import Settings
-from .shares import Key, ShareLimits, Shares, Usage, in_use, keys, refused, standing
 from .sound import sound
 from .states import IN_ATTEMPT, JobState
 from .tokens import Ref

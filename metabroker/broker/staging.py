@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .events import Fetched, Staged
 from .job import Component, Job
-from .looks import Looks
+from .reconciliation import Looks
 from .states import JobState, Step
 
 

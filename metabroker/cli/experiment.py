@@ -11,9 +11,9 @@ from metabroker.cli import common
 from metabroker.cli.errors import FAILED, USAGE, CliError
 
 if TYPE_CHECKING:
-    from metabroker.simulation.experiments.laboratory import Laboratory
+    from metabroker.simulation.executor import Spread
+    from metabroker.simulation.experiments.result_cache import Laboratory
     from metabroker.simulation.experiments.scale import Scale
-    from metabroker.simulation.spread import Spread
 
 FOLDER = Path("metabroker-experiments")
 _EXTRA = "install what simulating needs: pip install 'metabroker[simulation]'"
@@ -59,7 +59,7 @@ def experiment(
     chosen = _chosen(names)
     if only is not None and "claims" not in chosen:
         raise CliError("--only is about claims", "name `claims`, or leave it out", USAGE)
-    from metabroker.simulation.experiments.laboratory import Laboratory
+    from metabroker.simulation.experiments.result_cache import Laboratory
 
     folders = {
         name: FOLDER / name if out is None else Path(out) / (name if len(chosen) > 1 else "")
@@ -131,7 +131,7 @@ def _scale(quick: bool, seed: int, trace: str | None) -> Scale:
 
 
 def _spread(processes: int | None, dask: str | None) -> Spread:
-    from metabroker.simulation.spread import (
+    from metabroker.simulation.executor import (
         Dask,
         Here,
         Processes,

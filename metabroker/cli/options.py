@@ -195,7 +195,7 @@ def _check_there(submission: Submission) -> None:
     """What is not there can be told at once."""
     if not submission.stage_in:
         return
-    from metabroker.clusters.home import LocalHome
+    from metabroker.clusters.submit_directory import LocalHome
 
     home = LocalHome()
     for name in submission.stage_in:

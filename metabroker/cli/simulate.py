@@ -13,9 +13,9 @@ from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, tell
 
 if TYPE_CHECKING:
+    from metabroker.simulation.executor import Spread
     from metabroker.simulation.rounds import Played
     from metabroker.simulation.scenario.loader import Plan
-    from metabroker.simulation.spread import Spread
 
 SMALL = 40_000
 """Jobs that are played sooner than other processes have started."""
@@ -125,10 +125,10 @@ def _play(
     plans: list[Plan], jobs_out: str | None, processes: int | None, dask: str | None
 ) -> list[dict[str, Any]]:
     """The JSON object of each plan."""
+    from metabroker.simulation.executor import SpreadError
     from metabroker.simulation.rounds import play_rounds
     from metabroker.simulation.scenario.jobs_out import JobsOut
     from metabroker.simulation.scenario.results import as_data, stop_of
-    from metabroker.simulation.spread import SpreadError
 
     runs = [(plan.run, plan.scenario.replications or 1, stop_of(plan)) for plan in plans]
     played: list[Played]
@@ -148,13 +148,7 @@ def _play(
 
 
 def _spread(plans: list[Plan], processes: int | None, dask: str | None) -> Spread:
-    from metabroker.simulation.spread import (
-        Dask,
-        Here,
-        Processes,
-        on_stderr,
-        usable_processors,
-    )
+    from metabroker.simulation.executor import Dask, Here, Processes, on_stderr, usable_processors
 
     if dask is not None:
         return Dask(dask, on_stderr())

@@ -9,9 +9,8 @@ from typing import Self
 
 from metabroker.broker.states import Cause
 
-from .answered import answered
+from .command_errors import answered
 from .gate import HOME, Gates
-from .home import Home
 from .operation import Operation
 from .port import (
     CleanOrder,
@@ -27,6 +26,7 @@ from .port import (
     Submission,
 )
 from .staging import PART, fetching, sending
+from .submit_directory import Home
 from .transports.base import (
     Acting,
     CommandLost,

@@ -14,8 +14,8 @@ from typing import Protocol
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 
-from .home import Home
 from .operation import Operation
+from .submit_directory import Home
 from .transports.base import Transport
 
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 
 from metabroker.broker.states import Cause
 
-from .home import Changed, Home
 from .matching import Patterns
 from .operation import Operation, Pause
 from .port import Doubt, FetchOrder, Moved, Refusal, StageOrder
+from .submit_directory import Changed, Home
 from .transports.base import CommandLost, CommandMissing, Files, Listed, TooMany
 from .transports.trust import Unsafe
 

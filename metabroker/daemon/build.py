@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING
 from metabroker import accounts
 from metabroker.about import about
 from metabroker.access.rates import Rate
-from metabroker.api.reception import Rates
+from metabroker.api.middleware import Rates
 from metabroker.api.server import Listen
 from metabroker.broker.core import Broker
+from metabroker.broker.resource_limits import Share, ShareLimits
 from metabroker.broker.settings import ClusterSettings, Settings
-from metabroker.broker.shares import Share, ShareLimits
-from metabroker.clusters.absent import AbsentCluster
 from metabroker.clusters.clocks import EVERY
-from metabroker.clusters.home import Home
 from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.owners import Owners
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
+from metabroker.clusters.submit_directory import Home
 from metabroker.clusters.transports.base import Transport
+from metabroker.clusters.transports.fenced import Permit, permitted
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
-from metabroker.clusters.transports.permitted import Permit, permitted
-from metabroker.clusters.transports.reach import Hop, Reach
+from metabroker.clusters.transports.ssh_target import Hop, Reach
+from metabroker.clusters.unconfigured import AbsentCluster
 from metabroker.config.model import Config, RealCluster
 from metabroker.config.model import OpenPBSCluster as OpenPBSConfig
 from metabroker.config.model import SimulatedCluster as SimulatedConfig
@@ -242,7 +242,7 @@ def _transport(cluster: RealCluster, timeout: float) -> Transport:
     if cluster.run_as == "self":
         return _own_transport(cluster, timeout)
     # Where no cluster needs it, its libraries take no memory.
-    from metabroker.clusters.transports.acting import SFTP_SERVER, ActingTransport, Ids, Sudo
+    from metabroker.clusters.transports.run_as import SFTP_SERVER, ActingTransport, Ids, Sudo
 
     sudo = cluster.run_as == "sudo"
     return ActingTransport(
@@ -260,8 +260,8 @@ def homes(config: Config) -> Callable[[str], Home] | None:
     ways = {cluster.run_as for cluster in real} - {"self"}
     if not ways:
         return None
-    from metabroker.clusters.transports.acting import SFTP_SERVER, ActingTransport, Ids, Sudo
-    from metabroker.clusters.transports.userhome import UserHomes
+    from metabroker.clusters.transports.run_as import SFTP_SERVER, ActingTransport, Ids, Sudo
+    from metabroker.clusters.transports.user_directory import UserHomes
 
     near = (_text(c.sftp_server) for c in real if c.via == "local" and c.run_as != "self")
     return UserHomes(

@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from metabroker.access import audit
 from metabroker.access.audit import AuditError, AuditLog
 from metabroker.access.tls import TlsError
-from metabroker.api.reception import Reception
+from metabroker.api.middleware import Reception
 from metabroker.api.server import ApiServer
-from metabroker.broker.tenure import Tenure
+from metabroker.broker.lease_term import Tenure
 from metabroker.config.model import Config
 from metabroker.config.values import Address
 from metabroker.daemon.sharing.current_service import Present

@@ -18,9 +18,9 @@ from metabroker.broker.events import Event
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.settings import Settings
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.home import Home
 from metabroker.clusters.port import Cluster
-from metabroker.clusters.transports.permitted import Permit
+from metabroker.clusters.submit_directory import Home
+from metabroker.clusters.transports.fenced import Permit
 from metabroker.config.model import Config, RealCluster
 from metabroker.daemon.sharing.rpc_server import Inbox
 from metabroker.metrics import Meters, OfCluster, OfJobs

@@ -11,7 +11,7 @@ import logging
 
 from metabroker.about import about
 from metabroker.config.model import Config, SimulatedCluster
-from metabroker.store.peek import last_sizes
+from metabroker.store.read_only import last_sizes
 
 log = logging.getLogger(__name__)
 

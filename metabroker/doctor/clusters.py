@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metabroker import accounts
-from metabroker.clusters.findings import Finding, Findings, Outcome
+from metabroker.clusters.examination import Finding, Findings, Outcome
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Doubt, Refusal
@@ -30,7 +30,7 @@ from metabroker.config.onhost import overlap, part_key
 from metabroker.daemon import build
 from metabroker.runtime.cluster_accounts import users_of
 
-from . import acting, folders
+from . import folders, run_as
 
 _JOB_PATIENCE = 60.0  # seconds for the trial job
 _MOST_OFFSET = 2.0  # seconds
@@ -142,7 +142,7 @@ def _acting(
     """Whether we can act for users; an account for which we can."""
     if not isinstance(cluster.transport, Acting):
         return None
-    return acting.examine(found, cluster, users_of(config)[name], configured.run_as)
+    return run_as.examine(found, cluster, users_of(config)[name], configured.run_as)
 
 
 def _home(account: str | None) -> str | None:

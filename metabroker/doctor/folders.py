@@ -8,7 +8,7 @@ import time
 
 from metabroker.broker import tokens
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.findings import Findings
+from metabroker.clusters.examination import Findings
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from metabroker.api.client import Client, ClientError
-from metabroker.clusters.findings import Finding, Findings
+from metabroker.clusters.examination import Finding, Findings
 from metabroker.config.model import Config
 from metabroker.config.values import Address
 from metabroker.runtime.cluster_accounts import trouble_with_root

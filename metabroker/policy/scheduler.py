@@ -24,9 +24,10 @@ from metabroker.policy.fpfs import FpfsQueue
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.placement import Place, Rng
 from metabroker.policy.queue import Entry, Queue, Start
-from metabroker.policy.reach import Reach
 from metabroker.policy.request import Request
 from metabroker.policy.why import Reason, Why
+
+from .eligibility import Reach
 
 DISCIPLINES = ("FCFS", "FPFS")
 """The names of the disciplines of a queue."""

@@ -21,7 +21,7 @@ from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import Cluster, Doubt, Refusal
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.metrics.of_clusters import OfCluster
 from metabroker.store import StoreUnavailable
 

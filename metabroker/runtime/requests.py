@@ -17,7 +17,6 @@ from metabroker.broker.settings import Settings
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import APART, HOME, former_gate_path, gate_path
-from metabroker.clusters.home import Home, LocalHome
 from metabroker.clusters.port import (
     CleanOrder,
     ComponentOrder,
@@ -27,6 +26,7 @@ from metabroker.clusters.port import (
     ReserveOrder,
     StageOrder,
 )
+from metabroker.clusters.submit_directory import Home, LocalHome
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from metabroker.api.service import Failure, ServiceError
 from metabroker.broker.core import Broker
-from metabroker.broker.leftovers import Leftover
+from metabroker.broker.orphans import Leftover
 from metabroker.broker.restored import Restored
 
 Json = dict[str, Any]

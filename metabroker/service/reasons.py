@@ -10,7 +10,7 @@ from typing import Any
 
 from metabroker.broker.core import Broker
 from metabroker.broker.job import Job, NewJob
-from metabroker.broker.shares import Measure, Usage, whose
+from metabroker.broker.resource_limits import Measure, Usage, whose
 from metabroker.policy import Reason, Request, Why
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .engine import Sink
+from .executor import Spread
 from .measure import Outcome
 from .replications import Summary
-from .spread import Spread
 from .statistics.intervals import precise_enough
 from .system import Run
 

@@ -1,8 +1,8 @@
 """Who leads, where several brokers share one store: a lease with a fencing number, its term.
 
-The database's own clock says when a lease has run out; whoever holds it goes by a clock of his own
-and by what he was told before (`metabroker.broker.tenure`). A take-over changes the term, which is
-a key, so it waits for every transaction that has been let in under the old one (`fence`).
+The database's own clock says when a lease has run out. Its holder goes by a clock of its own and by
+what it was told before (`metabroker.broker.lease_term`). A take-over changes the term, which is a
+key, so it waits for every transaction that has been let in under the old one (`fence`).
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState, Phase, Step
 
 from . import postgres, tables
 from .access_tokens import AccessTokens
-from .bell import Bell
 from .database import StoreUnavailable, guard, open_engine, place
 from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
+from .listener import Bell
 from .moving import Extent, Told, extent, move
 from .requests import Requests
 from .restorations import Restorations

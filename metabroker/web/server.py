@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 
 from metabroker import openfiles
 from metabroker.api import serving
-from metabroker.api.door import HEAD, Door
+from metabroker.api.connection_limiter import HEAD, Door
 from metabroker.api.sockets import AT_ONCE, deepen
 from metabroker.web.page import HEADERS
 

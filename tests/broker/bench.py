@@ -17,9 +17,9 @@ from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Tick
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Entry, Ready
+from metabroker.broker.resource_limits import ShareLimits
 from metabroker.broker.restored import History, Restored, remembered, settle
 from metabroker.broker.settings import ClusterSettings, Settings
-from metabroker.broker.shares import ShareLimits
 from metabroker.broker.states import Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Aging, make

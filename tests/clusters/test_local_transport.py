@@ -13,7 +13,7 @@ import pytest
 
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Completed
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
 
 PYTHON = sys.executable
 

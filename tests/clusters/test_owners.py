@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import operations as pbs
 from metabroker.clusters.openpbs.commands import Account as PbsAccount
 from metabroker.clusters.openpbs.commands import reserve as pbs_reserve

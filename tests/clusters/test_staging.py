@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.home import LocalHome
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import Doubt, FetchOrder, Moved, Refusal, StageOrder
 from metabroker.clusters.staging import fetching, sending, work_folder
+from metabroker.clusters.submit_directory import LocalHome
 from metabroker.clusters.transports.base import CommandLost, Listed, Unreached
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
 
 
 class Shaky(LocalFiles):

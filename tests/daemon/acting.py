@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from tests.daemon.harness import Site, until
-from tests.testbed.people import Done, People, open_code
+from tests.testbed.accounts import Done, People, open_code
 
 WHO = '#!/bin/sh\nid -un; touch made; echo "$HOME ${SUDO_USER:-none}"\n'
 MEET = f"#!/bin/sh\nid -un > who.$METABROKER_CLUSTER\n{until('end')}\n"

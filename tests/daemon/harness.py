@@ -21,7 +21,7 @@ import yaml
 from metabroker.api.client import ENDED, Client, ClientError
 from tests.daemon.kinds import Held, Kind
 from tests.testbed import forked
-from tests.testbed.people import open_code
+from tests.testbed.accounts import open_code
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 Json = dict[str, Any]

@@ -25,9 +25,7 @@ from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import REPOSITORY, eventually
 from tests.daemon.kinds import Simulated, Slurm
 from tests.testbed import ClusterSpec
-from tests.testbed.openssh import OpenSsh
-from tests.testbed.packages import Installation
-from tests.testbed.people import (
+from tests.testbed.accounts import (
     RULES,
     SFTP_SERVER,
     People,
@@ -35,6 +33,8 @@ from tests.testbed.people import (
     require_programs,
     require_root,
 )
+from tests.testbed.openssh import OpenSsh
+from tests.testbed.packages import Installation
 from tests.testbed.sshd import Account, Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 

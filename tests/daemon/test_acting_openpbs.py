@@ -19,8 +19,8 @@ from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import PATIENCE, Json, Site, eventually
 from tests.daemon.pbs import OpenPBS, PbsServer, servers
 from tests.daemon.test_acting import gates
+from tests.testbed.accounts import People, require_programs, require_root
 from tests.testbed.openssh import OpenSsh
-from tests.testbed.people import People, require_programs, require_root
 from tests.testbed.sshd import Account, Sshd
 
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.broker.tenure import Tenure, pause
+from metabroker.broker.lease_term import Tenure, pause
 from metabroker.clusters.transports.base import Command, CommandLost, Files
+from metabroker.clusters.transports.fenced import permitted
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.clusters.transports.permitted import permitted
 from metabroker.daemon.sharing.lease import Lease
 from metabroker.runtime.clock import Clock
 from metabroker.store import Store, StoreUnavailable

@@ -19,7 +19,7 @@ import pytest
 
 from metabroker.api import client as client_module
 from metabroker.api.client import Client, ClientError, LostReply
-from metabroker.api.reception import Reception
+from metabroker.api.middleware import Reception
 from metabroker.api.server import ApiServer
 from metabroker.runtime import loop
 from metabroker.submission.wire import to_wire

@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, gate_path
-from metabroker.clusters.home import LocalHome
 from metabroker.clusters.operation import Pause
 from metabroker.clusters.port import CleanOrder, Doubt, FetchOrder, Marks, Peer, Refusal
 from metabroker.clusters.staging import fetching, work_folder
+from metabroker.clusters.submit_directory import LocalHome
 from metabroker.clusters.transports.base import Command, Files
-from metabroker.clusters.transports.farfiles import CommandFiles
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
+from metabroker.clusters.transports.remote_files import CommandFiles
 from metabroker.clusters.transports.sftp import SftpSession
-from metabroker.clusters.transports.sftpsteps import Ways
-from metabroker.clusters.transports.userfiles import UserFiles
-from tests.testbed.people import SFTP_SERVER
+from metabroker.clusters.transports.sftp_steps import Ways
+from metabroker.clusters.transports.user_files import UserFiles
+from tests.testbed.accounts import SFTP_SERVER
 
 from .cases import fuzzed
 

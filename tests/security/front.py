@@ -18,7 +18,7 @@ from metabroker.access.audit import AuditLog
 from metabroker.access.rates import Rate
 from metabroker.access.secret import Scope
 from metabroker.api.client import Client
-from metabroker.api.reception import Rates, Reception
+from metabroker.api.middleware import Rates, Reception
 from metabroker.api.remote import Remote
 from metabroker.api.server import ApiServer, Listen
 from metabroker.api.service import TokenWish

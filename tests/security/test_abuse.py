@@ -14,7 +14,7 @@ import pytest
 
 from metabroker.access.rates import Rate
 from metabroker.api.client import Client, ClientError
-from metabroker.api.reception import Rates
+from metabroker.api.middleware import Rates
 from metabroker.api.server import LARGEST_BODY
 from tests.api.raw import request
 from tests.api.test_identity import as_other

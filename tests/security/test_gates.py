@@ -20,15 +20,15 @@ from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import Gates, former_gate_path, gate_path
 from metabroker.clusters.port import Marks, Refusal
-from metabroker.clusters.transports.acting import ActingTransport
 from metabroker.clusters.transports.base import MOST_ENTRIES, Files
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
+from metabroker.clusters.transports.run_as import ActingTransport
 from metabroker.clusters.transports.trust import Unsafe
 from tests.clusters.gate.making import TOKEN, clean, order
 from tests.clusters.transports.conftest import make_far, reach
 from tests.clusters.transports.test_user_files import Own
-from tests.testbed.people import SFTP_SERVER, require_programs
+from tests.testbed.accounts import SFTP_SERVER, require_programs
 from tests.testbed.sshd import Sshd, account
 
 STRANGER = 65533

@@ -23,7 +23,7 @@ from tests.daemon.acting import Acting
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
 from tests.daemon.test_acting import SIZES, TAKES, World, _acting, _served, bring, gates, world
-from tests.testbed.people import People
+from tests.testbed.accounts import People
 
 __all__ = ["world"]
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]

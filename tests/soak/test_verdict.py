@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from benchmarks.soak.faults import Fault
-from benchmarks.soak.gauge import Sample, figures
-from benchmarks.soak.people import Told
+from benchmarks.soak.sampler import Sample, figures
+from benchmarks.soak.users import Told
 from benchmarks.soak.verdict import Truth, in_part, judge
 from benchmarks.soak.work import LIMIT, Plan, plans
 from metabroker.submission.model import Processors

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from metabroker.store import Store, StoreUnavailable, postgres
-from metabroker.store.peek import last_sizes
+from metabroker.store.read_only import last_sizes
 from tests.testbed.postgres import DATABASE, Postgres
 from tests.testbed.proxy import Proxy
 

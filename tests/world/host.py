@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from metabroker.broker.tenure import Tenure, pause
+from metabroker.broker.lease_term import Tenure, pause
 from metabroker.clusters.transports.base import CommandLost
 from metabroker.runtime.engine import Item
 from metabroker.store import LeadershipLost, StoreUnavailable

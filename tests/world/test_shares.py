@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.core import Broker
+from metabroker.broker.resource_limits import Share, ShareLimits
 from metabroker.broker.settings import Settings
-from metabroker.broker.shares import Share, ShareLimits
 from metabroker.policy import Scheduler
 
 from . import life

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.answered import LONGEST, first_line
+from metabroker.clusters.command_errors import LONGEST, first_line
 from metabroker.clusters.port import Doubt, Refusal
 from metabroker.clusters.transports.base import Completed
 

@@ -8,9 +8,9 @@ from typing import Self
 
 from metabroker.broker.observation import NativeState, Snapshot
 from metabroker.broker.states import Cause
-from metabroker.clusters.answered import answered
 from metabroker.clusters.clocks import ClockWatch
-from metabroker.clusters.findings import Finding
+from metabroker.clusters.command_errors import answered
+from metabroker.clusters.examination import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation
@@ -32,7 +32,7 @@ from .commands import Account
 from .examine import examine
 from .identity import identify
 from .known import Known
-from .lasting import Lasting
+from .last_seen import Lasting
 from .operations import Ending
 from .pacing import HostPorts, Pace
 from .parsing import Job

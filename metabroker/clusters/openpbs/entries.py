@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 
 Entries = dict[str, dict[str, str]]
 _LARGEST = 64  # levels of a document; PBS has four

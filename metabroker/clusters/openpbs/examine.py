@@ -6,8 +6,8 @@ import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from metabroker.clusters.answered import Garbled, answered
-from metabroker.clusters.findings import Finding, Findings
+from metabroker.clusters.command_errors import Garbled, answered
+from metabroker.clusters.examination import Finding, Findings
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
-from metabroker.clusters import cleaning
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters import cleanup
+from metabroker.clusters.command_errors import Garbled
+from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, Submission
 from metabroker.clusters.transports.base import Command, Completed
-from metabroker.clusters.twins import liveliest_first
 
 from . import answers, commands, parsing
 from .answers import failure
@@ -209,7 +209,7 @@ def clean(
         return delete_reservations(who, token, seen)
 
     return (
-        yield from cleaning.clean(
+        yield from cleanup.clean(
             token, lambda: find(who, token), cancel, delete if reservation else None
         )
     )

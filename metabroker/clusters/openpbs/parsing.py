@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 
 from .entries import JOBS, NODES, entries
 

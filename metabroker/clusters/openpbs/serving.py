@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from metabroker.clusters.findings import Findings
+from metabroker.clusters.examination import Findings
 
 from .commands import Account
 from .parsing import Node

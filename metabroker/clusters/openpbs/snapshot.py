@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
-from metabroker.clusters.twins import by_token
+from metabroker.clusters.duplicates import by_token
 
 from .commands import Account
 from .parsing import Job, Node, Reservation

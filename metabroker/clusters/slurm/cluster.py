@@ -8,9 +8,9 @@ from typing import Self
 
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
-from metabroker.clusters.answered import answered
 from metabroker.clusters.clocks import ClockWatch
-from metabroker.clusters.findings import Finding
+from metabroker.clusters.command_errors import answered
+from metabroker.clusters.examination import Finding
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation

@@ -6,8 +6,8 @@ import re
 import secrets
 from collections.abc import Sequence
 
-from metabroker.clusters.answered import first_line
-from metabroker.clusters.findings import Finding, Findings
+from metabroker.clusters.command_errors import first_line
+from metabroker.clusters.examination import Finding, Findings
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.transports.base import Command, Completed
 

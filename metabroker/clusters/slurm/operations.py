@@ -12,13 +12,13 @@ from typing import TypeVar
 
 from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
-from metabroker.clusters import cleaning
-from metabroker.clusters.answered import first_line
+from metabroker.clusters import cleanup
+from metabroker.clusters.command_errors import first_line
+from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.owners import Verified
 from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, ReserveOrder, Submission
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed
-from metabroker.clusters.twins import liveliest_first
 
 from . import commands, parsing
 from .answers import failure, of_submission
@@ -287,7 +287,7 @@ def clean(who: Account, token: str, *, reservation: bool) -> Operation[Cause | N
     Raises:
         Doubt: not yet.
     """
-    last = yield from cleaning.clean(
+    last = yield from cleanup.clean(
         token,
         lambda: find(who, token),
         lambda _jobs: _cancel(who, token),

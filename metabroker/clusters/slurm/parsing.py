@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 
 SEPARATOR = "\x1f"
 JOB_COLUMNS = ("%i", "%j", "%T", "%C", "%N", "%r", "%V", "%S", "%e", "%v")

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
-from metabroker.clusters.twins import by_token
 
 from .parsing import JobLine, NodeLine, Reservation, Use
 from .states import end_cause, is_unsettled, job_state, takes_jobs

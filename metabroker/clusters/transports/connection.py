@@ -19,10 +19,10 @@ from paramiko.ssh_exception import (
 
 from metabroker import accounts
 
+from .back_off import Pacing
 from .base import Unreached
 from .known_hosts import KnownHosts
-from .pacing import Pacing
-from .reach import Hop, Reach
+from .ssh_target import Hop, Reach
 
 # Every packet's fate is no matter for the daemon's log; what goes wrong is told by exceptions.
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)

@@ -10,7 +10,7 @@ from pathlib import Path
 import paramiko
 
 from .base import Unreached
-from .reach import Hop
+from .ssh_target import Hop
 
 
 @dataclass(frozen=True, slots=True)

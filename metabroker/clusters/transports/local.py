@@ -11,8 +11,8 @@ from metabroker import accounts, openfiles
 
 from .base import Command, CommandLost, CommandMissing, Completed, NotAllowed, located
 from .children import talk
-from .localfiles import LocalFiles
-from .spoken import Spoken
+from .local_files import LocalFiles
+from .pipe import Spoken
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 

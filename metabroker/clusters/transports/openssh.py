@@ -17,15 +17,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .back_off import Pacing
 from .base import Command, CommandLost, CommandMissing, Completed, Unreached
 from .children import talk
-from .farfiles import CommandFiles
-from .farshell import LINE, FarShell, plain_line
 from .local import scrubbed
-from .pacing import Pacing
-from .reach import Hop, Reach
+from .pipe import Spoken
+from .remote_files import CommandFiles
+from .remote_shell import LINE, FarShell, plain_line
 from .slots import Slots
-from .spoken import Spoken
+from .ssh_target import Hop, Reach
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
 _OWN_WORD = 255  # the exit status of ssh itself; a command's own never gets here (see `farshell`)

@@ -16,7 +16,7 @@ import paramiko
 
 from .base import Unreached
 from .connection import Connection
-from .farshell import LINE
+from .remote_shell import LINE
 
 
 class Sessions:

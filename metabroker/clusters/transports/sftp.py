@@ -16,8 +16,8 @@ import paramiko
 
 from .base import CommandLost, Unreached
 from .connection import Connection
-from .farfiles import CommandFiles, Run
-from .sftpsteps import Ways, get, put, write
+from .remote_files import CommandFiles, Run
+from .sftp_steps import Ways, get, put, write
 from .trust import split
 
 

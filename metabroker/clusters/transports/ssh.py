@@ -11,11 +11,11 @@ import paramiko
 
 from .base import MOST_OUTPUT, Command, CommandLost, Completed, Unreached
 from .connection import Connection
-from .farshell import FarShell, Sent, plain_line
-from .reach import Reach
+from .remote_shell import FarShell, Sent, plain_line
 from .sessions import Sessions
 from .sftp import SftpFiles
 from .slots import CHANNELS
+from .ssh_target import Reach
 
 _PIECE = 1 << 15
 _SILENT = "it does not say why"

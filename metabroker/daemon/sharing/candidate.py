@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from metabroker.broker.tenure import Tenure, pause
+from metabroker.broker.lease_term import Tenure, pause
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership
 

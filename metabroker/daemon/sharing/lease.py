@@ -1,7 +1,7 @@
 """The lease of a broker that leads: renewed in time, and asked before each step in a cluster.
 
-The decisions are in `metabroker.broker.tenure`. The clock is one that goes on while the process is
-stopped and while the host is suspended, so a broker that wakes up knows at once that it may have
+The decisions are in `metabroker.broker.lease_term`. The clock is one that goes on while the process
+is stopped and while the host is suspended, so a broker that wakes up knows at once that it may have
 been replaced, and does nothing more before the database has said that it has not.
 """
 
@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from metabroker.broker.tenure import Tenure, pause
+from metabroker.broker.lease_term import Tenure, pause
 from metabroker.clusters.transports.base import CommandLost
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership

@@ -16,7 +16,7 @@ from typing import Any
 
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.store import StoreUnavailable
-from metabroker.store.bell import Bell
+from metabroker.store.listener import Bell
 from metabroker.store.requests import Requests
 from metabroker.submission.model import Caller
 

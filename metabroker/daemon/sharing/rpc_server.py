@@ -18,7 +18,7 @@ from typing import Any
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.service.service import DaemonService
 from metabroker.store import StoreUnavailable
-from metabroker.store.bell import Bell
+from metabroker.store.listener import Bell
 from metabroker.store.requests import Passed, Requests
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller

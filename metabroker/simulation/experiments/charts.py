@@ -10,7 +10,7 @@ from metabroker.simulation.statistics.intervals import t_interval
 from metabroker.simulation.system import Run
 
 from .experiment import Experiment, Result, Value
-from .laboratory import Laboratory, Task, Trial, trials
+from .result_cache import Laboratory, Task, Trial, trials
 from .scale import Scale
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from . import registry
 from .evidence import FAILS, HOLDS, REASON, UNDECIDED, Check, Decision
-from .laboratory import Laboratory, Trial
+from .result_cache import Laboratory, Trial
 from .scale import Scale
 
 

@@ -26,7 +26,7 @@ from .grids import (
     overheads,
     there,
 )
-from .laboratory import Laboratory
+from .result_cache import Laboratory
 from .scale import Scale
 
 

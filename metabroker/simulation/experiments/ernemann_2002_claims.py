@@ -25,7 +25,7 @@ from .evidence import (
     Statement,
 )
 from .grids import CONFIGURATIONS, MAIN, METRICS, job_sharing, multi_site, overheads, there
-from .laboratory import Laboratory, Task, Trial
+from .result_cache import Laboratory, Task, Trial
 from .scale import Scale
 
 ORG = tuple(f"{name}_org" for name in EXTRACTS)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from metabroker.simulation.statistics.intervals import Interval, paired, t_interval
 from metabroker.simulation.system import Run
 
-from .laboratory import Laboratory, Task, Trial, trials
+from .result_cache import Laboratory, Task, Trial, trials
 from .scale import Scale
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"

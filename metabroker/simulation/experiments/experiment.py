@@ -11,7 +11,7 @@ from metabroker.simulation.measure import Outcome
 from metabroker.simulation.statistics.intervals import Interval
 from metabroker.simulation.system import Run
 
-from .laboratory import Laboratory, Trial, trials
+from .result_cache import Laboratory, Trial, trials
 from .scale import Scale
 
 

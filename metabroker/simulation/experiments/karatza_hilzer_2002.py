@@ -36,7 +36,7 @@ from .evidence import (
     Statement,
 )
 from .experiment import Experiment
-from .laboratory import Laboratory, Task, Trial, trials
+from .result_cache import Laboratory, Task, Trial, trials
 from .scale import Scale
 
 PROCESSORS = 128

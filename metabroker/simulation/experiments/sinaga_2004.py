@@ -23,7 +23,7 @@ from metabroker.simulation.workloads.streams import Purpose, stream
 from .charts import Chart, Point
 from .evidence import Below, Check, Close, Compared, Comparison, Quantity, Statement
 from .experiment import Experiment
-from .laboratory import Laboratory
+from .result_cache import Laboratory
 from .scale import Scale
 
 JOBS = 40

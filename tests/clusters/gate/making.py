@@ -7,7 +7,7 @@ from pathlib import Path
 
 from metabroker.clusters.gate import Gates, gate_path
 from metabroker.clusters.port import CleanOrder, ComponentOrder, Peer
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
 
 TOKEN = "mb-abcdef01-1-1-0"
 

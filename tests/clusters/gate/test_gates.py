@@ -14,7 +14,7 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, former_gate_path, gate_path
 from metabroker.clusters.port import Marks, Peer, Refusal, Remains
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.clusters.transports.trust import FOLDER
 
 from .making import TOKEN, Stopped, clean, gates, order, positions

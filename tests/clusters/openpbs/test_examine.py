@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from metabroker.clusters.findings import Finding, Outcome
+from metabroker.clusters.examination import Finding, Outcome
 from metabroker.clusters.openpbs.commands import Account
 from metabroker.clusters.openpbs.examine import examine
 from metabroker.clusters.transports.base import Completed

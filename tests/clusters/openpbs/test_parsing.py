@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metabroker.broker.observation import NativeState
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import entries, parsing
 from metabroker.clusters.openpbs.states import holds, job_state
 

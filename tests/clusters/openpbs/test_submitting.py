@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import operations
 from metabroker.clusters.openpbs.commands import Account
 from metabroker.clusters.port import ComponentOrder, Doubt, Refusal

@@ -11,7 +11,7 @@ import pytest
 
 from metabroker.clusters.port import CleanOrder, Marks
 from metabroker.clusters.simulated.actor import Actor
-from metabroker.clusters.transports.localfiles import LocalFiles
+from metabroker.clusters.transports.local_files import LocalFiles
 from tests.clusters.gate.making import TOKEN, gates, order, positions
 from tests.clusters.gate.running import Running
 

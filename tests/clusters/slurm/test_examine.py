@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metabroker.clusters.findings import Finding, Outcome
+from metabroker.clusters.examination import Finding, Outcome
 from metabroker.clusters.slurm.examine import examine
 from metabroker.clusters.slurm.operations import Account
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metabroker.broker.observation import NativeState
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.slurm import parsing
 from metabroker.clusters.slurm.parsing import SEPARATOR
 from metabroker.clusters.slurm.states import job_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.answered import Garbled
+from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
 from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.operations import Account

@@ -15,8 +15,8 @@ import pytest
 from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
-from metabroker.clusters.transports.reach import Hop, Reach
 from metabroker.clusters.transports.ssh import SshTransport
+from metabroker.clusters.transports.ssh_target import Hop, Reach
 from tests.testbed.sshd import Sshd, account
 
 MakeFar = Callable[..., Transport]

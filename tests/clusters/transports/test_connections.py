@@ -14,10 +14,10 @@ from pathlib import Path
 import paramiko
 import pytest
 
+from metabroker.clusters.transports.back_off import MOST, Pacing
 from metabroker.clusters.transports.base import Command, CommandLost, Transport, Unreached
 from metabroker.clusters.transports.known_hosts import KnownHosts
-from metabroker.clusters.transports.pacing import MOST, Pacing
-from metabroker.clusters.transports.reach import Hop
+from metabroker.clusters.transports.ssh_target import Hop
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 

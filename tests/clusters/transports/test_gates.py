@@ -13,7 +13,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, gate_path
 from metabroker.clusters.port import Doubt, Marks, Peer, Refusal
 from metabroker.clusters.transports.base import Command, Completed, Transport
-from metabroker.clusters.transports.farfiles import CommandFiles
+from metabroker.clusters.transports.remote_files import CommandFiles
 from tests.clusters.gate.making import TOKEN, clean, order, positions
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd

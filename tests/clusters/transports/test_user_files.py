@@ -14,12 +14,12 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, former_gate_path
 from metabroker.clusters.port import Doubt, Refusal
-from metabroker.clusters.transports.acting import ActingTransport, Ids, Sudo, refusal
 from metabroker.clusters.transports.base import Command, CommandLost, NotAllowed, Unreached
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.clusters.transports.userfiles import UserFiles
+from metabroker.clusters.transports.run_as import ActingTransport, Ids, Sudo, refusal
+from metabroker.clusters.transports.user_files import UserFiles
 from tests.clusters.gate.making import order
-from tests.testbed.people import SFTP_SERVER, require_programs
+from tests.testbed.accounts import SFTP_SERVER, require_programs
 
 
 class Own:

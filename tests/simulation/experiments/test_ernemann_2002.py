@@ -10,8 +10,8 @@ import pytest
 
 from metabroker.simulation.experiments import ctc, ernemann_2002_claims, grids, registry
 from metabroker.simulation.experiments.claims import claims, decide
-from metabroker.simulation.experiments.laboratory import Laboratory
 from metabroker.simulation.experiments.output import write
+from metabroker.simulation.experiments.result_cache import Laboratory
 from metabroker.simulation.experiments.scale import FULL, TINY
 
 SCALE = replace(TINY, jobs=40)

@@ -19,7 +19,7 @@ from metabroker.simulation.experiments.evidence import (
     conclusion,
     verdict,
 )
-from metabroker.simulation.experiments.laboratory import Laboratory
+from metabroker.simulation.experiments.result_cache import Laboratory
 from metabroker.simulation.experiments.scale import TINY, Scale
 from metabroker.simulation.measure import Outcome
 from metabroker.simulation.system import Run, System

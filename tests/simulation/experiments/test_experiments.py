@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from metabroker.simulation.executor import Processes
 from metabroker.simulation.experiments import das, registry, tables
 from metabroker.simulation.experiments.claims import claims, decide
 from metabroker.simulation.experiments.evidence import HOLDS, Below, Quantity
 from metabroker.simulation.experiments.experiment import Result, Value
 from metabroker.simulation.experiments.four_clusters import EVEN, run
-from metabroker.simulation.experiments.laboratory import Laboratory
 from metabroker.simulation.experiments.output import write, write_claims
+from metabroker.simulation.experiments.result_cache import Laboratory
 from metabroker.simulation.experiments.scale import TINY
 from metabroker.simulation.experiments.search import Search, at
 from metabroker.simulation.replications import difference
-from metabroker.simulation.spread import Processes
 from metabroker.simulation.statistics.intervals import Interval
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.batch import Batch

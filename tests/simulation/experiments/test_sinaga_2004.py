@@ -9,8 +9,8 @@ import pytest
 
 from metabroker.simulation.experiments import registry, sinaga_2004
 from metabroker.simulation.experiments.claims import decide
-from metabroker.simulation.experiments.laboratory import Laboratory
 from metabroker.simulation.experiments.output import write
+from metabroker.simulation.experiments.result_cache import Laboratory
 from metabroker.simulation.experiments.scale import TINY
 
 

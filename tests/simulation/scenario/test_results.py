@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from metabroker.simulation.executor import Here, Processes
 from metabroker.simulation.rounds import Played, play_rounds
 from metabroker.simulation.scenario import sweeps
 from metabroker.simulation.scenario.jobs_out import JobsOut
 from metabroker.simulation.scenario.loader import Plan, load, parse_text
 from metabroker.simulation.scenario.results import as_data, stop_of
-from metabroker.simulation.spread import Here, Processes
 from tests.simulation.scenario.making import FOUR, LEAST, SMALL, plan
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "simulate"

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-from metabroker.broker import ledger, looks, saga, tokens
+from metabroker.broker import ledger, reconciliation, saga, tokens
 from metabroker.broker.effects import Submit, Watch
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
@@ -199,7 +199,7 @@ def undo_forgotten(stack: contextlib.ExitStack) -> None:
 
 def _without_strays(self: Any, cluster: int, snapshot: Any, now: float) -> None:
     for component in list(self.live[cluster].values()):
-        if component.phase in looks._WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
+        if component.phase in reconciliation._WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
             self._judge(component, snapshot, now)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import update
 
-from metabroker.broker import tenure
+from metabroker.broker import lease_term
 from metabroker.clusters.gate import gates
 from metabroker.clusters.staging import work_folder
 from metabroker.store import leadership, store
@@ -19,13 +19,13 @@ from .planting import shared, swap
 @shared
 def lease_thought_longer(stack: contextlib.ExitStack) -> None:
     """The holder counts on its lease for longer than the database does."""
-    swap(stack, tenure, "_SURE", 1.3)
+    swap(stack, lease_term, "_SURE", 1.3)
 
 
 @shared
 def lease_counted_from_the_answer(stack: contextlib.ExitStack) -> None:
     """The holder acts without minding for how long it was stopped."""
-    swap(stack, tenure.Tenure, "may_act", lambda _self, _now: True)
+    swap(stack, lease_term.Tenure, "may_act", lambda _self, _now: True)
 
 
 @shared

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from metabroker.about import about
 from metabroker.clusters.slurm import commands
+from metabroker.clusters.transports.back_off import Pacing
 from metabroker.clusters.transports.base import (
     Command,
     CommandLost,
@@ -20,7 +21,6 @@ from metabroker.clusters.transports.base import (
     Unreached,
 )
 from metabroker.clusters.transports.local import scrubbed
-from metabroker.clusters.transports.pacing import Pacing
 
 from .helper import Helper, words
 from .requests import Request, request

@@ -19,6 +19,7 @@ from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import CleanOrder, Doubt, Refusal
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions, commands
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport, transport
+from metabroker.clusters.transports.back_off import Pacing
 from metabroker.clusters.transports.base import (
     Command,
     CommandLost,
@@ -26,8 +27,7 @@ from metabroker.clusters.transports.base import (
     Completed,
     Unreached,
 )
-from metabroker.clusters.transports.localfiles import LocalFiles
-from metabroker.clusters.transports.pacing import Pacing
+from metabroker.clusters.transports.local_files import LocalFiles
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
 FITS = {"pyslurm": "24.11.0", "slurm": "24.11"}

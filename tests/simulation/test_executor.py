@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from metabroker.simulation.executor import Dask, Here, Processes, Progress, SpreadError, _deaf
 from metabroker.simulation.measure import Outcome
-from metabroker.simulation.spread import Dask, Here, Processes, Progress, SpreadError, _deaf
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.shapes import Composition
@@ -96,7 +96,7 @@ def test_progress_is_a_bar_on_a_terminal_and_a_line_a_minute_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr("metabroker.simulation.spread.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("metabroker.simulation.executor.time.monotonic", lambda: clock[0])
 
     def half_a_minute(number: int) -> int:
         clock[0] += 30.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.transports.base import CommandLost, CommandMissing, NotAllowed, Unreached
 
 from .operation import Operation
 from .port import Doubt, Refusal
-from .transports.base import CommandLost, CommandMissing, NotAllowed, Unreached
 
 R = TypeVar("R")
 LONGEST = 300

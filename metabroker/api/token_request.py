@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from metabroker.access.secret import Scope
-from metabroker.api.service import Failure, ServiceError, TokenWish
 from metabroker.submission.text import check_line
+
+from .service import Failure, ServiceError, TokenWish
 
 _KEYS = frozenset({"scope", "seconds", "user", "name"})
 _LONGEST_NAME = 100

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.clusters.home import Changed, LocalHome
+from metabroker.clusters.submit_directory import Changed, LocalHome
 from metabroker.clusters.transports.base import Listed
 
 

@@ -17,17 +17,7 @@ import paramiko
 from paramiko.sftp import CMD_CLOSE, CMD_HANDLE, CMD_NAME, CMD_OPENDIR, CMD_READDIR
 
 from .base import LOOKED_FOR, MOST_ENTRIES, REMOVING, TooMany
-from .trust import (
-    GATE_BELIEVED,
-    ROOT_BELIEVED,
-    Private,
-    Seen,
-    Split,
-    Unsafe,
-    examine,
-    owned,
-    split,
-)
+from .trust import GATE_BELIEVED, ROOT_BELIEVED, Private, Seen, Split, Unsafe, examine, owned, split
 
 _MOST_TRIES = 5
 _MOST_KEPT = 4096  # folders that are remembered

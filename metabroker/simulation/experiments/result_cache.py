@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, Protocol
 
+from metabroker.simulation.executor import Here, Spread
 from metabroker.simulation.replications import Summary
-from metabroker.simulation.spread import Here, Spread
 from metabroker.simulation.system import Run
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.client import Client
-from metabroker.api.door import Busy, Door, Place
+from metabroker.api.connection_limiter import Busy, Door, Place
 from metabroker.api.server import ApiServer
-from tests.api.fake import FakeService
-from tests.api.test_routes import WIRE
-from tests.api.test_waiting import eventually
+
+from .fake import FakeService
+from .test_routes import WIRE
+from .test_waiting import eventually
 
 # Connects as another user so many times, prints how many were refused, and waits to be told to go.
 _CROWD = r"""

@@ -23,7 +23,7 @@ from metabroker.broker.events import (
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.rejected import Rejected
-from metabroker.broker.shares import Share, ShareLimits
+from metabroker.broker.resource_limits import Share, ShareLimits
 from metabroker.policy import Request
 
 from .bench import Bench

@@ -21,8 +21,9 @@ from ssl import SSLContext
 from typing import cast
 
 from metabroker import openfiles
-from metabroker.api.answers import encode
-from metabroker.api.peers import Who, who
+
+from .answers import encode
+from .peers import Who, who
 
 _MOST = 8192  # connections: each takes some memory too
 HEAD = 15.0  # seconds for a handshake, and for a request's head once it may be sent

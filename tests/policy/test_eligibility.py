@@ -3,7 +3,8 @@
 import pytest
 
 from metabroker.policy import Reason, Request, make
-from tests.policy.hand import Hand
+
+from .hand import Hand
 
 BOTH = (4, 4)
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from .base import MOST_FILES, Command, CommandLost, Completed, Entry, Listed, TooMany
-from .glance import EXCHANGED, OWN, SCRIPT, FarGlance, error_of, read_glance
+from .bulk_read import EXCHANGED, OWN, SCRIPT, FarGlance, error_of, read_glance
 from .trust import ROOT_BELIEVED, Seen, examine, is_private, split
 
 Run = Callable[[Command], Completed]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.api.spoken import BadReply, Reply
+from metabroker.api.socket_http import BadReply, Reply
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 WHOLE = {

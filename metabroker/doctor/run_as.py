@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metabroker.clusters.findings import Findings
+from metabroker.clusters.examination import Findings
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from typing import Protocol
 
-from .transports.base import Listed
+from metabroker.clusters.transports.base import Listed
 
 
 class Home(Protocol):

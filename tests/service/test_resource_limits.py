@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.service import ServiceError
-from metabroker.broker.shares import Share, ShareLimits
+from metabroker.broker.resource_limits import Share, ShareLimits
 from metabroker.config import parse
 from metabroker.daemon import build
 from metabroker.service import reasons

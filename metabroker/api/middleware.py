@@ -21,12 +21,13 @@ from aiohttp.typedefs import Handler
 from metabroker.access.audit import AuditError, AuditLog
 from metabroker.access.rates import Buckets, Rate, TooOften
 from metabroker.access.secret import Scope
-from metabroker.api.actions import Action, action_of
-from metabroker.api.identity import Names, NoName, peer_uid
-from metabroker.api.peers import host
-from metabroker.api.service import Bearer, Failure, ServiceError, Tokens
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
+
+from .actions import Action, action_of
+from .identity import Names, NoName, peer_uid
+from .peers import host
+from .service import Bearer, Failure, ServiceError, Tokens
 
 _FAILURES = Rate(per_second=0.5, burst=20)  # of one address, each with a line and an answer
 

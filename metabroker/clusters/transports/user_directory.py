@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import paramiko
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.home import Changed
 from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.submit_directory import Changed
 
-from . import sftpsteps as steps
-from .acting import ActingTransport
+from . import sftp_steps as steps
 from .base import CommandLost, CommandMissing, Listed, Unreached
-from .userfiles import UserFiles
+from .run_as import ActingTransport
+from .user_files import UserFiles
 
 
 class UserHomes:
@@ -34,7 +34,7 @@ class UserHomes:
 
 
 class UserHome:
-    """`Home` (see `metabroker.clusters.home`) of one user."""
+    """`Home` (see `metabroker.clusters.submit_directory`) of one user."""
 
     def __init__(self, files: UserFiles) -> None:
         self._files = files

@@ -5,8 +5,8 @@ from __future__ import annotations
 from .effects import CleanStray, Unclaimed, Watch
 from .endings import Endings
 from .job import Component, Job
-from .leftovers import Leftover
 from .observation import Snapshot
+from .orphans import Leftover
 from .states import JobState, Phase
 
 

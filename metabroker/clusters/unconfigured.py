@@ -7,8 +7,9 @@ from typing import NoReturn
 
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
+from metabroker.clusters.transports.base import Transport
+from metabroker.clusters.transports.local import LocalTransport
 
-from .home import Home
 from .operation import Operation
 from .port import (
     CleanOrder,
@@ -24,8 +25,7 @@ from .port import (
     StageOrder,
     Submission,
 )
-from .transports.base import Transport
-from .transports.local import LocalTransport
+from .submit_directory import Home
 
 
 class AbsentCluster:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from . import tokens
+from .adoption import Finding
 from .effects import CleanStray
-from .finding import Finding
 from .job import Component
 from .observation import NativeJob, NativeState, Snapshot
 from .states import Cause, Phase, Step

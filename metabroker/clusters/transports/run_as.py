@@ -13,18 +13,11 @@ from typing import Any, Protocol
 
 import paramiko
 
-from .base import (
-    Command,
-    Completed,
-    Files,
-    NotAllowed,
-    Transport,
-    Unreached,
-)
+from .base import Command, Completed, Files, NotAllowed, Transport, Unreached
 from .sftp import SftpSession
-from .sftpsteps import Ways
+from .sftp_steps import Ways
 from .trust import is_private
-from .userfiles import UserFiles
+from .user_files import UserFiles
 
 SFTP_SERVER = "/usr/lib/openssh/sftp-server"
 _IDLE = 60.0  # seconds after which an unused server of an account is ended

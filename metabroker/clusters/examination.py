@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
-from .answered import answered
+from metabroker.clusters.transports.base import CommandMissing
+
+from .command_errors import answered
 from .operation import Operation
 from .port import Doubt, Refusal
-from .transports.base import CommandMissing
 
 R = TypeVar("R")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed
-from metabroker.clusters.transports.farshell import LINE, FarShell
+from metabroker.clusters.transports.remote_shell import LINE, FarShell
 
 
 def run(shell: FarShell, *argv: str) -> Completed:

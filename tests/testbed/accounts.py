@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.testbed.apt import PackagesUnavailable, run
+from .apt import PackagesUnavailable, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RULES = REPOSITORY / "configs" / "sudoers" / "metabroker"

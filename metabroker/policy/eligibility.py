@@ -8,8 +8,8 @@ and it takes its old place when it could run again. In the papers no cluster is 
 
 from collections.abc import Mapping, Sequence
 
-from metabroker.policy.placement import Place
-from metabroker.policy.queue import Entry, Queue
+from .placement import Place
+from .queue import Entry, Queue
 
 
 class Reach:

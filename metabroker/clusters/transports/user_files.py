@@ -15,11 +15,11 @@ from collections.abc import Sequence
 
 import paramiko
 
-from . import sftpsteps as steps
+from . import sftp_steps as steps
 from .base import MOST_BYTES, MOST_DEPTH, MOST_FILES, Entry, Listed, TooMany
-from .glance import FarGlance, Folder
+from .bulk_read import FarGlance, Folder
 from .sftp import SftpSession
-from .sftpsteps import Listing, Ways
+from .sftp_steps import Listing, Ways
 from .trust import split
 
 _MOST_LISTINGS = 5

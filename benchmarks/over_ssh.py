@@ -27,7 +27,7 @@ from metabroker.clusters.transports.base import Command, Transport
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
 from metabroker.clusters.transports.ssh import SshTransport
-from metabroker.clusters.transports.ssh_target import Hop, Reach
+from metabroker.clusters.transports.ssh_target import Hop, SshTarget
 from tests.testbed import SlurmCluster, Testbed
 from tests.testbed.openssh import install_openssh
 from tests.testbed.sshd import Sshd
@@ -44,7 +44,7 @@ def milliseconds(transport: Transport, command: Command) -> float:
 def commands(sshd: Sshd, cluster: SlurmCluster, runs: int) -> None:
     """One command over each transport."""
     who = Hop("127.0.0.1", sshd.port, sshd.account.name)
-    reach = Reach(who, str(sshd.key), agent=False, known_hosts=str(sshd.known_hosts))
+    reach = SshTarget(who, str(sshd.key), agent=False, known_hosts=str(sshd.known_hosts))
     env = cluster.env()
     transports: dict[str, Transport] = {
         "local": LocalTransport(env),

@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.policy_speed import jobs as be03_jobs
 from metabroker.policy import PLANNERS, Planner, Request, Scheduler, make, make_planner
-from metabroker.simulation import Finished, Job, simulate
+from metabroker.simulation import Finished, SimJob, simulate
 
 SHARED = Path(os.environ.get("METABROKER_SHARED", "../shared")).resolve()
 TRACE = SHARED / "traces/CTC-SP2-1996-3.1-cln.jobs.swf.gz"
@@ -49,7 +49,7 @@ def new(policy: str, processors: list[int]) -> Scheduler | Planner:
     return make(policy, len(processors))
 
 
-def read_trace() -> Iterator[Job]:
+def read_trace() -> Iterator[SimJob]:
     """The jobs of the CTC trace, one by one."""
     shapes: dict[int, Request] = {}
     with gzip.open(TRACE, "rt", encoding="utf-8") as lines:
@@ -60,7 +60,7 @@ def read_trace() -> Iterator[Job]:
             size = int(field[7])
             if size not in shapes:
                 shapes[size] = Request((size,))
-            yield Job(float(field[1]), shapes[size], 0, float(field[3]), float(field[8]))
+            yield SimJob(float(field[1]), shapes[size], 0, float(field[3]), float(field[8]))
 
 
 def seconds(run: Callable[[], object], repeats: int = 1) -> float:
@@ -73,7 +73,7 @@ def seconds(run: Callable[[], object], repeats: int = 1) -> float:
     return min(times)
 
 
-def with_engine(policy: str, jobs: list[Job], processors: list[int]) -> float:
+def with_engine(policy: str, jobs: list[SimJob], processors: list[int]) -> float:
     """The mean wait."""
     waited = 0.0
 
@@ -85,7 +85,7 @@ def with_engine(policy: str, jobs: list[Job], processors: list[int]) -> float:
     return waited / len(jobs)
 
 
-def with_simpy(policy: str, jobs: list[Job], processors: list[int]) -> float:
+def with_simpy(policy: str, jobs: list[SimJob], processors: list[int]) -> float:
     """The same policy, with a SimPy process for each job; the mean wait.
 
     As in the engine there is one pass after all events of an instant (an event of low priority).
@@ -104,7 +104,7 @@ def with_simpy(policy: str, jobs: list[Job], processors: list[int]) -> float:
                 yield env.timeout(job.submit - env.now)
             env.process(life(key, job))
 
-    def life(key: int, job: Job) -> Generator[Any, Any, None]:
+    def life(key: int, job: SimJob) -> Generator[Any, Any, None]:
         nonlocal waited
         request = job.request
         if isinstance(system, Planner):
@@ -143,7 +143,7 @@ def with_simpy(policy: str, jobs: list[Job], processors: list[int]) -> float:
     return waited / len(jobs)
 
 
-def with_accasim(jobs: list[Job]) -> float:
+def with_accasim(jobs: list[SimJob]) -> float:
     """Seconds of AccaSim's EASY (First Fit) on 430 nodes of one core, its reading included."""
     collections.Mapping = collections.abc.Mapping  # type: ignore[attr-defined] # it is that old
     base: Any = import_module("accasim.base.simulator_class")
@@ -185,7 +185,7 @@ def memory(policy: str) -> None:
     print(f"{policy:6} {number} jobs of the trace: {peak / 1024:.0f} MB")
 
 
-def row(policy: str, jobs: list[Job], processors: list[int], simpy: bool, repeats: int) -> None:
+def row(policy: str, jobs: list[SimJob], processors: list[int], simpy: bool, repeats: int) -> None:
     """Print the speed of a policy, and SimPy's."""
     own = len(jobs) / seconds(lambda: with_engine(policy, jobs, processors), repeats)
     text = f"{policy:6} {len(jobs):7} jobs on {processors}: {own:10,.0f} jobs/s"
@@ -197,10 +197,10 @@ def row(policy: str, jobs: list[Job], processors: list[int], simpy: bool, repeat
     print(text, flush=True)
 
 
-def grid_jobs(number: int) -> list[Job]:
+def grid_jobs(number: int) -> list[SimJob]:
     """The jobs of the BE03 model."""
     return [
-        Job(submit, request, local, service, service)
+        SimJob(submit, request, local, service, service)
         for submit, request, local, service in be03_jobs(number, 0.6, 1)
     ]
 

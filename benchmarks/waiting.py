@@ -20,8 +20,8 @@ from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.policy import Request, make
 from metabroker.runtime.requests import spec_of
-from metabroker.store import Accepted, Batch, Store
-from metabroker.store.rows import Names
+from metabroker.store import Accepted, Store, Transaction
+from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Processors, Submission
 
 from .federation import await_clusters, resident, serving, start
@@ -72,7 +72,9 @@ def fill_store(path: Path, jobs: int) -> None:
     submission = Submission(b"#!/bin/sh\ntrue\n", "j", Processors(single=1), "/tmp")
     spec = spec_of(submission)
     accepted = [Accepted(job.id, "u", None, submission.script, spec) for job in ready.jobs]
-    store.commit(Batch(ready, accepted), Names([c.name for c in broker.settings.clusters]))
+    store.commit(
+        Transaction(ready, accepted), ClusterNames([c.name for c in broker.settings.clusters])
+    )
     store.close()
 
 

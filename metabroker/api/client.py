@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from .socket_http import BadReply, Connection
+from .socket_http import BadReply, SocketConnection
 
 Json = dict[str, Any]
 
@@ -59,7 +59,7 @@ class LostReply(ClientError):
     been carried out."""
 
 
-class Reply(Protocol):
+class ClientReply(Protocol):
     """An answer whose head has come. `length`: the bytes of its body, unless it comes in chunks;
     None: its head does not say."""
 
@@ -90,14 +90,14 @@ class Exchange(Protocol):
     ) -> None:
         """Send it. Raises `OSError`, `BadReply`."""
 
-    def reply(self) -> Reply:
+    def reply(self) -> ClientReply:
         """Its answer. Raises `OSError`, `BadReply`."""
 
     def close(self) -> None:
         """No more."""
 
 
-class Way(Protocol):
+class Endpoint(Protocol):
     """How a daemon is reached."""
 
     def connection(self, timeout: float) -> Exchange:
@@ -111,11 +111,11 @@ class Client:
     """Calls of one daemon. Every method raises `ClientError`."""
 
     def __init__(
-        self, way: Way | Path | str, *, timeout: float = _TIMEOUT, patience: float = _PATIENCE
+        self, way: Endpoint | Path | str, *, timeout: float = _TIMEOUT, patience: float = _PATIENCE
     ) -> None:
         """`way`: the daemon's socket, or how else it is reached. `timeout` of one reply and
         `patience` with lost ones, in seconds."""
-        self._way: Way = _Socket(str(way)) if isinstance(way, Path | str) else way
+        self._way: Endpoint = _Socket(str(way)) if isinstance(way, Path | str) else way
         self._timeout = timeout
         self._patience = patience
 
@@ -279,7 +279,7 @@ class _Socket:
 
     def connection(self, timeout: float) -> Exchange:
         try:
-            return Connection(self._path, timeout)
+            return SocketConnection(self._path, timeout)
         except BlockingIOError as error:
             raise _unreachable(self._path, "it is too busy") from error
         except (OSError, ValueError) as error:

@@ -47,7 +47,7 @@ class Busy(IntEnum):
 
 
 @dataclass(eq=False, slots=True)
-class Place:
+class Admitted:
     """A connection that was let in: whose it is, what it does, and how it is ended."""
 
     who: Who
@@ -56,7 +56,7 @@ class Place:
     busy: Busy = Busy.IDLE
 
 
-class Door:
+class ConnectionLimiter:
     """Makes the protocol of each connection, and counts them. For one event loop's thread."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Door:
         self._most = most
         self._share = max(1, most // 2)
         self._total = 0
-        self._places: dict[Who, dict[Place, None]] = {}  # the oldest first
+        self._places: dict[Who, dict[Admitted, None]] = {}  # the oldest first
         self._guarded: dict[asyncio.Protocol, _Guarded] = {}
         self._turned_away = turned_away
         self.head = head
@@ -82,15 +82,17 @@ class Door:
         """The protocol of a connection that speaks HTTP from its first byte on."""
         return self.guarded()
 
-    def guarded(self, place: Place | None = None) -> _Guarded:
+    def guarded(self, place: Admitted | None = None) -> _Guarded:
         """The same; of one that was let in already, with its place."""
         return _Guarded(self, self._protocol(), place)
 
     def over_tls(self, context: Callable[[], SSLContext]) -> Callable[[], asyncio.Protocol]:
         """Makes the protocol of a connection that begins with a handshake."""
-        return lambda: _Shaking(self, context)
+        return lambda: _Handshake(self, context)
 
-    def admit(self, transport: asyncio.BaseTransport, end: Callable[[str], None]) -> Place | None:
+    def admit(
+        self, transport: asyncio.BaseTransport, end: Callable[[str], None]
+    ) -> Admitted | None:
         """A place for a connection that has just come; None: there is none."""
         try:
             whose = who(transport)
@@ -105,7 +107,7 @@ class Door:
 
     def enter(
         self, whose: Who, end: Callable[[str], None], address: str | None = None
-    ) -> Place | None:
+    ) -> Admitted | None:
         """A place for one more connection; None: there is none."""
         mine = self._places.get(whose, {})
         if whose != 0:
@@ -113,12 +115,12 @@ class Door:
                 return None
             if self._total >= self._most and not self._make_room(len(mine)):
                 return None
-        place = Place(whose, end, address)
+        place = Admitted(whose, end, address)
         self._places.setdefault(whose, {})[place] = None
         self._total += 1
         return place
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: Admitted) -> None:
         """Its connection has ended; to say so twice does no harm."""
         mine = self._places.get(place.who, {})
         if place in mine:
@@ -164,7 +166,9 @@ class Door:
 class _Guarded(asyncio.Protocol):
     """Passes everything on to the protocol inside, once its user was let in."""
 
-    def __init__(self, door: Door, inside: asyncio.Protocol, place: Place | None = None) -> None:
+    def __init__(
+        self, door: ConnectionLimiter, inside: asyncio.Protocol, place: Admitted | None = None
+    ) -> None:
         self._door = door
         self._inside: asyncio.Protocol | None = inside
         self._place = place
@@ -248,10 +252,10 @@ class _Guarded(asyncio.Protocol):
             self._transport.abort()
 
 
-class _Shaking(asyncio.Protocol):
+class _Handshake(asyncio.Protocol):
     """A connection before its TLS handshake. It is counted from its first moment on."""
 
-    def __init__(self, door: Door, context: Callable[[], SSLContext]) -> None:
+    def __init__(self, door: ConnectionLimiter, context: Callable[[], SSLContext]) -> None:
         self._door = door
         self._context = context
         self._task: asyncio.Task[None] | None = None
@@ -270,7 +274,7 @@ class _Shaking(asyncio.Protocol):
             return
         self._task = asyncio.get_running_loop().create_task(self._shake(writing, place))
 
-    async def _shake(self, transport: asyncio.Transport, place: Place) -> None:
+    async def _shake(self, transport: asyncio.Transport, place: Admitted) -> None:
         guarded = self._door.guarded(place)
         loop = asyncio.get_running_loop()
         try:

@@ -30,7 +30,7 @@ class NoName(Exception):
     """Who somebody is cannot be told now: why."""
 
 
-class Names:
+class UserNames:
     """User names by id and back, remembered for a minute. May be used from several threads.
 
     What could not be looked up is not remembered, and nobody is called by a number because of it.

@@ -25,9 +25,9 @@ from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
 
 from .actions import Action, action_of
-from .identity import Names, NoName, peer_uid
+from .identity import NoName, UserNames, peer_uid
 from .peers import host
-from .service import Bearer, Failure, ServiceError, Tokens
+from .service import Bearer, Failure, ServiceError, TokenService
 
 _FAILURES = Rate(per_second=0.5, burst=20)  # of one address, each with a line and an answer
 
@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class RateLimits:
     """How often one user may ask; None: as often as they like."""
 
     requests: Rate | None = None
@@ -53,7 +53,7 @@ class Rates:
 
 
 @dataclass(slots=True)
-class _Visit:
+class _RequestContext:
     """One request: where it comes from, and who asks, as soon as that is known."""
 
     action: Action
@@ -74,15 +74,15 @@ class _Visit:
         }
 
 
-class Reception:
+class Middleware:
     """The middleware, and what it remembers. `admit` may run in any thread."""
 
     def __init__(
         self,
         *,
-        tokens: Tokens | None = None,
+        tokens: TokenService | None = None,
         audit: AuditLog | None = None,
-        rates: Rates | None = None,
+        rates: RateLimits | None = None,
         refused: Callable[[str], None] = lambda _why: None,
         admits: Callable[[Caller, str], None] = lambda _caller, _action: None,
         clock: Callable[[], float] = time.monotonic,
@@ -93,7 +93,7 @@ class Reception:
         for such an action at all, before anything of the request is read: it raises `ServiceError`.
         """
         self.tokens = tokens
-        self.names = Names()
+        self.names = UserNames()
         self._audit = audit
         self._refused = refused
         self._admits = admits
@@ -103,9 +103,9 @@ class Reception:
         self._turned_away = Buckets(_FAILURES)
         self._refusals = Buckets(_REFUSALS)
         self._changes = Buckets(_CHANGES)
-        self.set_rates(rates or Rates())
+        self.set_rates(rates or RateLimits())
 
-    def set_rates(self, rates: Rates) -> None:
+    def set_rates(self, rates: RateLimits) -> None:
         """Go by these from now on."""
         with self._lock:
             self._rates = rates
@@ -117,7 +117,7 @@ class Reception:
 
         @web.middleware
         async def received(request: web.Request, handler: Handler) -> web.StreamResponse:
-            visit = _Visit(action_of(request), _address(request))
+            visit = _RequestContext(action_of(request), _address(request))
 
             def call(work: Callable[[], _T]) -> asyncio.Future[_T]:
                 return asyncio.get_running_loop().run_in_executor(executor, work)
@@ -147,7 +147,7 @@ class Reception:
 
         return received
 
-    def admit(self, visit: _Visit, header: str) -> Caller:
+    def admit(self, visit: _RequestContext, header: str) -> Caller:
         """Who asks, if it may be. Raises `ServiceError`."""
         now = self._clock()
         if visit.address is None:
@@ -197,7 +197,7 @@ class Reception:
         times = "" if refusal is None else _times(refusal)
         return lambda: audit.told(None, who, "connect", {}, "refused", f"{why}{times}")
 
-    def _bearer(self, visit: _Visit, address: str, header: str, now: float) -> Bearer:
+    def _bearer(self, visit: _RequestContext, address: str, header: str, now: float) -> Bearer:
         kind, _, text = header.partition(" ")
         try:
             if kind.lower() != "bearer" or self.tokens is None:
@@ -220,7 +220,7 @@ class Reception:
             visit.told = refusal.worth_telling
             raise _too_often("wrong tokens from this address", _FAILURES, refusal) from error
 
-    def _not_too_often(self, visit: _Visit, caller: Caller, now: float) -> None:
+    def _not_too_often(self, visit: _RequestContext, caller: Caller, now: float) -> None:
         if caller.uid == 0:  # root, whom the door lets in as well; never by a token
             return
         for what, rate, buckets in (
@@ -237,7 +237,7 @@ class Reception:
         if visit.action.changes:
             self._room_in_the_log(visit, caller, now)
 
-    def _room_in_the_log(self, visit: _Visit, caller: Caller, now: float) -> None:
+    def _room_in_the_log(self, visit: _RequestContext, caller: Caller, now: float) -> None:
         """A change has two lines, whatever comes of it; who makes too many makes no more."""
         with self._lock:
             what, rate, refusal = f"refused requests of {caller.user}", _REFUSALS, None
@@ -250,7 +250,7 @@ class Reception:
             visit.told = refusal.worth_telling
             raise _too_often(what, rate, refusal)
 
-    def _count_refusal(self, visit: _Visit) -> None:
+    def _count_refusal(self, visit: _RequestContext) -> None:
         """One more of a user, whose line may be one too many."""
         if visit.caller is None or not visit.told:
             return
@@ -259,7 +259,7 @@ class Reception:
         visit.told = refusal is None or refusal.worth_telling
 
     def _failed(
-        self, visit: _Visit, about: Mapping[str, Any], outcome: str, why: str, reason: str
+        self, visit: _RequestContext, about: Mapping[str, Any], outcome: str, why: str, reason: str
     ) -> None:
         if outcome == "refused":
             self._refused(why)
@@ -267,7 +267,9 @@ class Reception:
         if visit.told or visit.request is not None:
             self._ended(visit, about, outcome, reason)
 
-    def _ended(self, visit: _Visit, about: Mapping[str, Any], outcome: str, reason: str) -> None:
+    def _ended(
+        self, visit: _RequestContext, about: Mapping[str, Any], outcome: str, reason: str
+    ) -> None:
         """Tell of a change's outcome, and of every refusal."""
         if self._audit is None or (visit.request is None and outcome != "refused"):
             return
@@ -293,7 +295,7 @@ def _named(look: Callable[[], _T]) -> _T:
         ) from error
 
 
-def _submits(visit: _Visit) -> bool:
+def _submits(visit: _RequestContext) -> bool:
     return visit.action.name == "submit"
 
 
@@ -306,7 +308,7 @@ def _address(request: web.Request) -> str | None:
     return f"{peer[0]}" if isinstance(peer, tuple) else None
 
 
-def _origin(request: web.Request, visit: _Visit) -> None:
+def _origin(request: web.Request, visit: _RequestContext) -> None:
     transport = request.transport
     if transport is None:
         raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")

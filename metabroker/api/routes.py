@@ -19,7 +19,7 @@
 | `GET /v1/tokens?user=&all=` | `{"tokens": [...]}`: the caller's, without their secrets |
 | `POST /v1/tokens/{id}/revoke` | the token, which is good for nothing from now on |
 
-Who asks, the `Reception` has found out before any of these is called.
+Who asks, the `Middleware` has found out before any of these is called.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from aiohttp.typedefs import Handler
 
 from metabroker.api.answers import answer, encode, errors
 from metabroker.api.bodies import LARGEST, Bodies, parsed
-from metabroker.api.service import Failure, Json, Service, ServiceError, Tokens
+from metabroker.api.service import Failure, Json, Service, ServiceError, TokenService
 from metabroker.submission.model import Caller
 from metabroker.submission.wire import from_wire
 
-from .connection_limiter import Door
-from .middleware import ABOUT, CALLER, Reception
+from .connection_limiter import ConnectionLimiter
+from .middleware import ABOUT, CALLER, Middleware
 from .token_request import token_wish
 
 LONGEST_WAIT = 300.0  # seconds
@@ -53,14 +53,14 @@ class Routes:
     """The handlers. Calls of the service that may block run in `executor`."""
 
     def __init__(
-        self, service: Service, executor: Executor, reception: Reception, *, body: float = 30.0
+        self, service: Service, executor: Executor, reception: Middleware, *, body: float = 30.0
     ) -> None:
         """`body`: seconds in which a request's body must come."""
         self._service = service
         self.executor = executor
         self._reception = reception
         self._bodies = Bodies(body)
-        self.doors: list[Door] = []
+        self.doors: list[ConnectionLimiter] = []
         self.stopping = asyncio.Event()
 
     def application(self) -> web.Application:
@@ -179,7 +179,7 @@ class Routes:
         request[ABOUT] = {"id": revoked["id"], "for": revoked["user"]}
         return answer(encode(revoked))
 
-    def _tokens(self) -> Tokens:
+    def _tokens(self) -> TokenService:
         tokens = self._reception.tokens
         if tokens is None:
             raise ServiceError(Failure.NOT_FOUND, "this daemon has no tokens")

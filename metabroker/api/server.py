@@ -20,8 +20,8 @@ from metabroker.api.routes import Routes
 from metabroker.api.service import Service
 from metabroker.api.sockets import AT_ONCE, ListeningSocket, SocketError, deepen, listening_at
 
-from .connection_limiter import HEAD, Door, usual_limit
-from .middleware import Reception
+from .connection_limiter import HEAD, ConnectionLimiter, usual_limit
+from .middleware import Middleware
 
 LARGEST_BODY = bodies.LARGEST
 _SHUTDOWN = 3.0  # seconds that requests under way are given at a stop
@@ -47,7 +47,7 @@ class ApiServer:
         service: Service,
         socket_path: Path | str,
         *,
-        reception: Reception | None = None,
+        reception: Middleware | None = None,
         listen: Listen | None = None,
         workers: int = 8,
         connections: int | None = None,
@@ -61,7 +61,7 @@ class ApiServer:
         self._connections = usual_limit() if connections is None else connections
         self._service = service
         self._path = Path(socket_path)
-        self._reception = reception or Reception()
+        self._reception = reception or Middleware()
         self._listen = listen
         self._workers = workers
         self._head = head
@@ -157,9 +157,9 @@ class ApiServer:
         loop = asyncio.get_running_loop()
         most = self._connections if far is None else self._connections // 2
 
-        def door() -> Door:
+        def door() -> ConnectionLimiter:
             turned_away = self._turned_away(loop, routes)
-            made = Door(protocol, most, turned_away=turned_away, head=self._head)
+            made = ConnectionLimiter(protocol, most, turned_away=turned_away, head=self._head)
             routes.doors.append(made)
             return made
 

@@ -64,7 +64,7 @@ class Bearer:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenWish:
+class TokenRequest:
     """A token that somebody asks for. `user`: for whom; None: for oneself. `seconds`: how long it
     is good for."""
 
@@ -74,13 +74,13 @@ class TokenWish:
     name: str = ""
 
 
-class Tokens(Protocol):
+class TokenService(Protocol):
     """The daemon's tokens as the API sees them. All calls may block; all raise `ServiceError`."""
 
     def check(self, text: str) -> Bearer:
         """Who holds this token. Refused as UNAUTHENTICATED if it is not, or no longer, good."""
 
-    def create(self, caller: Caller, wish: TokenWish) -> Json:
+    def create(self, caller: Caller, wish: TokenRequest) -> Json:
         """A new one: its object (`"id", "user", "name", "scope", "created", "created_by",
         "expires", "last_used", "revoked"`) with the `"token"` itself, told this once."""
 

@@ -19,7 +19,7 @@ class BadReply(Exception):
     """What came is no reply, or not all of it."""
 
 
-class Reply:
+class SocketReply:
     """An answer: its head is read, its body is not yet."""
 
     def __init__(self, source: BinaryIO) -> None:
@@ -66,7 +66,7 @@ class Reply:
         return found
 
 
-class Connection:
+class SocketConnection:
     """One request and its reply over the Unix socket at `path`; `timeout` in seconds."""
 
     def __init__(self, path: str, timeout: float) -> None:
@@ -83,9 +83,9 @@ class Connection:
         head = "\r\n".join([*lines, "", ""]).encode("ascii")
         self._socket.sendall(head + (content or b""))
 
-    def reply(self) -> Reply:
+    def reply(self) -> SocketReply:
         """Its answer. Raises `OSError`, `BadReply`."""
-        return Reply(self._socket.makefile("rb"))
+        return SocketReply(self._socket.makefile("rb"))
 
     def close(self) -> None:
         """No more."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from metabroker.access.secret import Scope
 from metabroker.submission.text import check_line
 
-from .service import Failure, ServiceError, TokenWish
+from .service import Failure, ServiceError, TokenRequest
 
 _KEYS = frozenset({"scope", "seconds", "user", "name"})
 _LONGEST_NAME = 100
 
 
-def token_wish(wire: object) -> TokenWish:
+def token_wish(wire: object) -> TokenRequest:
     """What is asked for. Raises `ServiceError`, and `SubmissionError` for a bad name."""
     if not isinstance(wire, dict) or not wire.keys() <= _KEYS:
         raise _wrong("the request must be an object of scope, seconds, user and name")
@@ -27,7 +27,7 @@ def token_wish(wire: object) -> TokenWish:
         check_line("the user's name", user, 255)
     if name:
         check_line("the token's name", name, _LONGEST_NAME)
-    return TokenWish(Scope(scope), seconds, user, name)
+    return TokenRequest(Scope(scope), seconds, user, name)
 
 
 def _wrong(what: str) -> ServiceError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from metabroker.policy import Limit, Limits, Place, Refusal, Request, split_total, why_never
+from metabroker.policy import Limit, Limits, Place, Request, RequestRefusal, split_total, why_never
 from metabroker.submission.model import Processors
 
 from .rejected import Rejected
@@ -56,7 +56,7 @@ class Admission:
 
     def _split(self, total: int) -> tuple[int, ...]:
         sizes = split_total(total, self._capacities(), self.limits)
-        if isinstance(sizes, Refusal):
+        if isinstance(sizes, RequestRefusal):
             raise self._rejected(sizes)
         return sizes
 
@@ -69,7 +69,7 @@ class Admission:
             raise Rejected(f"there is no cluster named {name!r}", f"choose one of: {known}")
         return self.names.index(name)
 
-    def _rejected(self, refusal: Refusal) -> Rejected:
+    def _rejected(self, refusal: RequestRefusal) -> Rejected:
         if refusal.limit is Limit.CLUSTER and refusal.cluster is not None:
             name = self.names[refusal.cluster]
             return Rejected(

@@ -6,11 +6,11 @@ from .effects import CleanStray, Unclaimed, Watch
 from .endings import Endings
 from .job import Component, Job
 from .observation import Snapshot
-from .orphans import Leftover
+from .orphans import Orphan
 from .states import JobState, Phase
 
 
-class Finding(Endings):
+class Adoption(Endings):
     """Names what was begun in a lost time, or finds its job again."""
 
     def _look_for_lost(
@@ -30,7 +30,7 @@ class Finding(Endings):
         for left in self.leftovers.to_remove(cluster, snapshot.taken_at):
             self._out.effects.append(CleanStray(cluster, left.token))
 
-    def _belongs(self, left: Leftover, now: float) -> bool:
+    def _belongs(self, left: Orphan, now: float) -> bool:
         """A later attempt of a job that is held: a job of one component is found again by it; of a
         co-allocated one others may have ended, unseen, so its reason only tells where it is."""
         job = self._jobs.get(left.ref.job)
@@ -48,7 +48,7 @@ class Finding(Endings):
             return True
         return False
 
-    def _find_again(self, job: Job, left: Leftover, now: float) -> None:
+    def _find_again(self, job: Job, left: Orphan, now: float) -> None:
         """The job goes on in the attempt that was begun in the lost time."""
         native = left.native
         assert native is not None

@@ -15,7 +15,7 @@ from .events import (
 )
 from .job import Component, Job
 from .ledger import Ledger
-from .orphans import Leftovers
+from .orphans import Orphans
 from .outbox import Outbox, Timers
 from .refusals import Refusals
 from .settings import Settings
@@ -74,7 +74,7 @@ class Attempts:
         self._jobs = jobs
         self.live: list[dict[Ref, Component]] = [{} for _ in settings.clusters]
         self._where: dict[Ref, Component] = {}
-        self.leftovers = Leftovers(settings)
+        self.leftovers = Orphans(settings)
 
     def adopt(self, component: Component) -> None:
         """Count the component's claim (a new one, or one that the store remembers)."""

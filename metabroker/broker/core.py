@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 
-from metabroker.policy import Memory, Request, Scheduler
+from metabroker.policy import PolicyState, Request, Scheduler
 
 from . import tokens
 from .events import (
@@ -19,6 +19,7 @@ from .events import (
     Arrived,
     CancelJob,
     Cleaned,
+    ClusterUnreachable,
     Discarded,
     Ended,
     Event,
@@ -35,7 +36,6 @@ from .events import (
     SubmitJob,
     Submitted,
     Tick,
-    Unreachable,
     Unsure,
 )
 from .job import Component, Goal, Job, NewJob
@@ -44,7 +44,7 @@ from .outbox import Mishap, Outbox, Ready, Timers
 from .queueing import choose_local
 from .refusals import Refusals
 from .rejected import Rejected
-from .resource_limits import Key, ShareLimits, Shares, Usage, in_use, keys, refused, standing
+from .resource_limits import HeldBack, Key, ResourceLimits, Usage, in_use, keys, refused, standing
 from .saga import Saga
 from .settings import Settings
 from .sound import sound
@@ -68,7 +68,7 @@ class Broker:
         self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs)
         self.next_job = settings.history.next_job
         self._next_seq = 1
-        self.shares = Shares()
+        self.shares = HeldBack()
         self._standing: Counter[Key] | None = None  # how many wait, where it had to be counted
         self._freed: list[tuple[int, int, int, int]] = []
         self._dirty = False
@@ -97,7 +97,7 @@ class Broker:
             Ended: self.saga.ended,
             GaveUp: self.saga.gave_up,
             Observed: self._observed,
-            Unreachable: self._unreachable,
+            ClusterUnreachable: self._unreachable,
             Tick: self._tick,
         }
 
@@ -121,7 +121,7 @@ class Broker:
 
     def _contain(self, event: Event, error: Exception, now: float) -> None:
         """Whom a mishap is for: one job, one cluster; else it is everybody's, and goes on."""
-        if isinstance(event, Observed | Unreachable):
+        if isinstance(event, Observed | ClusterUnreachable):
             self.outbox.mishaps.append(Mishap(error, cluster=event.cluster))
             self.ledger.lose(event.cluster, "what it tells cannot be used")
             self._dirty = True
@@ -234,7 +234,7 @@ class Broker:
         """What is in use, as far as shares need it."""
         return in_use(self.jobs, self.saga.live) if self.shares.limits.hold_back else Usage()
 
-    def limit(self, limits: ShareLimits) -> None:
+    def limit(self, limits: ResourceLimits) -> None:
         """Hold users and queues to these shares from now on."""
         if limits != self.shares.limits:
             self.shares.limits = limits
@@ -243,7 +243,7 @@ class Broker:
 
     def check_shares(self, new: NewJob) -> None:
         """Raises `Rejected` where a new job is beyond a share."""
-        if self.shares.limits == ShareLimits():
+        if self.shares.limits == ResourceLimits():
             return
         if self._standing is None:
             self._standing = standing(self.jobs.values())
@@ -309,7 +309,7 @@ class Broker:
             owner.components.append(component)
         self.saga.resume(component)
 
-    def recall(self, memory: Memory) -> None:
+    def recall(self, memory: PolicyState) -> None:
         """After `restore`: what the policy remembers besides the waiting jobs. Who joins from
         now on comes after all who ever joined."""
         self.scheduler.recall(memory)
@@ -546,7 +546,7 @@ class Broker:
         self._freed.append((0, 0, 0, cluster))
         self._dirty = True
 
-    def _unreachable(self, event: Unreachable, now: float) -> None:
+    def _unreachable(self, event: ClusterUnreachable, now: float) -> None:
         self.ledger.lose(event.cluster, event.detail)
         if event.cluster not in self._lost_since:
             self._dirty = True  # jobs that need it step aside

@@ -215,7 +215,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreachable:
+class ClusterUnreachable:
     """A look at a cluster failed: nothing is known of it from now on."""
 
     cluster: int
@@ -248,6 +248,6 @@ Event = (
     | Ended
     | GaveUp
     | Observed
-    | Unreachable
+    | ClusterUnreachable
     | Tick
 )

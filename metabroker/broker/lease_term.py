@@ -14,7 +14,7 @@ _RENEWALS = 4  # in one lease
 
 
 @dataclass(slots=True)
-class Tenure:
+class LeaseTerm:
     """A lease of `seconds`, held in a term. Times by one clock, that of the holder's host, which
     must go on while the process is stopped or the host is suspended."""
 
@@ -23,7 +23,7 @@ class Tenure:
     sure_until: float
 
     @classmethod
-    def granted(cls, term: int, seconds: float, asked_at: float) -> Tenure:
+    def granted(cls, term: int, seconds: float, asked_at: float) -> LeaseTerm:
         """A lease that was asked for at that time, and taken."""
         return cls(term, seconds, asked_at + seconds * _SURE)
 

@@ -19,7 +19,7 @@ _REMEMBER_CLEANED = 600.0
 
 
 @dataclass(slots=True)
-class Account:
+class LedgerEntry:
     """One cluster's entry."""
 
     processors: int = 0  # in all, as last known
@@ -52,7 +52,7 @@ class Ledger:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.accounts = [Account(processors=c.processors) for c in settings.clusters]
+        self.accounts = [LedgerEntry(processors=c.processors) for c in settings.clusters]
 
     # --- claims -------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class Ledger:
             account.cleaned = {t: at for t, at in account.cleaned.items() if at >= horizon}
         return account.usable - account.others > before
 
-    def _idle_by_last_look(self, account: Account, now: float) -> int:
+    def _idle_by_last_look(self, account: LedgerEntry, now: float) -> int:
         last = account.snapshot
         if last is None or not account.reachable or account.suspect_since is not None:
             return 0

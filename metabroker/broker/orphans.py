@@ -17,7 +17,7 @@ from .tokens import Ref
 
 
 @dataclass(slots=True)
-class Leftover:
+class Orphan:
     """A native job, a reservation, or both, of one token. `since`: first seen, in Unix seconds;
     `alone_since`: since when only the reservation is shown."""
 
@@ -31,46 +31,46 @@ class Leftover:
     unwanted: bool = False  # an administrator has said so
 
 
-class Leftovers:
+class Orphans:
     """Those of all clusters, as the last looks showed them."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._found: list[dict[str, Leftover]] = [{} for _ in settings.clusters]
+        self._found: list[dict[str, Orphan]] = [{} for _ in settings.clusters]
 
-    def __iter__(self) -> Iterator[Leftover]:
+    def __iter__(self) -> Iterator[Orphan]:
         for found in self._found:
             yield from found.values()
 
     def __len__(self) -> int:
         return sum(map(len, self._found))
 
-    def look(self, cluster: int, snapshot: Snapshot, shown: Collection[str]) -> list[Leftover]:
+    def look(self, cluster: int, snapshot: Snapshot, shown: Collection[str]) -> list[Orphan]:
         """Take over a look, which showed these tokens of a lost time; those that are new."""
         before = self._found[cluster]
-        now: dict[str, Leftover] = {}
-        new: list[Leftover] = []
+        now: dict[str, Orphan] = {}
+        new: list[Orphan] = []
         for token in shown:
             left = before.get(token)
             if left is None:
                 ref = tokens.parse(self._settings.instance, token)
                 assert ref is not None, "the caller has parsed it"
-                left = Leftover(token, ref, cluster, snapshot.taken_at)
+                left = Orphan(token, ref, cluster, snapshot.taken_at)
                 new.append(left)
             self._update(left, snapshot)
             now[token] = left
         self._found[cluster] = now
         return new
 
-    def forget(self, left: Leftover) -> None:
+    def forget(self, left: Orphan) -> None:
         """It is none any more: its job was found."""
         self._found[left.cluster].pop(left.token, None)
 
-    def to_remove(self, cluster: int, taken_at: float) -> list[Leftover]:
+    def to_remove(self, cluster: int, taken_at: float) -> list[Orphan]:
         """What need not, or must not, stay in a cluster."""
         return [left for left in self._found[cluster].values() if self._goes(left, taken_at)]
 
-    def _update(self, left: Leftover, snapshot: Snapshot) -> None:
+    def _update(self, left: Orphan, snapshot: Snapshot) -> None:
         native = snapshot.jobs.get(left.token)
         held = snapshot.reservations.get(left.token)
         left.native = None if native is None or native.state is NativeState.ENDED else native
@@ -81,7 +81,7 @@ class Leftovers:
         elif left.alone_since is None:
             left.alone_since = snapshot.taken_at
 
-    def _goes(self, left: Leftover, taken_at: float) -> bool:
+    def _goes(self, left: Orphan, taken_at: float) -> bool:
         if left.unwanted:
             return True
         if left.alone_since is None or self._settings.clusters[left.cluster].acting:

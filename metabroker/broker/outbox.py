@@ -13,7 +13,7 @@ from .tokens import Ref
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutboxEntry:
     """One line of a job's history. Times in Unix seconds."""
 
     time: float
@@ -39,7 +39,7 @@ class Ready:
 
     jobs: list[Job]
     components: list[Component]
-    journal: list[Entry]
+    journal: list[OutboxEntry]
     effects: list[Effect]
     mishaps: list[Mishap] = field(default_factory=list)
 
@@ -53,13 +53,13 @@ class Outbox:
 
     jobs: dict[int, Job] = field(default_factory=dict)
     components: dict[Ref, Component] = field(default_factory=dict)
-    journal: list[Entry] = field(default_factory=list)
+    journal: list[OutboxEntry] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     mishaps: list[Mishap] = field(default_factory=list)
 
     def note(self, now: float, job: Job, what: str, **detail: Any) -> None:
         """Write a line of the job's history."""
-        self.journal.append(Entry(now, job.id, job.attempt, what, detail))
+        self.journal.append(OutboxEntry(now, job.id, job.attempt, what, detail))
         self.jobs[job.id] = job
 
     def changed(self, *things: Job | Component) -> None:

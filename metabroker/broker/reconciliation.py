@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import tokens
-from .adoption import Finding
+from .adoption import Adoption
 from .effects import CleanStray
 from .job import Component
 from .observation import NativeJob, NativeState, Snapshot
@@ -13,7 +13,7 @@ _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phas
 _BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
 
 
-class Looks(Finding):
+class Reconciliation(Adoption):
     """Holds what a cluster shows against what the broker believes."""
 
     def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:

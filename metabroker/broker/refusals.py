@@ -23,7 +23,7 @@ _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
 
 
 @dataclass(slots=True)
-class Limit:
+class NativeLimit:
     """One user's limit in one cluster. `allowance`: how many more jobs may be sent there now;
     `until`: when one may be sent to try; `tried`: one was, since the last refusal."""
 
@@ -43,7 +43,7 @@ class Refusals:
     """
 
     settings: Settings
-    limits: dict[tuple[str, int], Limit] = field(default_factory=dict)
+    limits: dict[tuple[str, int], NativeLimit] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
     detours: dict[int, frozenset[int]] = field(default_factory=dict)
     _later: dict[int, dict[int, float]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Refusals:
         within a pause were mostly asked for before it."""
         limit = self.limits.get((job.user, cluster))
         if limit is None:
-            limit = self.limits[job.user, cluster] = Limit(now)
+            limit = self.limits[job.user, cluster] = NativeLimit(now)
         if limit.tried:
             limit.refusals += 1
         limit.tried = False

@@ -23,7 +23,7 @@ Key = tuple[str, str | int]
 """Whose share it is: ("user", name) or ("queue", index)."""
 
 
-class Measure(Enum):
+class Resource(Enum):
     """What is bounded."""
 
     WAITING = "waiting"
@@ -32,7 +32,7 @@ class Measure(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ResourceLimit:
     """The most at a time; None: no limit."""
 
     waiting: int | None = None
@@ -41,11 +41,11 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class ShareLimits:
+class ResourceLimits:
     """What each user, and the jobs of each queue, may have."""
 
-    per_user: Share = Share()
-    per_queue: Share = Share()
+    per_user: ResourceLimit = ResourceLimit()
+    per_queue: ResourceLimit = ResourceLimit()
 
     @property
     def hold_back(self) -> bool:
@@ -62,13 +62,13 @@ class Beyond:
     """Why a job must wait, or is refused: whose share, of what, what is had, and the most."""
 
     key: Key
-    measure: Measure
+    measure: Resource
     have: int
     most: int
 
     def never(self, processors: int) -> bool:
         """Whether a job of so many processors could not start even alone."""
-        return self.measure is Measure.PROCESSORS and processors > self.most
+        return self.measure is Resource.PROCESSORS and processors > self.most
 
 
 @dataclass(slots=True)
@@ -90,11 +90,11 @@ class Usage:
         return Usage(self.processors.copy(), self.coallocated.copy())
 
 
-class Shares:
+class HeldBack:
     """The limits, and the jobs that wait for a share. `jobs`: those, by number."""
 
     def __init__(self) -> None:
-        self.limits = ShareLimits()
+        self.limits = ResourceLimits()
         self.jobs: dict[int, Job] = {}
         # By user, queue, and whether it is co-allocated: a heap of (seq, number), in which those
         # that do not wait here any more are passed over.
@@ -105,9 +105,9 @@ class Shares:
         total = sum(new.request.sizes)
         for key, share in self._of(new.user, queue):
             if share.waiting is not None and waiting[key] >= share.waiting:
-                return Beyond(key, Measure.WAITING, waiting[key], share.waiting)
+                return Beyond(key, Resource.WAITING, waiting[key], share.waiting)
             if share.processors is not None and total > share.processors:
-                return Beyond(key, Measure.PROCESSORS, 0, share.processors)
+                return Beyond(key, Resource.PROCESSORS, 0, share.processors)
         return None
 
     def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
@@ -116,10 +116,10 @@ class Shares:
         for key, share in self._of(job.user, queue):
             have = usage.processors[key]
             if share.processors is not None and have + total > share.processors:
-                return Beyond(key, Measure.PROCESSORS, have, share.processors)
+                return Beyond(key, Resource.PROCESSORS, have, share.processors)
             have = usage.coallocated[key]
             if share.coallocated is not None and not single and have >= share.coallocated:
-                return Beyond(key, Measure.COALLOCATED, have, share.coallocated)
+                return Beyond(key, Resource.COALLOCATED, have, share.coallocated)
         return None
 
     def add(self, job: Job) -> None:
@@ -157,7 +157,7 @@ class Shares:
             total = sum(job.request.sizes)
             beyond = self.beyond(job, queue, usage)
             if beyond is not None and not beyond.never(total):
-                shut.add((beyond.key, beyond.measure is Measure.COALLOCATED))
+                shut.add((beyond.key, beyond.measure is Resource.COALLOCATED))
                 continue
             del self.jobs[number]
             if beyond is None:
@@ -181,7 +181,7 @@ class Shares:
             heapq.heappop(line)
         return False
 
-    def _of(self, user: str, queue: int) -> Iterator[tuple[Key, Share]]:
+    def _of(self, user: str, queue: int) -> Iterator[tuple[Key, ResourceLimit]]:
         shares = (self.limits.per_user, self.limits.per_queue)
         return zip(keys(user, queue), shares, strict=True)
 
@@ -212,7 +212,7 @@ def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
     """What a user is told whose job is beyond a share."""
     kind, _ = beyond.key
     limit = f"limits.per_{kind}.{beyond.measure.value}"
-    if beyond.measure is Measure.WAITING:
+    if beyond.measure is Resource.WAITING:
         return Rejected(
             f"{whose(beyond.key, clusters)} has {beyond.have} jobs waiting, and {beyond.most} are "
             f"the most ({limit})",

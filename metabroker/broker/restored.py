@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .job import Component, Job
-from .outbox import Entry
+from .outbox import OutboxEntry
 from .states import IN_ATTEMPT, JobState, Phase, Step
 from .tokens import Ref
 
@@ -89,7 +89,7 @@ def remembered(jobs: Iterable[Job]) -> dict[int, int]:
 
 def settle(
     jobs: Iterable[Job], components: Iterable[Component], restored: Restored, *, release: bool
-) -> tuple[list[Job], list[Component], list[Entry]]:
+) -> tuple[list[Job], list[Component], list[OutboxEntry]]:
     """What becomes of the backup's jobs when it comes back, before any cluster is asked; what of
     it must be written. `release`: those that waited go on waiting, though they may have run."""
     parts: dict[tuple[int, int], list[Component]] = {}
@@ -137,6 +137,6 @@ def _look_only(job: Job, parts: Sequence[Component], restored: Restored) -> list
     return touched
 
 
-def _entry(job: Job, restored: Restored) -> Entry:
+def _entry(job: Job, restored: Restored) -> OutboxEntry:
     detail: dict[str, Any] = {"backup": restored.when, "state": job.state.value}
-    return Entry(restored.time, job.id, job.attempt, "restored", detail)
+    return OutboxEntry(restored.time, job.id, job.attempt, "restored", detail)

@@ -11,6 +11,7 @@ from typing import Any
 from .events import (
     Arrived,
     Cleaned,
+    ClusterUnreachable,
     Ended,
     Event,
     Fetched,
@@ -19,7 +20,6 @@ from .events import (
     Staged,
     Started,
     Submitted,
-    Unreachable,
     Unsure,
 )
 
@@ -80,7 +80,7 @@ _CHECKS: Mapping[type, Mapping[str, Callable[[Any], Any]]] = {
     Arrived: {"hosts": _hosts},
     Started: {"time": _moment, "hosts": _hosts},
     Ended: {"time": _moment, "exit_code": _own_exit},
-    Unreachable: {"detail": text},
+    ClusterUnreachable: {"detail": text},
 }
 
 

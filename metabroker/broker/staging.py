@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from .events import Fetched, Staged
 from .job import Component, Job
-from .reconciliation import Looks
+from .reconciliation import Reconciliation
 from .states import JobState, Step
 
 
-class Staging(Looks):
+class Staging(Reconciliation):
     """The first and the last part of an attempt whose job has files."""
 
     def _stage_all(self, job: Job, now: float) -> None:

@@ -15,7 +15,7 @@ from metabroker.cli.errors import USAGE, CliError, tell
 
 if TYPE_CHECKING:
     from metabroker.config.model import Config
-    from metabroker.maintenance.restore import Outcome
+    from metabroker.maintenance.restore import RestoreReport
     from metabroker.store.backups import Content
 
 
@@ -85,13 +85,13 @@ def restore(
     The present store is put aside under another name. What has happened since the backup is found
     again from the clusters when the daemon starts, or named: see `metabroker leftovers`.
     """
-    from metabroker.maintenance.restore import Wanted, restore_in_place
+    from metabroker.maintenance.restore import RestoreOptions, restore_in_place
     from metabroker.maintenance.restore import restore as run
 
     if (source is None) != in_place:
         raise CliError("name either a BACKUP or --in-place", "see: restore --help", USAGE)
     config = configuration(file)
-    wanted = Wanted(force, release_waiting, keep_tokens, gap)
+    wanted = RestoreOptions(force, release_waiting, keep_tokens, gap)
     with stored():
         now = time.time()
         if source is None:
@@ -156,7 +156,7 @@ def _as_json(content: Content) -> dict[str, Any]:
     }
 
 
-def _told(done: Outcome) -> dict[str, Any]:
+def _told(done: RestoreReport) -> dict[str, Any]:
     return {
         "backup": None if done.content is None else _as_json(done.content),
         "time": done.restored.backup_time,
@@ -169,7 +169,7 @@ def _told(done: Outcome) -> dict[str, Any]:
     }
 
 
-def _print(done: Outcome) -> None:
+def _print(done: RestoreReport) -> None:
     if done.content is None:
         print(f"the store is as it was at {done.restored.when}")
     else:

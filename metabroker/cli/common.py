@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from metabroker.api.client import Client, Way
+from metabroker.api.client import Client, Endpoint
 from metabroker.cli.errors import USAGE, CliError
 from metabroker.paths import find_socket, token_file
 
@@ -59,7 +59,7 @@ def connect(socket_path: str | None) -> Client:
     return Client(socket_of(socket_path) if way is None else way)
 
 
-def remote(socket_path: str | None) -> Way | None:
+def remote(socket_path: str | None) -> Endpoint | None:
     """The way to a daemon elsewhere, if one is wanted. Raises `ClientError`."""
     context = click.get_current_context(silent=True)
     given: dict[str, str | None] = {} if context is None else context.meta

@@ -11,8 +11,8 @@ from metabroker.cli import common
 from metabroker.cli.errors import FAILED, USAGE, CliError
 
 if TYPE_CHECKING:
-    from metabroker.simulation.executor import Spread
-    from metabroker.simulation.experiments.result_cache import Laboratory
+    from metabroker.simulation.executor import Executor
+    from metabroker.simulation.experiments.result_cache import ResultCache
     from metabroker.simulation.experiments.scale import Scale
 
 FOLDER = Path("metabroker-experiments")
@@ -59,14 +59,14 @@ def experiment(
     chosen = _chosen(names)
     if only is not None and "claims" not in chosen:
         raise CliError("--only is about claims", "name `claims`, or leave it out", USAGE)
-    from metabroker.simulation.experiments.result_cache import Laboratory
+    from metabroker.simulation.experiments.result_cache import ResultCache
 
     folders = {
         name: FOLDER / name if out is None else Path(out) / (name if len(chosen) > 1 else "")
         for name in chosen
     }
     with _spread(processes, dask) as spread:
-        return _perform(folders, Laboratory(spread), _scale(quick, seed, trace), only, as_json)
+        return _perform(folders, ResultCache(spread), _scale(quick, seed, trace), only, as_json)
 
 
 def _check_installed() -> None:
@@ -130,12 +130,12 @@ def _scale(quick: bool, seed: int, trace: str | None) -> Scale:
     return replace(QUICK if quick else FULL, seed=seed, ctc_log=log)
 
 
-def _spread(processes: int | None, dask: str | None) -> Spread:
+def _spread(processes: int | None, dask: str | None) -> Executor:
     from metabroker.simulation.executor import (
         Dask,
-        Here,
+        ExecutorError,
+        InProcess,
         Processes,
-        SpreadError,
         on_stderr,
         usable_processors,
     )
@@ -144,14 +144,14 @@ def _spread(processes: int | None, dask: str | None) -> Spread:
     if dask is not None:
         try:
             return Dask(dask, progress)
-        except SpreadError as error:
+        except ExecutorError as error:
             raise CliError(error.message, error.advice) from error
     count = processes or usable_processors()
-    return Here(progress) if count == 1 else Processes(count, progress)
+    return InProcess(progress) if count == 1 else Processes(count, progress)
 
 
 def _perform(
-    folders: dict[str, Path], laboratory: Laboratory, scale: Scale, only: str | None, as_json: bool
+    folders: dict[str, Path], laboratory: ResultCache, scale: Scale, only: str | None, as_json: bool
 ) -> int:
     """Play, write and tell; everything is played before the first is told, if it is JSON."""
     document: dict[str, object] = {"scale": scale.name, "seed": scale.seed}
@@ -173,7 +173,7 @@ def _perform(
 
 
 def _figure(
-    name: str, laboratory: Laboratory, scale: Scale, folder: Path, as_json: bool
+    name: str, laboratory: ResultCache, scale: Scale, folder: Path, as_json: bool
 ) -> dict[str, object]:
     from metabroker.simulation.experiments import output, tables
     from metabroker.simulation.experiments.registry import find
@@ -195,7 +195,7 @@ def _figure(
 
 
 def _claims(
-    laboratory: Laboratory, scale: Scale, only: str | None, folder: Path, as_json: bool
+    laboratory: ResultCache, scale: Scale, only: str | None, folder: Path, as_json: bool
 ) -> list[dict[str, object]]:
     from metabroker.simulation.experiments import claims, output
 

@@ -14,7 +14,7 @@ from metabroker.cli.backup import configuration, jobs_of, stored
 from metabroker.cli.errors import CliError
 
 if TYPE_CHECKING:
-    from metabroker.maintenance.move_store import Moved
+    from metabroker.maintenance.move_store import MoveReport
 
 
 @click.command()
@@ -51,7 +51,7 @@ def move_store(file: str, source: str, as_json: bool) -> int:
     return 0
 
 
-def _as_json(done: Moved) -> dict[str, Any]:
+def _as_json(done: MoveReport) -> dict[str, Any]:
     return {
         "from": str(done.content.path),
         "aside": str(done.aside),
@@ -61,7 +61,7 @@ def _as_json(done: Moved) -> dict[str, Any]:
     }
 
 
-def _print(done: Moved) -> None:
+def _print(done: MoveReport) -> None:
     had = "" if done.rows else ", all of it by a run before this one"
     print(f"moved from {done.content.path}: {jobs_of(done.content)}{had}")
     print(f"the store until now is {done.aside}")

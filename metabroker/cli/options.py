@@ -195,9 +195,9 @@ def _check_there(submission: Submission) -> None:
     """What is not there can be told at once."""
     if not submission.stage_in:
         return
-    from metabroker.clusters.submit_directory import LocalHome
+    from metabroker.clusters.submit_directory import LocalSubmitDirectory
 
-    home = LocalHome()
+    home = LocalSubmitDirectory()
     for name in submission.stage_in:
         try:
             why = None if home.look(submission.submit_dir or "", name) else "it is not there"

@@ -30,13 +30,13 @@ def page(socket_path: str | None, address: str) -> None:
     elsewhere: ssh -L PORT:127.0.0.1:PORT HOST.
     """
     from metabroker.config import values
-    from metabroker.config.errors import Refusal
+    from metabroker.config.errors import ConfigRefusal
     from metabroker.web.guards import loopback
     from metabroker.web.own import OwnPage
 
     try:
         where = values.address(address)
-    except Refusal as error:
+    except ConfigRefusal as error:
         raise CliError(f"--address {error.message}", error.advice, USAGE) from error
     if where is None or not loopback(where.host):
         raise CliError(

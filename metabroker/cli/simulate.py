@@ -13,7 +13,7 @@ from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, tell
 
 if TYPE_CHECKING:
-    from metabroker.simulation.executor import Spread
+    from metabroker.simulation.executor import Executor
     from metabroker.simulation.rounds import Played
     from metabroker.simulation.scenario.loader import Plan
 
@@ -125,7 +125,7 @@ def _play(
     plans: list[Plan], jobs_out: str | None, processes: int | None, dask: str | None
 ) -> list[dict[str, Any]]:
     """The JSON object of each plan."""
-    from metabroker.simulation.executor import SpreadError
+    from metabroker.simulation.executor import ExecutorError
     from metabroker.simulation.rounds import play_rounds
     from metabroker.simulation.scenario.jobs_out import JobsOut
     from metabroker.simulation.scenario.results import as_data, stop_of
@@ -139,7 +139,7 @@ def _play(
                 also = JobsOut(plans[0], stack.enter_context(_opened("--jobs-out", jobs_out)))
             spread = stack.enter_context(_spread(plans, processes, dask))
             played = play_rounds(runs, spread, also)
-    except SpreadError as error:
+    except ExecutorError as error:
         raise CliError(error.message, error.advice) from error
     except ValueError as error:
         advice = "correct the scenario: such a run has no end or no jobs"
@@ -147,8 +147,14 @@ def _play(
     return [as_data(plan, result) for plan, result in zip(plans, played, strict=True)]
 
 
-def _spread(plans: list[Plan], processes: int | None, dask: str | None) -> Spread:
-    from metabroker.simulation.executor import Dask, Here, Processes, on_stderr, usable_processors
+def _spread(plans: list[Plan], processes: int | None, dask: str | None) -> Executor:
+    from metabroker.simulation.executor import (
+        Dask,
+        InProcess,
+        Processes,
+        on_stderr,
+        usable_processors,
+    )
 
     if dask is not None:
         return Dask(dask, on_stderr())
@@ -156,7 +162,7 @@ def _spread(plans: list[Plan], processes: int | None, dask: str | None) -> Sprea
     jobs = sum(plan.run.jobs * (plan.scenario.replications or 1) for plan in plans)
     count = min(processes or usable_processors(), number)
     if count == 1 or (processes is None and jobs <= SMALL):
-        return Here(on_stderr())
+        return InProcess(on_stderr())
     return Processes(count, on_stderr())
 
 

@@ -19,12 +19,12 @@ class Days(click.ParamType[int]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from metabroker.config.errors import Refusal
+        from metabroker.config.errors import ConfigRefusal
         from metabroker.config.values import whole_seconds
 
         try:
             return whole_seconds(int(value) if str(value).isdecimal() else value)
-        except Refusal as refusal:
+        except ConfigRefusal as refusal:
             self.fail(f"{refusal.message}: {refusal.advice}", param, ctx)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from metabroker.broker.observation import NativeJob, NativeState
 
 from .operation import Operation, Pause
-from .port import Doubt
+from .port import UnknownOutcome
 
 # Seconds between two looks at a job that is being cancelled, before the core is told "not yet":
 # each look is some commands.
@@ -28,7 +28,7 @@ def clean(
     Answers its job as it was seen last, the liveliest if there are several.
 
     Raises:
-        Doubt: not yet.
+        UnknownOutcome: not yet.
     """
     last: NativeJob | None = None
     asked = False
@@ -45,4 +45,4 @@ def clean(
         if wait is not None:
             yield Pause(wait)
     word = f" is {last.word}" if last is not None else ""
-    raise Doubt(f"{token}{word}: not gone yet")
+    raise UnknownOutcome(f"{token}{word}: not gone yet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .operation import Operation
-from .port import Doubt, Refusal
+from .port import ClusterRefusal, UnknownOutcome
 from .transports.base import CommandLost, CommandMissing
 
 EVERY = 600.0
@@ -31,6 +31,6 @@ class ClockWatch:
         try:
             # It is told in whole seconds.
             self.offset = (yield from self._told()) + 0.5 - now
-        except (Refusal, Doubt, CommandLost, CommandMissing):
+        except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing):
             self.offset = None  # whether the cluster answers is for the look itself to say
         return 1

@@ -8,7 +8,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.transports.base import CommandLost, CommandMissing, NotAllowed, Unreached
 
 from .operation import Operation
-from .port import Doubt, Refusal
+from .port import ClusterRefusal, UnknownOutcome
 
 R = TypeVar("R")
 LONGEST = 300
@@ -23,23 +23,23 @@ def answered(operation: Operation[R]) -> Operation[R]:
     """The operation, with what can go wrong with a command in the port's words.
 
     Raises:
-        Refusal: the command is not there, may not be run, or its host cannot be reached.
-        Doubt: its outcome is not known, or its output cannot be read.
+        ClusterRefusal: the command is not there, may not be run, or its host cannot be reached.
+        UnknownOutcome: its outcome is not known, or its output cannot be read.
     """
     try:
         return (yield from operation)
     except CommandLost as lost:
-        raise Doubt(str(lost)) from lost
+        raise UnknownOutcome(str(lost)) from lost
     except Unreached as away:
-        raise Refusal(Cause.UNREACHABLE, str(away)) from away
+        raise ClusterRefusal(Cause.UNREACHABLE, str(away)) from away
     except NotAllowed as denied:
-        raise Refusal(Cause.DENIED, str(denied)) from denied
+        raise ClusterRefusal(Cause.DENIED, str(denied)) from denied
     except CommandMissing as missing:
-        raise Refusal(
+        raise ClusterRefusal(
             Cause.UNREACHABLE, f"{missing}; set `bin` or PATH in `env` of this cluster"
         ) from missing
     except Garbled as garbled:
-        raise Doubt(str(garbled)) from garbled
+        raise UnknownOutcome(str(garbled)) from garbled
 
 
 def first_line(text: str) -> str:

@@ -11,12 +11,12 @@ from metabroker.clusters.transports.base import CommandMissing
 
 from .command_errors import answered
 from .operation import Operation
-from .port import Doubt, Refusal
+from .port import ClusterRefusal, UnknownOutcome
 
 R = TypeVar("R")
 
 
-class Outcome(Enum):
+class CheckOutcome(Enum):
     """Of one check."""
 
     OK = "ok"
@@ -25,33 +25,33 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One check: what was tried, what came back, and what to do (unless it is ok)."""
 
     check: str
-    outcome: Outcome
+    outcome: CheckOutcome
     tried: str
     said: str
     advice: str = ""
 
 
-class Findings:
+class CheckResults:
     """Collects them, in the order of the checks."""
 
     def __init__(self) -> None:
-        self.all: list[Finding] = []
+        self.all: list[CheckResult] = []
 
     def ok(self, check: str, tried: str, said: str) -> None:
         """It is as it should be."""
-        self.all.append(Finding(check, Outcome.OK, tried, said))
+        self.all.append(CheckResult(check, CheckOutcome.OK, tried, said))
 
     def warn(self, check: str, tried: str, said: str, advice: str) -> None:
         """It works, but."""
-        self.all.append(Finding(check, Outcome.WARNING, tried, said, advice))
+        self.all.append(CheckResult(check, CheckOutcome.WARNING, tried, said, advice))
 
     def miss(self, check: str, tried: str, said: str, advice: str) -> None:
         """It does not work."""
-        self.all.append(Finding(check, Outcome.MISSING, tried, said, advice))
+        self.all.append(CheckResult(check, CheckOutcome.MISSING, tried, said, advice))
 
     def attempt(
         self, check: str, tried: str, operation: Operation[R], advice: str, missing: str = ""
@@ -60,11 +60,11 @@ class Findings:
         advice where the command itself is not there."""
         try:
             return (yield from answered(operation))
-        except (Refusal, Doubt) as trouble:
+        except (ClusterRefusal, UnknownOutcome) as trouble:
             absent = isinstance(trouble.__cause__, CommandMissing)
             self.miss(check, tried, trouble.detail, missing if absent and missing else advice)
             return None
 
 
-Examine = Callable[[float], Operation[list[Finding]]]
+Examine = Callable[[float], Operation[list[CheckResult]]]
 """Examines a cluster; told the broker's clock. What it makes to see whether it may, it removes."""

@@ -13,26 +13,26 @@ from .command_errors import answered
 from .gate import HOME, Gates
 from .operation import Operation
 from .port import (
-    CleanOrder,
-    ComponentOrder,
-    Doubt,
-    FetchOrder,
-    Marks,
-    Moved,
+    CleanRequest,
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRecord,
+    ComponentRequest,
+    FetchRequest,
+    NativeSubmission,
     Peer,
-    Refusal,
-    Remains,
-    StageOrder,
-    Submission,
+    StageRequest,
+    Transferred,
+    UnknownOutcome,
 )
 from .staging import PART, fetching, sending
-from .submit_directory import Home
+from .submit_directory import SubmitDirectory
 from .transports.base import (
-    Acting,
     CommandLost,
     CommandMissing,
     Files,
     NotAllowed,
+    RunAs,
     Transport,
     Unreached,
 )
@@ -61,14 +61,14 @@ class GatedCluster:
     def files(self) -> Files:
         """The files that gates are made of, as the account whose jobs they are sees them."""
         transport = self._transport
-        if self.account is None or not isinstance(transport, Acting):
+        if self.account is None or not isinstance(transport, RunAs):
             return transport.files
         return transport.files_of(self.account)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
-        if not isinstance(self._transport, Acting):
-            raise Doubt(
+        if not isinstance(self._transport, RunAs):
+            raise UnknownOutcome(
                 f"this is a job of {account}, and this cluster's `run_as` acts for nobody: set it "
                 "back until such jobs have ended"
             )
@@ -81,18 +81,18 @@ class GatedCluster:
         """A path whose root may be the account's home (`gate.HOME`), as it is in the cluster.
 
         Raises:
-            Doubt: it cannot be asked now where that is.
+            UnknownOutcome: it cannot be asked now where that is.
         """
         if not path.startswith(f"{HOME}/"):
             return path
         transport = self._transport
-        assert self.account is not None and isinstance(transport, Acting)
+        assert self.account is not None and isinstance(transport, RunAs)
         try:
             home = transport.home_of(self.account)
         except NotAllowed as denied:
-            raise Refusal(Cause.DENIED, str(denied)) from denied
+            raise ClusterRefusal(Cause.DENIED, str(denied)) from denied
         except (CommandLost, CommandMissing) as lost:
-            raise Doubt(f"the home of {self.account}: {lost}") from lost
+            raise UnknownOutcome(f"the home of {self.account}: {lost}") from lost
         return home.rstrip("/") + path.removeprefix(HOME)
 
     def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
@@ -111,12 +111,12 @@ class GatedCluster:
         """Let the component go."""
         self._gates.open(self.placed(gate), peers)
 
-    def stage(self, order: StageOrder, home: Home) -> Operation[Moved]:
+    def stage(self, order: StageRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Send files to the component's work folder."""
         order = replace(order, gate=self.placed(order.gate))
         return sending(self.files, home, order, self.part)
 
-    def fetch(self, order: FetchOrder, home: Home) -> Operation[Moved]:
+    def fetch(self, order: FetchRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Bring results back from there."""
         order = replace(order, gate=self.placed(order.gate))
         return fetching(self.files, home, order, self.part)
@@ -127,7 +127,7 @@ class GatedCluster:
             self._gates.keep(self.placed(gate), self.placed(keep))
         self._gates.remove(self.placed(gate))
 
-    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
+    def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         """The components' own records."""
         names = {self.placed(gate): gate for gate in gates}
         return {names[path]: marks for path, marks in self._gates.look(names).items()}
@@ -137,29 +137,31 @@ class GatedCluster:
         self._transport.close()
 
     def _submitted(
-        self, order: ComponentOrder, submitting: Operation[Submission]
-    ) -> Operation[Submission]:
+        self, order: ComponentRequest, submitting: Operation[NativeSubmission]
+    ) -> Operation[NativeSubmission]:
         """Carry out `submitting`, with what can go wrong in the port's words."""
         try:
             return (yield from answered(submitting))
-        except Refusal as refusal:
+        except ClusterRefusal as refusal:
             if order.again and isinstance(refusal.__cause__, Unreached):
                 # It cannot even be asked whether it has the job from an earlier try.
-                raise Doubt(refusal.detail) from refusal
+                raise UnknownOutcome(refusal.detail) from refusal
             raise
 
-    def _cleaned(self, order: CleanOrder, cleaning: Operation[Cause | None]) -> Operation[Remains]:
+    def _cleaned(
+        self, order: CleanRequest, cleaning: Operation[Cause | None]
+    ) -> Operation[CleanupResult]:
         """Shut the gate, carry out `cleaning` (which answers the cluster's word on how the job
         ended), and say what remains. The record stays until `discard`.
 
         Raises:
-            Doubt: not clean yet, and whether the gate at least was shut in time.
+            UnknownOutcome: not clean yet, and whether the gate at least was shut in time.
         """
         if order.gate is not None:
             order = replace(order, gate=self.placed(order.gate))
         fenced = self._gates.shut(order)
         try:
             cause = yield from answered(cleaning)
-        except (Refusal, Doubt) as trouble:
-            raise Doubt(trouble.detail, fenced=fenced) from trouble
+        except (ClusterRefusal, UnknownOutcome) as trouble:
+            raise UnknownOutcome(trouble.detail, fenced=fenced) from trouble
         return self._gates.remains(order.gate, cause)

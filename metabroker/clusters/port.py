@@ -1,8 +1,8 @@
 """One cluster as the daemon's workers see it, whatever resource manager it runs.
 
 What is asked may be asked from several threads at once, and is idempotent by token. It ends in
-bounded time with its result, with `Refusal` (the cluster said no and did nothing) or with `Doubt`
-(whether it did anything is not known, or it is not done yet).
+bounded time with its result, with `ClusterRefusal` (the cluster said no and did nothing), or with
+`UnknownOutcome` (whether it did anything is not known, or it is not done yet).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 
 from .operation import Operation
-from .submit_directory import Home
+from .submit_directory import SubmitDirectory
 from .transports.base import Transport
 
 
-class Refusal(Exception):
+class ClusterRefusal(Exception):
     """The cluster said no, and for certain did not do what was asked."""
 
     def __init__(self, cause: Cause, detail: str) -> None:
@@ -28,7 +28,7 @@ class Refusal(Exception):
         self.detail = detail
 
 
-class Doubt(Exception):
+class UnknownOutcome(Exception):
     """No answer, a garbled one, or not done yet: look again before doing anything.
 
     `fenced`: while cleaning, the gate at least was shut before the user's script had started.
@@ -50,7 +50,7 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class ReserveOrder:
+class ReserveRequest:
     """A reservation of `processors` from now for `seconds`, named by its token."""
 
     token: str
@@ -59,7 +59,7 @@ class ReserveOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentOrder:
+class ComponentRequest:
     """A component's job, with all that its script needs.
 
     `gate` is the directory in which the component and the broker meet (see `clusters.gate`);
@@ -90,7 +90,7 @@ class ComponentOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class StageOrder:
+class StageRequest:
     """Files of the component's job: `files` are paths in `folder`, where it was submitted, and
     come to lie under the same names in the component's work folder."""
 
@@ -101,7 +101,7 @@ class StageOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchOrder:
+class FetchRequest:
     """Results of the component: what `patterns` match in its work folder comes to lie under the
     same names in `into`, below `folder`, where its job was submitted."""
 
@@ -113,7 +113,7 @@ class FetchOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class Transferred:
     """How much a transfer has moved: files, and their bytes."""
 
     files: int
@@ -121,7 +121,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class CleanOrder:
+class CleanRequest:
     """Leave nothing of this token. `gate` is None where the component never had one.
 
     `reservation`: it may have one.
@@ -133,7 +133,7 @@ class CleanOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
+class NativeSubmission:
     """What a cluster calls the job it was given."""
 
     native_id: str
@@ -141,7 +141,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
+class CleanupResult:
     """What was found when the last of a component was removed. `shut`: its gate was shut before
     its script could start. `detail`: the cluster's words on an end that was not the broker's."""
 
@@ -155,7 +155,7 @@ class Remains:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class ComponentRecord:
     """What a component's own records say. Times in Unix seconds.
 
     `begun`: its script has started, or is about to; `started`: when, once that is written down.
@@ -184,25 +184,25 @@ class Cluster(Protocol):
         as the account, reservations by the broker's own for it.
 
         Raises:
-            Doubt: the cluster is not configured to act for anybody.
+            UnknownOutcome: the cluster is not configured to act for anybody.
         """
 
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at the whole cluster, in a number of commands that does not grow with its jobs."""
 
-    def stage(self, order: StageOrder, home: Home) -> Operation[Moved]:
+    def stage(self, order: StageRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Send files to the component's work folder, in bounded steps."""
 
-    def fetch(self, order: FetchOrder, home: Home) -> Operation[Moved]:
+    def fetch(self, order: FetchRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Bring results back from there, in bounded steps."""
 
-    def reserve(self, order: ReserveOrder) -> Operation[None]:
+    def reserve(self, order: ReserveRequest) -> Operation[None]:
         """Make the reservation if it is not there, re-read it, and compare."""
 
-    def submit(self, order: ComponentOrder) -> Operation[Submission]:
+    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate and submit; with `again`, look for the token first and adopt."""
 
-    def clean(self, order: CleanOrder) -> Operation[Remains]:
+    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
         """Fence the gate, cancel the job, delete the reservation; done when nothing is left.
 
         The gate's folder stays until `discard`.
@@ -212,7 +212,7 @@ class Cluster(Protocol):
         """Write the peers file of the component at this gate, before it is armed."""
 
     def arm(self, gate: str) -> None:
-        """The component at this gate can no longer give up by itself (else `Refusal`)."""
+        """The component at this gate can no longer give up by itself (else `ClusterRefusal`)."""
 
     def ready(self, gate: str) -> bool:
         """Whether the component at this gate has answered that it is armed."""
@@ -223,7 +223,7 @@ class Cluster(Protocol):
     def discard(self, gate: str, keep: str | None = None) -> None:
         """Remove the gate's folder; `keep`: where its work folder stays, a path in the cluster."""
 
-    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
+    def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         """The components' own records, cheaply. A gate that is not there is left out."""
 
     def check_native(self, options: tuple[str, ...]) -> str | None:

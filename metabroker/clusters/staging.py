@@ -16,8 +16,8 @@ from metabroker.broker.states import Cause
 
 from .matching import Patterns
 from .operation import Operation, Pause
-from .port import Doubt, FetchOrder, Moved, Refusal, StageOrder
-from .submit_directory import Changed, Home
+from .port import ClusterRefusal, FetchRequest, StageRequest, Transferred, UnknownOutcome
+from .submit_directory import FileChanged, SubmitDirectory
 from .transports.base import CommandLost, CommandMissing, Files, Listed, TooMany
 from .transports.trust import Unsafe
 
@@ -34,13 +34,15 @@ def work_folder(gate: str) -> str:
     return f"{gate}/{WORK}"
 
 
-def sending(files: Files, home: Home, order: StageOrder, part: int = PART) -> Operation[Moved]:
+def sending(
+    files: Files, home: SubmitDirectory, order: StageRequest, part: int = PART
+) -> Operation[Transferred]:
     """Send the order's files, by parts of so many bytes; those that an earlier try has sent are
     left as they are.
 
     Raises:
-        Refusal: one cannot be read (INVALID), or not be written.
-        Doubt: the connection broke; what is whole is not sent again.
+        ClusterRefusal: one cannot be read (INVALID), or not be written.
+        UnknownOutcome: the connection broke; what is whole is not sent again.
     """
     work = work_folder(order.gate)
     sources = [_source(home, order.folder, name) for name in order.files]
@@ -54,10 +56,10 @@ def sending(files: Files, home: Home, order: StageOrder, part: int = PART) -> Op
             yield from _send(files, home, order, source, new, part)
         else:
             yield Pause(0)
-    return Moved(len(sources), sum(source.size for source in sources))
+    return Transferred(len(sources), sum(source.size for source in sources))
 
 
-def _place_of_this_try(files: Files, order: StageOrder) -> str:
+def _place_of_this_try(files: Files, order: StageRequest) -> str:
     """Where files are made, each until it is whole. No other try's: a part that nobody waits for
     any more may still be written, late, and must not come into a file of this one."""
     if order.again:
@@ -70,7 +72,7 @@ def _place_of_this_try(files: Files, order: StageOrder) -> str:
 
 
 def _send(
-    files: Files, home: Home, order: StageOrder, source: Listed, new: str, part: int
+    files: Files, home: SubmitDirectory, order: StageRequest, source: Listed, new: str, part: int
 ) -> Operation[None]:
     for offset in _offsets(source.size, part):
         with _near(source.path, "cannot be sent"):
@@ -82,15 +84,18 @@ def _send(
         for folder in _folders(work_folder(order.gate), source.path):
             files.make_folder(folder)
         if not files.rename(new, f"{work_folder(order.gate)}/{source.path}"):
-            raise Doubt(f"{source.path} was not written whole")
+            raise UnknownOutcome(f"{source.path} was not written whole")
 
 
-def fetching(files: Files, home: Home, order: FetchOrder, part: int = PART) -> Operation[Moved]:
+def fetching(
+    files: Files, home: SubmitDirectory, order: FetchRequest, part: int = PART
+) -> Operation[Transferred]:
     """Bring back what the order's patterns match, by parts of so many bytes.
 
     Raises:
-        Refusal: one cannot be written where the job was submitted (INVALID: ever), or not be read.
-        Doubt: the connection broke; what is whole is not brought again.
+        ClusterRefusal: one cannot be written where the job was submitted (INVALID: ever), or not
+            be read.
+        UnknownOutcome: the connection broke; what is whole is not brought again.
     """
     with _far("cannot list its results"):
         found = sorted(files.tree(work_folder(order.gate)), key=lambda file: file.path)
@@ -103,24 +108,26 @@ def fetching(files: Files, home: Home, order: FetchOrder, part: int = PART) -> O
             yield Pause(0)
     for file in wanted:
         if not _sound(file.path):
-            raise Refusal(Cause.INVALID, f"the name {file.path[:100]!r} cannot be used here")
+            raise ClusterRefusal(Cause.INVALID, f"the name {file.path[:100]!r} cannot be used here")
         with _near(file.path, "cannot be brought back"):
             before = home.look(order.folder, f"{order.into}/{file.path}") if order.again else None
         if before is None or (before.size, before.modified) != (file.size, file.modified):
             yield from _fetch(files, home, order, file, part)
         else:
             yield Pause(0)
-    return Moved(len(wanted), sum(file.size for file in wanted))
+    return Transferred(len(wanted), sum(file.size for file in wanted))
 
 
-def _fetch(files: Files, home: Home, order: FetchOrder, file: Listed, part: int) -> Operation[None]:
+def _fetch(
+    files: Files, home: SubmitDirectory, order: FetchRequest, file: Listed, part: int
+) -> Operation[None]:
     source, name = f"{work_folder(order.gate)}/{file.path}", f"{order.into}/{file.path}"
     for offset in _offsets(file.size, part):
         length = min(part, file.size - offset)
         with _far(f"cannot read {file.path}"):
             content = files.get(source, offset, length)
         if len(content) != length:
-            raise Doubt(f"{file.path} came short")
+            raise UnknownOutcome(f"{file.path} came short")
         with _near(name, "cannot be written"):
             home.put(order.folder, name, offset, content)
         yield Pause(0)
@@ -129,11 +136,11 @@ def _fetch(files: Files, home: Home, order: FetchOrder, file: Listed, part: int)
         home.finish(order.folder, made)
 
 
-def _source(home: Home, folder: str, name: str) -> Listed:
+def _source(home: SubmitDirectory, folder: str, name: str) -> Listed:
     with _near(name, "cannot be sent"):
         found = home.look(folder, name)
     if found is None:
-        raise Refusal(Cause.INVALID, f"{name} cannot be sent: it is not in {folder}")
+        raise ClusterRefusal(Cause.INVALID, f"{name} cannot be sent: it is not in {folder}")
     return found
 
 
@@ -160,11 +167,11 @@ def _near(name: str, what: str) -> Iterator[None]:
     """Something about the user's own files."""
     try:
         yield
-    except Changed as error:
-        raise Refusal(Cause.INVALID, f"{name} {what}: {error}") from error
+    except FileChanged as error:
+        raise ClusterRefusal(Cause.INVALID, f"{name} {what}: {error}") from error
     except OSError as error:
         cause = Cause.INVALID if error.errno in _THEIRS else Cause.BUSY
-        raise Refusal(cause, f"{name} {what}: {error.strerror}") from error
+        raise ClusterRefusal(cause, f"{name} {what}: {error.strerror}") from error
 
 
 @contextlib.contextmanager
@@ -173,10 +180,10 @@ def _far(what: str) -> Iterator[None]:
     try:
         yield
     except CommandLost as lost:
-        raise Doubt(f"{what}: {lost}") from lost
+        raise UnknownOutcome(f"{what}: {lost}") from lost
     except CommandMissing as missing:
-        raise Refusal(Cause.UNREACHABLE, f"{what}: {missing}") from missing
+        raise ClusterRefusal(Cause.UNREACHABLE, f"{what}: {missing}") from missing
     except (Unsafe, TooMany) as error:
-        raise Refusal(Cause.INVALID, f"{what}: {error.strerror}") from error
+        raise ClusterRefusal(Cause.INVALID, f"{what}: {error.strerror}") from error
     except OSError as error:
-        raise Refusal(Cause.UNREACHABLE, f"{what}: {error.strerror}") from error
+        raise ClusterRefusal(Cause.UNREACHABLE, f"{what}: {error.strerror}") from error

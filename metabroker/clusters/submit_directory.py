@@ -11,7 +11,7 @@ from typing import Protocol
 from metabroker.clusters.transports.base import Listed
 
 
-class Home(Protocol):
+class SubmitDirectory(Protocol):
     """Files below a job's submit directory, on this host. Names are relative, and no link is
     followed on the way to them, so that none leads elsewhere.
 
@@ -22,7 +22,7 @@ class Home(Protocol):
         """The regular file of that name; None if it is not there."""
 
     def get(self, folder: str, was: Listed, offset: int, length: int) -> bytes:
-        """A part of the file, which must still be what it `was` (else `Changed`)."""
+        """A part of the file, which must still be what it `was` (else `FileChanged`)."""
 
     def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
         """Write a part of a new file; the part at 0 makes it, and the folders it is in."""
@@ -35,11 +35,11 @@ class Home(Protocol):
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-class Changed(OSError):
+class FileChanged(OSError):
     """A file was changed while it was sent."""
 
 
-class LocalHome:
+class LocalSubmitDirectory:
     """Homes as the daemon's own account sees them."""
 
     def look(self, folder: str, name: str) -> Listed | None:
@@ -56,7 +56,7 @@ class LocalHome:
             handle = os.open(last, _READING, dir_fd=parent)
         with os.fdopen(handle, "rb", buffering=0) as file:
             if _listed(was.path, os.fstat(handle)) != was:
-                raise Changed("it was changed while it was sent")
+                raise FileChanged("it was changed while it was sent")
             file.seek(offset)
             return file.read(length)
 

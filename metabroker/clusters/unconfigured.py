@@ -12,23 +12,23 @@ from metabroker.clusters.transports.local import LocalTransport
 
 from .operation import Operation
 from .port import (
-    CleanOrder,
-    ComponentOrder,
-    Doubt,
-    FetchOrder,
-    Marks,
-    Moved,
+    CleanRequest,
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRecord,
+    ComponentRequest,
+    FetchRequest,
+    NativeSubmission,
     Peer,
-    Refusal,
-    Remains,
-    ReserveOrder,
-    StageOrder,
-    Submission,
+    ReserveRequest,
+    StageRequest,
+    Transferred,
+    UnknownOutcome,
 )
-from .submit_directory import Home
+from .submit_directory import SubmitDirectory
 
 
-class AbsentCluster:
+class UnconfiguredCluster:
     """Stands in for it, so that what the store knows of it is kept until it is back."""
 
     def __init__(self, name: str) -> None:
@@ -39,7 +39,7 @@ class AbsentCluster:
         """Nothing is ever run."""
         return LocalTransport({})
 
-    def acting_for(self, _account: str) -> AbsentCluster:
+    def acting_for(self, _account: str) -> UnconfiguredCluster:
         """It does nothing for anybody."""
         return self
 
@@ -48,12 +48,12 @@ class AbsentCluster:
         yield from ()
         self._refuse()
 
-    def reserve(self, _order: ReserveOrder) -> Operation[None]:
+    def reserve(self, _order: ReserveRequest) -> Operation[None]:
         """Never answers."""
         yield from ()
         self._refuse()
 
-    def submit(self, _order: ComponentOrder) -> Operation[Submission]:
+    def submit(self, _order: ComponentRequest) -> Operation[NativeSubmission]:
         """Never answers."""
         yield from ()
         self._refuse()
@@ -74,17 +74,17 @@ class AbsentCluster:
         """Never answers."""
         self._doubt()
 
-    def clean(self, _order: CleanOrder) -> Operation[Remains]:
+    def clean(self, _order: CleanRequest) -> Operation[CleanupResult]:
         """Not before the cluster is configured again."""
         yield from ()
         self._doubt()
 
-    def stage(self, _order: StageOrder, _home: Home) -> Operation[Moved]:
+    def stage(self, _order: StageRequest, _home: SubmitDirectory) -> Operation[Transferred]:
         """Never answers."""
         yield from ()
         self._refuse()
 
-    def fetch(self, _order: FetchOrder, _home: Home) -> Operation[Moved]:
+    def fetch(self, _order: FetchRequest, _home: SubmitDirectory) -> Operation[Transferred]:
         """Not before the cluster is configured again."""
         yield from ()
         self._doubt()
@@ -93,7 +93,7 @@ class AbsentCluster:
         """Not before the cluster is configured again."""
         self._doubt()
 
-    def look(self, _gates: Iterable[str]) -> dict[str, Marks]:
+    def look(self, _gates: Iterable[str]) -> dict[str, ComponentRecord]:
         """Nothing can be seen."""
         return {}
 
@@ -105,7 +105,7 @@ class AbsentCluster:
         """Nothing to let go of."""
 
     def _refuse(self) -> NoReturn:
-        raise Refusal(Cause.UNREACHABLE, self._why)
+        raise ClusterRefusal(Cause.UNREACHABLE, self._why)
 
     def _doubt(self) -> NoReturn:
-        raise Doubt(self._why)
+        raise UnknownOutcome(self._why)

@@ -3,29 +3,29 @@
 from metabroker.config.errors import ConfigError, ConfigErrors
 from metabroker.config.loader import load, parse
 from metabroker.config.model import (
-    Aging,
+    AgingConfig,
     Cluster,
     Config,
-    OpenPBSCluster,
+    OpenPBSConfig,
     RetryLimits,
-    SimulatedCluster,
-    SlurmCluster,
+    SimulatedConfig,
+    SlurmConfig,
     Timeouts,
 )
 from metabroker.config.render import render
-from metabroker.config.section import Limits
+from metabroker.config.section import SizeLimits
 
 __all__ = [
-    "Aging",
+    "AgingConfig",
     "Cluster",
     "Config",
     "ConfigError",
     "ConfigErrors",
-    "Limits",
-    "OpenPBSCluster",
+    "OpenPBSConfig",
     "RetryLimits",
-    "SimulatedCluster",
-    "SlurmCluster",
+    "SimulatedConfig",
+    "SizeLimits",
+    "SlurmConfig",
     "Timeouts",
     "load",
     "parse",

@@ -39,7 +39,7 @@ class ConfigErrors(Exception):
         self.errors = tuple(errors)
 
 
-class Refusal(ValueError):
+class ConfigRefusal(ValueError):
     """A value that a validator does not take: what is wrong, and what to do about it."""
 
     def __init__(self, message: str, advice: str) -> None:

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.model import (
-    Aging,
+    AgingConfig,
     Config,
-    Listen,
-    OpenPBSCluster,
-    Rates,
+    ListenConfig,
+    OpenPBSConfig,
+    RatesConfig,
     RequestLimits,
+    ResourceLimitConfig,
     RetryLimits,
-    Share,
-    SimulatedCluster,
-    SlurmCluster,
+    SimulatedConfig,
+    SlurmConfig,
     Timeouts,
 )
 from metabroker.config.problems import Problem, choice, nearest, plain
@@ -26,18 +26,18 @@ from metabroker.config.reaching import OF_SSH
 
 _SECTIONS: dict[str, type[BaseModel]] = {
     "limits": RequestLimits,
-    "limits.per_user": Share,
-    "limits.per_queue": Share,
-    "listen": Listen,
-    "rates": Rates,
-    "aging": Aging,
+    "limits.per_user": ResourceLimitConfig,
+    "limits.per_queue": ResourceLimitConfig,
+    "listen": ListenConfig,
+    "rates": RatesConfig,
+    "aging": AgingConfig,
     "retries": RetryLimits,
     "timeouts": Timeouts,
 }
 _SYSTEMS: dict[str, type[BaseModel]] = {
-    "slurm": SlurmCluster,
-    "openpbs": OpenPBSCluster,
-    "simulated": SimulatedCluster,
+    "slurm": SlurmConfig,
+    "openpbs": OpenPBSConfig,
+    "simulated": SimulatedConfig,
 }
 
 _SECRETS = frozenset({"password", "passphrase"})
@@ -52,7 +52,7 @@ def problem(error: ErrorDetails) -> Problem | None:
     value = error["input"]
     context = error.get("ctx", {})
     cause = context.get("error")
-    if isinstance(cause, Refusal):
+    if isinstance(cause, ConfigRefusal):
         return Problem(key, cause.message, cause.advice)
     if kind == "extra_forbidden":
         return _unknown(key, system)
@@ -93,17 +93,17 @@ def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
         return "a password is never taken, in no file", "use a `key` without one, or an agent"
     if system == "simulated" and name in OF_SSH:
         return "a simulated cluster is not reached over ssh", "remove it"
-    if system == "simulated" and name in {*SlurmCluster.model_fields, *OpenPBSCluster.model_fields}:
+    if system == "simulated" and name in {*SlurmConfig.model_fields, *OpenPBSConfig.model_fields}:
         return "a simulated cluster has no such setting: it runs no commands", "remove it"
-    if name in SimulatedCluster.model_fields:
+    if name in SimulatedConfig.model_fields:
         return f"only a simulated cluster has this setting; {system} is real", "remove it"
     if system == "slurm" and name == "queue":
         return "a queue is OpenPBS's; this cluster is not", "write `partition`"
     if system == "openpbs" and name == "partition":
         return "a partition is Slurm's; this cluster is not", "write `queue`"
-    if system == "slurm" and name in OpenPBSCluster.model_fields:
+    if system == "slurm" and name in OpenPBSConfig.model_fields:
         return "only an openpbs cluster has this setting", "remove it"
-    if system == "openpbs" and name in SlurmCluster.model_fields:
+    if system == "openpbs" and name in SlurmConfig.model_fields:
         return "only a slurm cluster has this setting", "remove it"
     return None
 

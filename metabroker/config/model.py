@@ -21,12 +21,12 @@ from pydantic import (
 
 from metabroker import paths
 from metabroker.config import values
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.section import (
     ClusterName,
     Count,
-    Limits,
     Section,
+    SizeLimits,
     as_tuple,
     empty,
     folder,
@@ -73,7 +73,7 @@ _SHORTEST_LEASE = 2.0  # seconds: a busy database answers in less than half of i
 
 def _lease(seconds: float) -> float:
     if seconds < _SHORTEST_LEASE:
-        raise Refusal(f"{seconds:g} seconds are too few", "write 2s or more; 10s is usual")
+        raise ConfigRefusal(f"{seconds:g} seconds are too few", "write 2s or more; 10s is usual")
     return seconds
 
 
@@ -99,7 +99,7 @@ Chunk = Annotated[str, AfterValidator(values.chunk)]
 PerSecond = Annotated[float, BeforeValidator(values.per_second)]
 
 
-class Aging(Section):
+class AgingConfig(Section):
     """When a waiting job is no longer overtaken; null: never by this measure."""
 
     overtaken: Count | None = 20
@@ -132,7 +132,7 @@ class Timeouts(Section):
     """a job's files sent to its clusters, and again its results brought back"""
 
 
-class Share(Section):
+class ResourceLimitConfig(Section):
     """How much may be had at a time; null: no limit."""
 
     waiting: Count | None = None
@@ -143,18 +143,18 @@ class Share(Section):
     """co-allocated jobs under way; more of them wait"""
 
 
-class RequestLimits(Limits):
+class RequestLimits(SizeLimits):
     """What may be asked for, and had at a time; null: no limit."""
 
     script: Annotated[int, Field(ge=1, le=LARGEST_SCRIPT)] = LARGEST_SCRIPT
     """bytes of a script"""
-    per_user: Annotated[Share, BeforeValidator(empty)] = Share()
+    per_user: Annotated[ResourceLimitConfig, BeforeValidator(empty)] = ResourceLimitConfig()
     """what one user may have at a time"""
-    per_queue: Annotated[Share, BeforeValidator(empty)] = Share()
+    per_queue: Annotated[ResourceLimitConfig, BeforeValidator(empty)] = ResourceLimitConfig()
     """what the jobs of one queue may have at a time"""
 
 
-class Listen(Section):
+class ListenConfig(Section):
     """The API over TLS, for login nodes elsewhere, by tokens."""
 
     address: Annotated[values.Address, BeforeValidator(values.some_address), _Text]
@@ -165,7 +165,7 @@ class Listen(Section):
     """file of its private key, in PEM, without a passphrase, that no others may read"""
 
 
-class Rates(Section):
+class RatesConfig(Section):
     """How often one user may ask; null: no limit. Root on the daemon's host has none."""
 
     requests: PerSecond | None = 100.0
@@ -246,7 +246,7 @@ class RealCluster(_Cluster):
     """folder of its client commands, where they run; null: they are found on PATH"""
 
 
-class SlurmCluster(RealCluster):
+class SlurmConfig(RealCluster):
     """A cluster under Slurm."""
 
     system: Literal["slurm"] = "slurm"
@@ -266,7 +266,7 @@ class SlurmCluster(RealCluster):
     """the Python interpreter that has its pyslurm; null: the daemon's own"""
 
 
-class OpenPBSCluster(RealCluster):
+class OpenPBSConfig(RealCluster):
     """A cluster under OpenPBS or PBS Professional."""
 
     system: Literal["openpbs"] = "openpbs"
@@ -283,7 +283,7 @@ class OpenPBSCluster(RealCluster):
     """options of qsub that every job is given before its user's own: ["-lsoftware=matlab"]"""
 
 
-class SimulatedCluster(_Cluster):
+class SimulatedConfig(_Cluster):
     """A cluster that the daemon simulates, in real time."""
 
     system: Literal["simulated"] = "simulated"
@@ -298,12 +298,12 @@ class SimulatedCluster(_Cluster):
     """file that keeps its state over a restart; null: NAME.simulated beside the store"""
 
 
-Cluster = Annotated[SlurmCluster | OpenPBSCluster | SimulatedCluster, Discriminator("system")]
+Cluster = Annotated[SlurmConfig | OpenPBSConfig | SimulatedConfig, Discriminator("system")]
 
 
-def runs_as_store_owner(cluster: RealCluster | SimulatedCluster) -> bool:
+def runs_as_store_owner(cluster: RealCluster | SimulatedConfig) -> bool:
     """Whether its jobs run as the daemon's own account, on the daemon's host as far as is known."""
-    if isinstance(cluster, SimulatedCluster):
+    if isinstance(cluster, SimulatedConfig):
         return cluster.run
     return cluster.run_as == "self" and cluster.via == "local"
 
@@ -329,7 +329,7 @@ class Config(Section):
         default_factory=paths.default_socket
     )
     """Unix socket that commands reach the daemon by"""
-    listen: Listen | None = None
+    listen: ListenConfig | None = None
     """HTTPS address, besides the socket, for commands on other hosts; null: none"""
     audit: PathOrNone = None
     """file of who asked for what; null: audit.log beside the store"""
@@ -351,9 +351,9 @@ class Config(Section):
     else worst-fit)"""
     limits: Annotated[RequestLimits, BeforeValidator(empty)] = RequestLimits()
     """the largest request that is taken, and what one user or queue may have at a time"""
-    rates: Annotated[Rates, BeforeValidator(empty)] = Rates()
+    rates: Annotated[RatesConfig, BeforeValidator(empty)] = RatesConfig()
     """how often one user may ask"""
-    aging: Aging = Aging()
+    aging: AgingConfig = AgingConfig()
     """when a waiting job is no longer overtaken"""
     retries: Annotated[RetryLimits, BeforeValidator(empty)] = RetryLimits()
     """how often a job that failed is tried again"""
@@ -403,7 +403,7 @@ class Config(Section):
     def state_file(self, name: str) -> Path:
         """The file that keeps the state of simulated cluster `name` over a restart."""
         cluster = self.clusters[name]
-        if isinstance(cluster, SimulatedCluster) and cluster.state is not None:
+        if isinstance(cluster, SimulatedConfig) and cluster.state is not None:
             return cluster.state
         return self._beside_store(f"{name}.simulated")
 

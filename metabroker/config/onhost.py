@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from metabroker.access.tls import TlsError, server_context
-from metabroker.config.model import Config, OpenPBSCluster, RealCluster, SlurmCluster
+from metabroker.config.model import Config, OpenPBSConfig, RealCluster, SlurmConfig
 from metabroker.config.problems import Problem
 
 # By system: the variable that names its configuration file, and where that is by default.
@@ -101,15 +101,15 @@ def _place(cluster: RealCluster) -> tuple[object, ...]:
 
 def part_key(cluster: RealCluster) -> str:
     """The key that names a part of the cluster."""
-    return "partition" if isinstance(cluster, SlurmCluster) else "queue"
+    return "partition" if isinstance(cluster, SlurmConfig) else "queue"
 
 
 def overlap(one: RealCluster, other: RealCluster) -> bool:
     """Whether two entries for one cluster may mean the same processors: unless each names a part
     of its own."""
     parts = [
-        c.partition if isinstance(c, SlurmCluster) else c.queue
+        c.partition if isinstance(c, SlurmConfig) else c.queue
         for c in (one, other)
-        if isinstance(c, SlurmCluster | OpenPBSCluster)
+        if isinstance(c, SlurmConfig | OpenPBSConfig)
     ]
     return None in parts or len(set(parts)) == 1

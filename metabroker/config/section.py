@@ -25,7 +25,7 @@ class Section(BaseModel):
     )
 
 
-class Limits(Section):
+class SizeLimits(Section):
     """The largest request that is taken; null: no limit."""
 
     component: Count | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from metabroker.config import values
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.nodes import Document, NotYaml
 from metabroker.config.problems import Problem
 
@@ -20,33 +20,33 @@ _WRITE = "write for example {alice: alice, bob: rs0042}"
 
 
 def table(value: object) -> object:
-    """A table of users as the configuration has it. Raises `Refusal`."""
+    """A table of users as the configuration has it. Raises `ConfigRefusal`."""
     if value is None or value == "same":
         return value
     if not isinstance(value, Mapping):
-        raise Refusal(f"must be a mapping or `same`, not {values.shown(value)}", _WRITE)
+        raise ConfigRefusal(f"must be a mapping or `same`, not {values.shown(value)}", _WRITE)
     return {_user(user): _account(user, account) for user, account in value.items()}
 
 
 def read(path: Path) -> Mapping[str, str]:
-    """The table in a file. Raises `Refusal`."""
+    """The table in a file. Raises `ConfigRefusal`."""
     try:
         with path.open("rb") as file:
             text = file.read(_LARGEST + 1)
         if len(text) > _LARGEST:
-            raise Refusal(f"{path} is larger than {_LARGEST >> 20} MB", "write fewer users")
+            raise ConfigRefusal(f"{path} is larger than {_LARGEST >> 20} MB", "write fewer users")
         data = Document(text, str(path), largest=_LARGEST).data
     except OSError as error:
         why = error.strerror or str(error)
-        raise Refusal(
+        raise ConfigRefusal(
             f"{path} cannot be read: {why}", "name a file that the daemon can read"
         ) from (error)
     except NotYaml as error:
         wrong = error.error
         why = f"{path}, line {wrong.line}: {wrong.message}"
-        raise Refusal(why, "write one `user: account` a line") from error
+        raise ConfigRefusal(why, "write one `user: account` a line") from error
     if not isinstance(data, Mapping):
-        raise Refusal(f"{path} is not a mapping", "write one `user: account` a line")
+        raise ConfigRefusal(f"{path} is not a mapping", "write one `user: account` a line")
     found = table(data)
     assert isinstance(found, Mapping)
     return found
@@ -83,26 +83,28 @@ def problems(name: str, cluster: Mapping[str, Any], folder: Path) -> Iterator[Pr
 def _in_file(name: str, file: str, folder: Path) -> Iterator[Problem]:
     try:
         read(values.absolute_path(file, folder))
-    except Refusal as error:
+    except ConfigRefusal as error:
         yield _of(name, "users_file", error.message, error.advice)
 
 
 def _user(user: object) -> str:
     if not isinstance(user, str):
-        raise Refusal(f"{values.shown(user)} is not a user name", "write login names in quotes")
+        raise ConfigRefusal(
+            f"{values.shown(user)} is not a user name", "write login names in quotes"
+        )
     values.user_name(user)
     if user == "root":
-        raise Refusal("root is nobody's to act for", "remove root: it may not submit here")
+        raise ConfigRefusal("root is nobody's to act for", "remove root: it may not submit here")
     return user
 
 
 def _account(user: object, account: object) -> str:
     if not isinstance(account, str) or account.isdigit():
         what = f"the account of {user}, {values.shown(account)}, is not a name"
-        raise Refusal(what, "write a login name, in quotes if it looks like a number")
+        raise ConfigRefusal(what, "write a login name, in quotes if it looks like a number")
     values.user_name(account)
     if account == "root":
-        raise Refusal(f"{user} would be root there", "write an ordinary account")
+        raise ConfigRefusal(f"{user} would be root there", "write an ordinary account")
     return account
 
 

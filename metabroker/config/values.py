@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.submission.native import qsub, sbatch
 
 LONGEST = 10 * 365 * 86400  # seconds; any longer is a slip of the pen
@@ -27,7 +27,7 @@ def seconds(value: object) -> float:
     """A positive duration in seconds, from `5s`, `10m`, `24h`, `2d`, `500ms` or plain seconds."""
     amount = _amount(value)
     if not 0 < amount <= LONGEST:
-        raise Refusal(
+        raise ConfigRefusal(
             f"a duration must be more than 0 and at most 10 years, not {shown(value)}",
             "write for example 5s, 10m, 24h or 2d",
         )
@@ -38,7 +38,9 @@ def whole_seconds(value: object) -> int:
     """A positive duration in whole seconds, in the same forms."""
     amount = seconds(value)
     if amount != int(amount):
-        raise Refusal(f"must be whole seconds, not {shown(value)}", "write for example 30m or 1h")
+        raise ConfigRefusal(
+            f"must be whole seconds, not {shown(value)}", "write for example 30m or 1h"
+        )
     return int(amount)
 
 
@@ -47,7 +49,7 @@ def _amount(value: object) -> float:
         return float(value) if math.isfinite(value) else -1.0
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
-        raise Refusal(
+        raise ConfigRefusal(
             f"{shown(value)} is not a duration",
             "write for example 5s, 10m, 24h, 2d, or plain seconds",
         )
@@ -80,7 +82,7 @@ def address(value: object) -> Address | None:
         return value
     match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):([0-9]{1,5})", str(value))
     if not isinstance(value, str) or match is None or int(match[2]) > 65535:
-        raise Refusal(
+        raise ConfigRefusal(
             f"{shown(value)} is not an HTTP address",
             "write HOST:PORT, for example 127.0.0.1:9798, or null for none",
         )
@@ -91,7 +93,7 @@ def some_address(value: object) -> Address:
     """An `Address` that must be there."""
     found = address(value)
     if found is None:
-        raise Refusal("must be an address, not nothing (null)", "write HOST:PORT")
+        raise ConfigRefusal("must be an address, not nothing (null)", "write HOST:PORT")
     return found
 
 
@@ -100,7 +102,7 @@ def per_second(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.001 <= value <= 1e6:
-        raise Refusal(
+        raise ConfigRefusal(
             f"must be a number from 0.001 to 1000000, or null, not {shown(value)}",
             "write how many there may be in a second",
         )
@@ -112,11 +114,13 @@ def absolute_path(value: object, folder: Path) -> Path:
     if isinstance(value, Path):
         return folder / value
     if not isinstance(value, str) or not value or "\0" in value:
-        raise Refusal(f"must be a path, not {shown(value)}", "write a path")
+        raise ConfigRefusal(f"must be a path, not {shown(value)}", "write a path")
     try:
         path = Path(value).expanduser()
     except RuntimeError as error:
-        raise Refusal(f"{shown(value)} has no home folder", "write the path in full") from error
+        raise ConfigRefusal(
+            f"{shown(value)} has no home folder", "write the path in full"
+        ) from error
     return Path(os.path.normpath(folder / path))
 
 
@@ -124,7 +128,7 @@ def socket_path(value: object, folder: Path) -> Path:
     """A path that the kernel takes for a Unix socket."""
     path = absolute_path(value, folder)
     if len(os.fsencode(path)) > _SOCKET_LENGTH:
-        raise Refusal(
+        raise ConfigRefusal(
             f"the path of a socket may have at most {_SOCKET_LENGTH} bytes",
             "choose a shorter path, for example under /run",
         )
@@ -138,25 +142,25 @@ def store_url(value: object, folder: Path) -> str:
 
     advice = "write for example sqlite:////var/lib/metabroker/metabroker.db, or postgresql://..."
     if not isinstance(value, str):
-        raise Refusal(f"must be a URL, not {shown(value)}", advice)
+        raise ConfigRefusal(f"must be a URL, not {shown(value)}", advice)
     try:
         url = make_url(value)
         backend = url.get_backend_name()
     except (ArgumentError, ValueError) as error:
-        raise Refusal("is not a database URL", advice) from error
+        raise ConfigRefusal("is not a database URL", advice) from error
     if backend == "postgresql":
         return value
     if backend != "sqlite":
-        raise Refusal(f"a store of kind {backend!r} is not supported", advice)
+        raise ConfigRefusal(f"a store of kind {backend!r} is not supported", advice)
     if url.database in (None, "", ":memory:") or str(url.database).startswith("file:"):
-        raise Refusal("the store must be a file, so that jobs survive a restart", advice)
+        raise ConfigRefusal("the store must be a file, so that jobs survive a restart", advice)
     return f"sqlite:///{absolute_path(str(url.database), folder)}"
 
 
 def cluster_name(value: str) -> str:
     """A cluster's name: at most 32 letters, digits, `_` and `-`, not starting with a sign."""
     if _NAME.fullmatch(value) is None:
-        raise Refusal(
+        raise ConfigRefusal(
             f"{shown(value)} cannot name a cluster",
             "use at most 32 letters, digits, _ and -, the first a letter or digit",
         )
@@ -166,7 +170,7 @@ def cluster_name(value: str) -> str:
 def user_name(value: str) -> str:
     """A user's login name."""
     if _USER.fullmatch(value) is None:
-        raise Refusal(f"{shown(value)} is not a user name", "write the login name of a user")
+        raise ConfigRefusal(f"{shown(value)} is not a user name", "write the login name of a user")
     return value
 
 
@@ -174,7 +178,7 @@ def chunk(value: str) -> str:
     """What a processor needs besides itself, as in PBS's `select`: mem=2gb:Qlist=fast."""
     parts = [_RESOURCE.fullmatch(part) for part in value.split(":")]
     if len(value) > 255 or any(part is None or part[1].lower() == "ncpus" for part in parts):
-        raise Refusal(
+        raise ConfigRefusal(
             f"{shown(value)} is not what one processor needs besides itself",
             "write resources as in `select`, without ncpus, such as mem=2gb:Qlist=fast",
         )
@@ -193,14 +197,14 @@ def qsub_options(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _options(words: tuple[str, ...], wrong: str | None) -> tuple[str, ...]:
     if wrong is not None:
-        raise Refusal(wrong, "give each option as one word, or leave it out")
+        raise ConfigRefusal(wrong, "give each option as one word, or leave it out")
     return words
 
 
 def host_name(value: str) -> str:
     """A host's name or address, or an alias of an ssh_config."""
     if _HOST.fullmatch(value) is None:
-        raise Refusal(
+        raise ConfigRefusal(
             f"{shown(value)} is not a host name",
             "write the name or address of the host alone; user and port have keys of their own",
         )
@@ -230,7 +234,9 @@ def jump_host(value: object) -> JumpHost:
         value if isinstance(value, str) else "",
     )
     if match is None or not 0 < int(match[4] or 22) < 65536:
-        raise Refusal(f"{shown(value)} is not a host to go through", "write [USER@]HOST[:PORT]")
+        raise ConfigRefusal(
+            f"{shown(value)} is not a host to go through", "write [USER@]HOST[:PORT]"
+        )
     user = None if match[1] is None else user_name(match[1])
     return JumpHost(match[2] or match[3], int(match[4]) if match[4] else None, user)
 
@@ -246,14 +252,14 @@ def variables(value: object) -> object:
 
 def _variable(name: object, text: object) -> Any:
     if not isinstance(name, str) or _VARIABLE.fullmatch(name) is None:
-        raise Refusal(
+        raise ConfigRefusal(
             f"{shown(name)} cannot name an environment variable",
             "use letters, digits and _, the first no digit",
         )
     if isinstance(text, int) and not isinstance(text, bool):
         return str(text)
     if not isinstance(text, str) or "\0" in text:
-        raise Refusal(f"the value of {name} must be text", "put it in quotes")
+        raise ConfigRefusal(f"the value of {name} must be text", "put it in quotes")
     return text
 
 

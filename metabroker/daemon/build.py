@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from metabroker import accounts
 from metabroker.about import about
 from metabroker.access.rates import Rate
-from metabroker.api.middleware import Rates
+from metabroker.api.middleware import RateLimits
 from metabroker.api.server import Listen
 from metabroker.broker.core import Broker
-from metabroker.broker.resource_limits import Share, ShareLimits
+from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.clocks import EVERY
 from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
@@ -25,17 +25,14 @@ from metabroker.clusters.port import Cluster
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
-from metabroker.clusters.submit_directory import Home
+from metabroker.clusters.submit_directory import SubmitDirectory
 from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.fenced import Permit, permitted
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
-from metabroker.clusters.transports.ssh_target import Hop, Reach
-from metabroker.clusters.unconfigured import AbsentCluster
-from metabroker.config.model import Config, RealCluster
-from metabroker.config.model import OpenPBSCluster as OpenPBSConfig
-from metabroker.config.model import SimulatedCluster as SimulatedConfig
-from metabroker.config.model import SlurmCluster as SlurmConfig
+from metabroker.clusters.transports.ssh_target import Hop, SshTarget
+from metabroker.clusters.unconfigured import UnconfiguredCluster
+from metabroker.config.model import Config, OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
 from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
 from metabroker.runtime.cluster_accounts import OwnersOfStore, Users
 from metabroker.store import Store
@@ -112,16 +109,16 @@ def limits(config: Config) -> Limits:
     return Limits(component=given.component, components=given.components, total=given.total)
 
 
-def shares(config: Config) -> ShareLimits:
+def shares(config: Config) -> ResourceLimits:
     """What each user and queue may have at a time."""
     user, queue = config.limits.per_user, config.limits.per_queue
-    return ShareLimits(
-        Share(user.waiting, user.processors, user.coallocated),
-        Share(queue.waiting, queue.processors, queue.coallocated),
+    return ResourceLimits(
+        ResourceLimit(user.waiting, user.processors, user.coallocated),
+        ResourceLimit(queue.waiting, queue.processors, queue.coallocated),
     )
 
 
-def rates(config: Config) -> Rates:
+def rates(config: Config) -> RateLimits:
     """How often one user may ask."""
     given = config.rates
 
@@ -130,7 +127,7 @@ def rates(config: Config) -> Rates:
             return None
         return Rate(per_second, max(1, round(per_second * given.burst)))
 
-    return Rates(rate(given.requests), rate(given.submissions))
+    return RateLimits(rate(given.requests), rate(given.submissions))
 
 
 def listen(config: Config) -> Listen | None:
@@ -156,7 +153,7 @@ def clusters(
     for entry in made.clusters:
         configured = config.clusters.get(entry.name)
         if configured is None:
-            found.append(AbsentCluster(entry.name))
+            found.append(UnconfiguredCluster(entry.name))
         elif isinstance(configured, SimulatedConfig):
             state = config.state_file(entry.name)
             found.append(
@@ -242,10 +239,10 @@ def _transport(cluster: RealCluster, timeout: float) -> Transport:
     if cluster.run_as == "self":
         return _own_transport(cluster, timeout)
     # Where no cluster needs it, its libraries take no memory.
-    from metabroker.clusters.transports.run_as import SFTP_SERVER, ActingTransport, Ids, Sudo
+    from metabroker.clusters.transports.run_as import SFTP_SERVER, Ids, RunAsTransport, Sudo
 
     sudo = cluster.run_as == "sudo"
-    return ActingTransport(
+    return RunAsTransport(
         _own_transport(cluster, timeout),
         Sudo(_text(cluster.bin)) if sudo else Ids(),
         sftp_server=_text(cluster.sftp_server) or SFTP_SERVER,
@@ -254,18 +251,18 @@ def _transport(cluster: RealCluster, timeout: float) -> Transport:
     )
 
 
-def homes(config: Config) -> Callable[[str], Home] | None:
+def homes(config: Config) -> Callable[[str], SubmitDirectory] | None:
     """The files of users on this host; None: the daemon acts for nobody."""
     real = [c for c in config.clusters.values() if isinstance(c, RealCluster)]
     ways = {cluster.run_as for cluster in real} - {"self"}
     if not ways:
         return None
-    from metabroker.clusters.transports.run_as import SFTP_SERVER, ActingTransport, Ids, Sudo
-    from metabroker.clusters.transports.user_directory import UserHomes
+    from metabroker.clusters.transports.run_as import SFTP_SERVER, Ids, RunAsTransport, Sudo
+    from metabroker.clusters.transports.user_directory import UserDirectories
 
     near = (_text(c.sftp_server) for c in real if c.via == "local" and c.run_as != "self")
-    return UserHomes(
-        ActingTransport(
+    return UserDirectories(
+        RunAsTransport(
             LocalTransport({}),
             Ids() if "root-uid" in ways else Sudo(),
             sftp_server=next((path for path in near if path), SFTP_SERVER),
@@ -303,11 +300,11 @@ def _by_pyslurm(cluster: SlurmConfig, name: str, beside: Transport, timeout: flo
     )
 
 
-def _reach(cluster: RealCluster) -> Reach:
+def _reach(cluster: RealCluster) -> SshTarget:
     """Where the cluster's login host is."""
     assert cluster.host is not None, "the configuration was checked"
     agent = cluster.agent if cluster.agent is not None else cluster.key is None
-    return Reach(
+    return SshTarget(
         Hop(cluster.host, cluster.port, _account(cluster)),
         key=_text(cluster.key),
         certificate=_text(cluster.certificate),

@@ -13,30 +13,30 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from metabroker.access import audit
 from metabroker.access.audit import AuditError, AuditLog
 from metabroker.access.tls import TlsError
-from metabroker.api.middleware import Reception
+from metabroker.api.middleware import Middleware
 from metabroker.api.server import ApiServer
-from metabroker.broker.lease_term import Tenure
+from metabroker.broker.lease_term import LeaseTerm
 from metabroker.config.model import Config
 from metabroker.config.values import Address
-from metabroker.daemon.sharing.current_service import Present
-from metabroker.daemon.sharing.reexec import begin_anew
-from metabroker.daemon.sharing.rpc_client import Relay
+from metabroker.daemon.sharing.current_service import CurrentService
+from metabroker.daemon.sharing.reexec import reexec
+from metabroker.daemon.sharing.rpc_client import RpcClient
 from metabroker.metrics import Exporter, Meters, OfBroker, StandbyExporter
 from metabroker.runtime.clock import Clock
 from metabroker.runtime.cluster_accounts import Users, users_of
 from metabroker.runtime.executor import Hook, no_hook
-from metabroker.service.access_tokens import TokenOffice
-from metabroker.service.authorization import Rules
+from metabroker.service.access_tokens import AccessTokens
+from metabroker.service.authorization import Authorization
 from metabroker.service.service import ALONE
 from metabroker.store import LeadershipLost, Store
 from metabroker.store.requests import ANSWERED
 
 from . import build
-from .http_server import Site
-from .leader import Given, Leading
-from .lock_file import SoleOwner
+from .http_server import HttpServer
+from .leader import Leader, LeaderContext
+from .lock_file import LockFile
 from .offline import twins
-from .sharing.candidate import Candidate
+from .sharing.candidate import Campaign
 from .sharing.lease import Lease
 from .sharing.standby import StandbyService
 
@@ -75,7 +75,7 @@ class Daemon:
         *,
         offline: bool = False,
         hook: Hook = no_hook,
-        anew: Callable[[], None] = begin_anew,
+        anew: Callable[[], None] = reexec,
     ) -> None:
         """`anew` is called where another broker has taken over the lead from this one, and returns
         only if this one ends anyway."""
@@ -88,19 +88,19 @@ class Daemon:
         self._users = users_of(config)
         self._homes = build.homes(config)
         self.name = f"{socket.gethostname()} {config.socket}"
-        self._sole = SoleOwner(config.store)
+        self._sole = LockFile(config.store)
         self.store = Store(config.store)
         self.clock = Clock(self.store.leadership.now() if self.store.shared else None)
         self._changing = threading.Lock()
-        self._taken_up: Leading | None = None  # perhaps not started yet
-        self.leading: Leading | None = None
+        self._taken_up: Leader | None = None  # perhaps not started yet
+        self.leading: Leader | None = None
         self._lease: Lease | None = None
-        self._relay = Relay(self.store.requests, self.store.bell(ANSWERED), self.name)
+        self._relay = RpcClient(self.store.requests, self.store.bell(ANSWERED), self.name)
         self._standby = StandbyService(
             self.store, self._relay, self.clock, self._own(), config.lease
         )
-        self._candidate = Candidate(self.store.leadership, self.name, config.lease, self._take_up)
-        self._present = Present(self._standby)
+        self._candidate = Campaign(self.store.leadership, self.name, config.lease, self._take_up)
+        self._present = CurrentService(self._standby)
         self._registry = CollectorRegistry()
         self._of_broker = OfBroker(self._registry)
         self._exporter = StandbyExporter(self._standby.own_status)
@@ -113,11 +113,11 @@ class Daemon:
             self._present, config.socket, reception=self._reception, listen=build.listen(config)
         )
         ProcessCollector(registry=self._registry)
-        self._site = Site(config, self._present, self._registry, self)
+        self._site = HttpServer(config, self._present, self._registry, self)
 
-    def _make_reception(self) -> Reception:
-        return Reception(
-            tokens=TokenOffice(
+    def _make_reception(self) -> Middleware:
+        return Middleware(
+            tokens=AccessTokens(
                 self.store.access_tokens,
                 self.clock,
                 lambda caller: self._rules().administers(caller),
@@ -148,7 +148,7 @@ class Daemon:
         if self.leading is None:
             self._candidate.start()
 
-    def _lead(self, tenure: Tenure | None) -> None:
+    def _lead(self, tenure: LeaseTerm | None) -> None:
         """Be the one that acts; in a tenure, where another might."""
         with self._changing:
             if tenure is not None:
@@ -156,7 +156,7 @@ class Daemon:
                 self.store.term = tenure.term
                 self._lease = Lease(self.store.leadership, tenure, self._lost)
                 self._lease.start()
-            self._taken_up = leading = Leading(self._given(tenure))
+            self._taken_up = leading = Leader(self._given(tenure))
             leading.start()
             self.leading = leading
             self._present.service = leading.service
@@ -164,11 +164,11 @@ class Daemon:
             self._registry.register(Exporter(leading.service.status, leading.service.clusters))
             self._of_broker.leads(0 if tenure is None else tenure.term)
 
-    def _given(self, tenure: Tenure | None) -> Given:
+    def _given(self, tenure: LeaseTerm | None) -> LeaderContext:
         part = ALONE
         if tenure is not None:
             part = {**ALONE, "leader": self.name, "term": tenure.term}
-        return Given(
+        return LeaderContext(
             config=self._config,
             store=self.store,
             clock=self.clock,
@@ -181,7 +181,7 @@ class Daemon:
             permit=None if self._lease is None else self._lease.permit,
         )
 
-    def _take_up(self, tenure: Tenure) -> None:
+    def _take_up(self, tenure: LeaseTerm) -> None:
         """The lead could be had: take it up, or begin anew if that fails in the middle."""
         try:
             self._lead(tenure)
@@ -330,9 +330,9 @@ class Daemon:
     def _users_now(self) -> Users:
         return self._users
 
-    def _rules(self) -> Rules:
+    def _rules(self) -> Authorization:
         config = self._config
-        return Rules(
+        return Authorization(
             policy=config.policy,
             default_time=config.default_time,
             max_time=config.max_time,

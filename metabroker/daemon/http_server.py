@@ -25,7 +25,7 @@ from metabroker.web.server import WebServer
 log = logging.getLogger(__name__)
 
 
-class Site:
+class HttpServer:
     """Serves, if the configuration names an address, between `start` and `stop`."""
 
     def __init__(

@@ -19,22 +19,22 @@ from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.settings import Settings
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster
-from metabroker.clusters.submit_directory import Home
+from metabroker.clusters.submit_directory import SubmitDirectory
 from metabroker.clusters.transports.fenced import Permit
 from metabroker.config.model import Config, RealCluster
-from metabroker.daemon.sharing.rpc_server import Inbox
+from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.metrics import Meters, OfCluster, OfJobs
 from metabroker.runtime.cluster_accounts import Users
 from metabroker.runtime.engine import Engine
-from metabroker.runtime.executor import Desk, Hook
+from metabroker.runtime.executor import ClusterExecutor, Hook
 from metabroker.runtime.loop import Loop
-from metabroker.runtime.requests import Orders
+from metabroker.runtime.requests import RequestBuilder
 from metabroker.runtime.watcher import FAR, NEAR
-from metabroker.service.authorization import Rules
+from metabroker.service.authorization import Authorization
 from metabroker.service.service import DaemonService
 from metabroker.store import Store
 from metabroker.store.requests import ASKED
-from metabroker.store.rows import Names
+from metabroker.store.rows import ClusterNames
 
 from . import build
 
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LeaderContext:
     """What every broker has, and a leader needs. `users`: of the clusters, as of now; `part`: what
     it says of its part among the brokers; `permit`: asked before each step in a cluster, where
     another broker might lead."""
@@ -51,22 +51,22 @@ class Given:
     store: Store
     clock: Callable[[], float]
     users: Callable[[], Users]
-    homes: Callable[[str], Home] | None
-    rules: Rules
+    homes: Callable[[str], SubmitDirectory] | None
+    rules: Authorization
     meters: Meters
     hook: Hook
     part: Mapping[str, Any]
     permit: Permit | None = None
 
 
-class Leading:
+class Leader:
     """One broker over its clusters. Raises StoreUnavailable when made or started."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: LeaderContext) -> None:
         self._given = given
         config, store, clock = given.config, given.store, given.clock
         made = build.settings(config, store)
-        names = Names([cluster.name for cluster in made.clusters])
+        names = ClusterNames([cluster.name for cluster in made.clusters])
         self._of_jobs = OfJobs(given.meters)
         engine = Engine(
             build.broker(config, made),
@@ -107,7 +107,7 @@ class Leading:
         if self._inbox is not None:
             self._inbox.start()
 
-    def reconfigure(self, config: Config, rules: Rules) -> None:
+    def reconfigure(self, config: Config, rules: Authorization) -> None:
         """Take over what users are held against."""
         self.service.rules = rules
         self.loop.ask(lambda: self._limit(config))
@@ -131,15 +131,15 @@ class Leading:
         for closer in closers:
             closer.join()
 
-    def _make_inbox(self) -> Inbox | None:
+    def _make_inbox(self) -> RpcServer | None:
         store = self._given.store
         if store.term is None:
             return None
-        return Inbox(store.requests, store.bell(ASKED), store.term, self.service)
+        return RpcServer(store.requests, store.bell(ASKED), store.term, self.service)
 
-    def _desk(self, index: int, cluster: Cluster, orders: Orders) -> Desk:
+    def _desk(self, index: int, cluster: Cluster, orders: RequestBuilder) -> ClusterExecutor:
         configured = self._given.config.clusters.get(orders.cluster)
-        return Desk(
+        return ClusterExecutor(
             index,
             cluster,
             orders,
@@ -170,11 +170,11 @@ class Leading:
     def _post(self, event: Event) -> None:
         self.loop.post(event)
 
-    def _orders(self, made: Settings, name: str) -> Orders:
+    def _orders(self, made: Settings, name: str) -> RequestBuilder:
         given = self._given
         configured = given.config.clusters.get(name)
         shared = configured.shared_dir if configured is not None else None
-        return Orders(
+        return RequestBuilder(
             given.store,
             made,
             name,

@@ -9,7 +9,7 @@ from pathlib import Path
 from metabroker.store import StoreUnavailable
 
 
-class SoleOwner:
+class LockFile:
     """Holds the lock beside an SQLite store until it is closed, or its process ends.
 
     Raises:

@@ -18,7 +18,7 @@ from metabroker.access.tls import TlsError
 from metabroker.api.sockets import SocketError
 from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
-from metabroker.daemon.sharing.reexec import begin_anew, bury_former
+from metabroker.daemon.sharing.reexec import reap_former, reexec
 from metabroker.runtime.cluster_accounts import trouble_with_root
 from metabroker.runtime.executor import Hook, no_hook
 from metabroker.store import LeadershipLost, StoreUnavailable
@@ -35,7 +35,7 @@ Read = Callable[[], Config]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SignalFlags:
     """What signals have asked for: to end, to read the configuration; `news`: either."""
 
     stop: threading.Event
@@ -54,7 +54,7 @@ def serve(
     """Serve until SIGTERM or SIGINT; the exit code of the process. `again` is for SIGHUP."""
     logs.start(log_format)
     openfiles.raise_limit()
-    bury_former()
+    reap_former()
     stop, reload, news = threading.Event(), threading.Event(), threading.Event()
 
     def heard(number: int, _frame: object) -> None:
@@ -75,7 +75,7 @@ def serve(
     def anew() -> None:
         # Who shall end ends: the wish would be lost with the rest, and nothing can be begun now.
         if not stop.is_set():
-            begin_anew()
+            reexec()
 
     try:
         daemon = Daemon(config, offline=offline, hook=hook, anew=anew)
@@ -90,10 +90,10 @@ def serve(
         anew()
         daemon.stop()
         return 0
-    _keep_serving(daemon, notifier, Wishes(stop, reload, news), again)
+    _keep_serving(daemon, notifier, SignalFlags(stop, reload, news), again)
     if not stop.is_set() and daemon.replaced:
         log.warning("another broker leads, or may: the core has been told so, or hangs")
-        begin_anew()
+        reexec()
     failed = not daemon.alive
     log.info("ending")
     notifier.stopping()
@@ -101,7 +101,9 @@ def serve(
     return 1 if failed else 0
 
 
-def _keep_serving(daemon: Daemon, notifier: Notifier, wishes: Wishes, again: Read | None) -> None:
+def _keep_serving(
+    daemon: Daemon, notifier: Notifier, wishes: SignalFlags, again: Read | None
+) -> None:
     """Until it shall end, or cannot go on."""
     told = daemon.summary
     notifier.ready(told)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 
 from metabroker.about import about
-from metabroker.config.model import Config, SimulatedCluster
+from metabroker.config.model import Config, SimulatedConfig
 from metabroker.store.read_only import last_sizes
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ def twins(config: Config) -> Config:
     for name, cluster in config.clusters.items():
         _tell_size(name, known.get(name), cluster.processors)
         state = config.state_file(name)
-        clusters[name] = SimulatedCluster(
+        clusters[name] = SimulatedConfig(
             processors=known.get(name) or cluster.processors or _SIZE,
             claim=cluster.claim,
             commands_at_once=cluster.commands_at_once,

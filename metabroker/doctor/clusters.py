@@ -10,22 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metabroker import accounts
-from metabroker.clusters.examination import Finding, Findings, Outcome
+from metabroker.clusters.examination import CheckOutcome, CheckResult, CheckResults
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import (
-    Acting,
     Command,
     CommandLost,
     CommandMissing,
+    RunAs,
     Transport,
 )
-from metabroker.config.model import Config, RealCluster
-from metabroker.config.model import SimulatedCluster as SimulatedConfig
-from metabroker.config.model import SlurmCluster as SlurmConfig
+from metabroker.config.model import Config, RealCluster, SimulatedConfig, SlurmConfig
 from metabroker.config.onhost import overlap, part_key
 from metabroker.daemon import build
 from metabroker.runtime.cluster_accounts import users_of
@@ -41,14 +39,14 @@ class Report:
     """What was found of one cluster."""
 
     cluster: str
-    findings: list[Finding]
+    findings: list[CheckResult]
     identity: str | None = None
     """what tells it from all other clusters; None: not known"""
 
     @property
     def well(self) -> bool:
         """Whether nothing is missing that is needed."""
-        return all(found.outcome is not Outcome.MISSING for found in self.findings)
+        return all(found.outcome is not CheckOutcome.MISSING for found in self.findings)
 
 
 def examine(config: Config, *, jobs: bool, folder: Path) -> Iterator[Report]:
@@ -76,7 +74,7 @@ def _twice(config: Config, report: Report, others: list[str]) -> None:
             and isinstance(other, RealCluster)
             and overlap(here, other)
         ):
-            found = Findings()
+            found = CheckResults()
             found.miss(
                 "identity", "its own name", f"it is the same cluster as {name}: {report.identity}",
                 f"remove one of the two entries, or give each a `{part_key(here)}` of its own",
@@ -86,7 +84,7 @@ def _twice(config: Config, report: Report, others: list[str]) -> None:
 
 
 def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
-    found = Findings()
+    found = CheckResults()
     configured = config.clusters[name]
     if name in config.shared_with_submitters:
         found.warn(
@@ -128,19 +126,19 @@ def _identity(cluster: SlurmCluster | OpenPBSCluster) -> str | None:
     """What tells this cluster from all others; None: it does not say, which is told already."""
     try:
         return carry_out(cluster.identify(), cluster.transport)
-    except (Refusal, Doubt):
+    except (ClusterRefusal, UnknownOutcome):
         return None
 
 
 def _acting(
-    found: Findings,
+    found: CheckResults,
     config: Config,
     configured: RealCluster,
     name: str,
     cluster: SlurmCluster | OpenPBSCluster,
 ) -> str | None:
     """Whether we can act for users; an account for which we can."""
-    if not isinstance(cluster.transport, Acting):
+    if not isinstance(cluster.transport, RunAs):
         return None
     return run_as.examine(found, cluster, users_of(config)[name], configured.run_as)
 
@@ -155,7 +153,7 @@ def _needs_pyslurm(configured: RealCluster) -> bool:
     return isinstance(configured, SlurmConfig) and configured.access == "pyslurm"
 
 
-def _pyslurm(found: Findings, asked: PyslurmTransport, *, required: bool) -> None:
+def _pyslurm(found: CheckResults, asked: PyslurmTransport, *, required: bool) -> None:
     """Whether a pyslurm is there that fits."""
     tried = "a helper process that imports pyslurm"
     try:
@@ -167,7 +165,7 @@ def _pyslurm(found: Findings, asked: PyslurmTransport, *, required: bool) -> Non
         tell("pyslurm", tried, said.rstrip(": "), advice)
 
 
-def _login(found: Findings, transport: Transport, configured: RealCluster) -> bool:
+def _login(found: CheckResults, transport: Transport, configured: RealCluster) -> bool:
     """Whether any command can be run there at all; and what time it is there."""
     if configured.via == "local":
         return True
@@ -195,7 +193,10 @@ def _login(found: Findings, transport: Transport, configured: RealCluster) -> bo
 
 
 def _contact(
-    found: Findings, config: Config, configured: RealCluster, cluster: SlurmCluster | OpenPBSCluster
+    found: CheckResults,
+    config: Config,
+    configured: RealCluster,
+    cluster: SlurmCluster | OpenPBSCluster,
 ) -> None:
     examining = cluster.examine(
         time.time(),

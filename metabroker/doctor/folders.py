@@ -8,17 +8,17 @@ import time
 
 from metabroker.broker import tokens
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.examination import Findings
+from metabroker.clusters.examination import CheckResults
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    Doubt,
-    Marks,
+    CleanRequest,
+    ClusterRefusal,
+    ComponentRecord,
+    ComponentRequest,
     Peer,
-    Refusal,
+    UnknownOutcome,
 )
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import CommandLost, CommandMissing
@@ -31,7 +31,7 @@ _SHARE = "give every node and the host that commands run on the same folder, as 
 _LEFT = 30.0  # seconds in which what was made is removed
 
 
-def folder(found: Findings, cluster: Real, root: str) -> bool:
+def folder(found: CheckResults, cluster: Real, root: str) -> bool:
     """Make a file there, rename it, read it, remove all."""
     gate = gate_path(root, "mb-doctor", secrets.token_hex(8))
     files, tried = cluster.files, f"write and rename a file in {root}"
@@ -54,20 +54,20 @@ def folder(found: Findings, cluster: Real, root: str) -> bool:
 
 
 def job(
-    found: Findings, cluster: Real, name: str, instance: str, root: str, patience: float
+    found: CheckResults, cluster: Real, name: str, instance: str, root: str, patience: float
 ) -> None:
     """Run a job of one processor that says who it is, and see it start and end by its own record:
     so its node shares the folder, and it runs under the right account."""
     token = tokens.make(instance, _REF)
     gate = gate_path(root, token, secrets.token_hex(8))
-    order = ComponentOrder(
+    order = ComponentRequest(
         token=token, gate=gate, processors=1, seconds=60, job=0, name="doctor", component=0,
         peers=(Peer(name, 1),), script=_PROBE, args=(), environment={}, chdir=root,
         output=f"{gate}/output", error=None,
     )  # fmt: skip
     tried = f"a job of one processor that meets us in {root}"
     began = time.monotonic()
-    marks: Marks | None = None
+    marks: ComponentRecord | None = None
     try:
         given = carry_out(cluster.submit(order), cluster.transport)
         while time.monotonic() - began < patience:
@@ -76,7 +76,7 @@ def job(
                 break
             time.sleep(0.2)
         _judge(found, tried, given.native_id, marks, cluster, gate, time.monotonic() - began)
-    except (Refusal, Doubt, OSError, CommandLost, CommandMissing) as error:
+    except (ClusterRefusal, UnknownOutcome, OSError, CommandLost, CommandMissing) as error:
         advice = "see that this account may submit there: partition or queue, account, limits"
         found.miss("job", tried, str(error), advice)
     finally:
@@ -84,10 +84,10 @@ def job(
 
 
 def _judge(
-    found: Findings,
+    found: CheckResults,
     tried: str,
     identity: str,
-    marks: Marks | None,
+    marks: ComponentRecord | None,
     cluster: Real,
     gate: str,
     seconds: float,
@@ -108,9 +108,11 @@ def _remove(cluster: Real, token: str, gate: str) -> None:
     """Leave nothing, whatever has happened."""
     deadline = time.monotonic() + _LEFT
     while time.monotonic() < deadline:
-        with contextlib.suppress(Refusal, Doubt):
-            carry_out(cluster.clean(CleanOrder(token, gate, reservation=False)), cluster.transport)
+        with contextlib.suppress(ClusterRefusal, UnknownOutcome):
+            carry_out(
+                cluster.clean(CleanRequest(token, gate, reservation=False)), cluster.transport
+            )
             break
         time.sleep(0.5)
-    with contextlib.suppress(OSError, CommandLost, CommandMissing, Refusal, Doubt):
+    with contextlib.suppress(OSError, CommandLost, CommandMissing, ClusterRefusal, UnknownOutcome):
         cluster.discard(gate)

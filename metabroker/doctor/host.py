@@ -5,15 +5,15 @@ from __future__ import annotations
 import socket
 
 from metabroker.api.client import Client, ClientError
-from metabroker.clusters.examination import Finding, Findings
+from metabroker.clusters.examination import CheckResult, CheckResults
 from metabroker.config.model import Config
 from metabroker.config.values import Address
 from metabroker.runtime.cluster_accounts import trouble_with_root
 
 
-def examine_host(config: Config) -> list[Finding]:
+def examine_host(config: Config) -> list[CheckResult]:
     """The account, and each TCP address that the daemon listens at."""
-    found = Findings()
+    found = CheckResults()
     trouble = trouble_with_root(config)
     if trouble is None:
         found.ok("account", "id", "the daemon may run as this account")
@@ -39,7 +39,7 @@ def _served(config: Config) -> bool:
     return True
 
 
-def _listening(found: Findings, key: str, address: Address, *, served: bool) -> None:
+def _listening(found: CheckResults, key: str, address: Address, *, served: bool) -> None:
     tried = f"listen at {address}"
     if served:
         found.ok(key, tried, "the daemon serves")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metabroker.clusters.examination import Findings
+from metabroker.clusters.examination import CheckResults
 from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing
@@ -15,7 +15,7 @@ _SERVER = "see `sftp_server` of this cluster, and that sudo's rules allow just t
 
 
 def examine(
-    found: Findings, cluster: SlurmCluster | OpenPBSCluster, users: ClusterUsers, run_as: str
+    found: CheckResults, cluster: SlurmCluster | OpenPBSCluster, users: ClusterUsers, run_as: str
 ) -> str | None:
     """Try each account's commands and files; one account for which all works, if there is any."""
     named = [] if users.table == "same" else list(dict.fromkeys(users.table.values()))
@@ -38,7 +38,7 @@ def examine(
 
 
 def _commands(
-    found: Findings, cluster: SlurmCluster | OpenPBSCluster, account: str, run_as: str
+    found: CheckResults, cluster: SlurmCluster | OpenPBSCluster, account: str, run_as: str
 ) -> bool:
     """Each command that is run as users, asked for nothing but its release."""
     programs = ("sbatch", "scancel") if isinstance(cluster, SlurmCluster) else ("qsub", "qdel")
@@ -58,7 +58,7 @@ def _commands(
     return True
 
 
-def _files(found: Findings, cluster: SlurmCluster | OpenPBSCluster, account: str) -> bool:
+def _files(found: CheckResults, cluster: SlurmCluster | OpenPBSCluster, account: str) -> bool:
     tried = f"list / by SFTP as {account}"
     try:
         cluster.acting_for(account).files.list("/")

@@ -13,11 +13,11 @@ from metabroker import __version__, paths
 from metabroker.config import parse
 from metabroker.config.model import (
     Config,
-    Listen,
-    OpenPBSCluster,
+    ListenConfig,
+    OpenPBSConfig,
     RealCluster,
-    SimulatedCluster,
-    SlurmCluster,
+    SimulatedConfig,
+    SlurmConfig,
 )
 from metabroker.config.render import as_data
 
@@ -52,7 +52,7 @@ def page() -> str:
             roff.section("SYNOPSIS", roff.bold("/etc/metabroker/metabroker.yaml") + "\n"),
             roff.section("DESCRIPTION", roff.paragraphs(_ABOUT)),
             roff.section("KEYS", roff.listed(_keys(Config, defaults))),
-            roff.section("KEYS OF LISTEN", roff.listed(_keys(Listen, {}, "listen."))),
+            roff.section("KEYS OF LISTEN", roff.listed(_keys(ListenConfig, {}, "listen."))),
             *_clusters(defaults["clusters"]),
             roff.section("EXAMPLE", roff.example(*_EXAMPLE)),
             roff.section(
@@ -72,26 +72,26 @@ _EXAMPLE = (
 
 def _clusters(defaults: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """What any cluster has, what any real one has, and what each system's own keys are."""
-    real, simulated = set(RealCluster.model_fields), set(SimulatedCluster.model_fields)
+    real, simulated = set(RealCluster.model_fields), set(SimulatedConfig.model_fields)
     of_slurm = defaults["slurm"]
     parts: tuple[tuple[str, type[BaseModel], Mapping[str, Any], Collection[str]], ...] = (
-        ("KEYS OF A CLUSTER", SlurmCluster, of_slurm, real & simulated),
-        ("KEYS OF A SLURM OR OPENPBS CLUSTER", SlurmCluster, of_slurm, real - simulated),
+        ("KEYS OF A CLUSTER", SlurmConfig, of_slurm, real & simulated),
+        ("KEYS OF A SLURM OR OPENPBS CLUSTER", SlurmConfig, of_slurm, real - simulated),
         (
             "KEYS OF A SLURM CLUSTER",
-            SlurmCluster,
+            SlurmConfig,
             of_slurm,
-            SlurmCluster.model_fields.keys() - real,
+            SlurmConfig.model_fields.keys() - real,
         ),
         (
             "KEYS OF AN OPENPBS CLUSTER",
-            OpenPBSCluster,
+            OpenPBSConfig,
             defaults["openpbs"],
-            OpenPBSCluster.model_fields.keys() - real,
+            OpenPBSConfig.model_fields.keys() - real,
         ),
         (
             "KEYS OF A SIMULATED CLUSTER",
-            SimulatedCluster,
+            SimulatedConfig,
             defaults["simulated"],
             simulated - real,
         ),

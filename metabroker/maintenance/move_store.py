@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metabroker.config.model import Config
-from metabroker.daemon.lock_file import SoleOwner
+from metabroker.daemon.lock_file import LockFile
 from metabroker.store import Store
 from metabroker.store.backups import BackupError, Content, examine, prepared, retire
 from metabroker.store.moving import NotEmpty, Told
@@ -20,7 +20,7 @@ _WHILE = 60.0  # seconds of a lead; what is written goes on for as long as it ta
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MoveReport:
     """What was moved. `aside`: where the file is that was the store; `rows`: by table, empty if a
     run before this one had written them."""
 
@@ -29,7 +29,7 @@ class Moved:
     rows: Mapping[str, int]
 
 
-def move(config: Config, source: Path, now: float, told: Told) -> Moved:
+def move(config: Config, source: Path, now: float, told: Told) -> MoveReport:
     """Write all that is in the file `source` into the configuration's store, and put it aside.
 
     Done again after an accident, it goes on where it was.
@@ -47,7 +47,7 @@ def move(config: Config, source: Path, now: float, told: Told) -> Moved:
     if not source.is_file():
         raise BackupError(f"there is no file {source}", "name the SQLite file that was the store")
     refuse_stranger(source, "move-store")
-    with closing(SoleOwner(f"sqlite:///{source.absolute()}")):
+    with closing(LockFile(f"sqlite:///{source.absolute()}")):
         content = examine(source)
         if content.version is not None:
             raise BackupError(
@@ -61,7 +61,7 @@ def move(config: Config, source: Path, now: float, told: Told) -> Moved:
         ):
             rows = _write(old, new, told)
         stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(now))
-        return Moved(content, retire(source, stamp), rows)
+        return MoveReport(content, retire(source, stamp), rows)
 
 
 def _write(old: Store, new: Store, told: Told) -> Mapping[str, int]:

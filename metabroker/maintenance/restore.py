@@ -13,8 +13,8 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.restored import Restored, remembered, settle
 from metabroker.broker.states import JobState
 from metabroker.config.model import Config
-from metabroker.daemon.lock_file import SoleOwner
-from metabroker.store import Batch, Store
+from metabroker.daemon.lock_file import LockFile
+from metabroker.store import Store, Transaction
 from metabroker.store.backups import (
     BackupError,
     Content,
@@ -24,7 +24,7 @@ from metabroker.store.backups import (
     prepared,
     put_in_place,
 )
-from metabroker.store.rows import Names
+from metabroker.store.rows import ClusterNames
 
 _WHILE = 60.0  # seconds that settling may take
 GAP = 10_000
@@ -32,7 +32,7 @@ GAP = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RestoreOptions:
     """How a backup comes back. `force`: though the store has news of after it; `release`: waiting
     jobs go on waiting, though they may have run since; `keep_tokens`: access tokens stay good,
     those too that were revoked since; `gap`: of job numbers."""
@@ -44,7 +44,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RestoreReport:
     """What has come back. `content`: of the backup, where it was a file; `aside`: where the store
     is that was there before."""
 
@@ -56,7 +56,7 @@ class Outcome:
     aside: Path | None = None
 
 
-def restore(config: Config, backup: Path, wanted: Wanted, now: float) -> Outcome:
+def restore(config: Config, backup: Path, wanted: RestoreOptions, now: float) -> RestoreReport:
     """Put the backup in the place of the store.
 
     Raises:
@@ -65,7 +65,7 @@ def restore(config: Config, backup: Path, wanted: Wanted, now: float) -> Outcome
     """
     path = file_of(config.store)
     refuse_stranger(path, "restore")
-    with closing(SoleOwner(config.store)):
+    with closing(LockFile(config.store)):
         content = examine(backup)
         if not wanted.force:
             _refuse_news(path, content)
@@ -77,14 +77,14 @@ def restore(config: Config, backup: Path, wanted: Wanted, now: float) -> Outcome
     return replace(outcome, content=content, aside=aside)
 
 
-def restore_in_place(config: Config, wanted: Wanted, now: float) -> Outcome:
+def restore_in_place(config: Config, wanted: RestoreOptions, now: float) -> RestoreReport:
     """The store has come back by its database's own means: write down what that means.
 
     Raises:
         BackupError: a daemon runs; nothing was changed.
         StoreUnavailable: it cannot be opened, or a daemon uses it.
     """
-    with closing(SoleOwner(config.store)), closing(Store(config.store)) as store:
+    with closing(LockFile(config.store)), closing(Store(config.store)) as store:
         last = store.restorations.last_event()
         if last is None:
             raise BackupError("the store is empty", "restore its database first")
@@ -93,7 +93,7 @@ def restore_in_place(config: Config, wanted: Wanted, now: float) -> Outcome:
         return _settle(store, last, wanted, now)
 
 
-def _keep_others_out(store: Store, wanted: Wanted) -> None:
+def _keep_others_out(store: Store, wanted: RestoreOptions) -> None:
     """Lead, so that no broker that is started meanwhile does. `_settle` lets the lead go."""
     leader = store.leadership.leader()
     if store.leadership.take("metabroker restore", _WHILE) is None and not wanted.force:
@@ -136,9 +136,9 @@ def _refuse_news(path: Path, backup: Content) -> None:
         )
 
 
-def _settle(store: Store, backup_time: float, wanted: Wanted, now: float) -> Outcome:
+def _settle(store: Store, backup_time: float, wanted: RestoreOptions, now: float) -> RestoreReport:
     """Write down in the store what the lost time means for its jobs."""
-    names = Names(sorted(store.referred_clusters() | store.known_clusters().keys()))
+    names = ClusterNames(sorted(store.referred_clusters() | store.known_clusters().keys()))
     found = store.recover(names)
     last_term = max(store.leadership.term(), store.restorations.last_term())
     first_free = max(found.next_job, store.restorations.history().next_job)
@@ -152,12 +152,12 @@ def _settle(store: Store, backup_time: float, wanted: Wanted, now: float) -> Out
         attempts=remembered(found.jobs),
     )
     changed = settle(found.jobs, found.components, restored, release=wanted.release)
-    store.commit(Batch(Ready(*changed, [])), names)
+    store.commit(Transaction(Ready(*changed, [])), names)
     store.leadership.raise_to(restored.term)
     store.restorations.add(restored)
     revoked = 0 if wanted.keep_tokens else _revoke(store, now)
     held = sum(1 for job in changed[0] if job.state is JobState.HELD)
-    return Outcome(restored, held, len(changed[0]) - held, revoked)
+    return RestoreReport(restored, held, len(changed[0]) - held, revoked)
 
 
 def _revoke(store: Store, now: float) -> int:

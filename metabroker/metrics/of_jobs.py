@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from metabroker.broker.job import Component, Job
-from metabroker.broker.outbox import Entry, Ready
+from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.broker.states import Cause, JobState
 
 from .meters import CO_ALLOCATED, SINGLE, Meters
@@ -63,7 +63,7 @@ class OfJobs:
         self._meters.response.labels(kind).observe(response)
         self._meters.slowdown.labels(kind).observe(max(1.0, response / run))
 
-    def _of_attempt(self, entry: Entry, job: Job, parts: Sequence[Component]) -> None:
+    def _of_attempt(self, entry: OutboxEntry, job: Job, parts: Sequence[Component]) -> None:
         if entry.what == "placed":
             made = _Attempt(entry.detail["clusters"], entry.detail["processors"])
             self._attempts[job.id] = made
@@ -87,7 +87,7 @@ class OfJobs:
             del self._attempts[job.id]
 
     def _of_component(
-        self, entry: Entry, index: int, attempt: _Attempt, parts: Sequence[Component]
+        self, entry: OutboxEntry, index: int, attempt: _Attempt, parts: Sequence[Component]
     ) -> None:
         if entry.what == "reserved":
             attempt.reserved[index] = entry.time

@@ -6,7 +6,14 @@ No clock, no I/O, no randomness, no logging: time and random numbers are passed 
 """
 
 from metabroker.policy.aging import Aging
-from metabroker.policy.limits import Limit, Limits, Refusal, ever_fits, split_total, why_never
+from metabroker.policy.limits import (
+    Limit,
+    Limits,
+    RequestRefusal,
+    ever_fits,
+    split_total,
+    why_never,
+)
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit, worst_fit_reuse
 from metabroker.policy.planner import Launch, Planner
 from metabroker.policy.pool_fcfs import PoolFcfs
@@ -21,7 +28,7 @@ from metabroker.policy.registry import (
     make_planner,
 )
 from metabroker.policy.request import Placement, Request, Sizes
-from metabroker.policy.scheduler import Memory, Scheduler
+from metabroker.policy.scheduler import PolicyState, Scheduler
 from metabroker.policy.sequential import Sequential, sequential
 from metabroker.policy.why import Reason, Why
 
@@ -35,15 +42,15 @@ __all__ = [
     "Launch",
     "Limit",
     "Limits",
-    "Memory",
     "Options",
     "Place",
     "Placement",
     "Planner",
+    "PolicyState",
     "PoolFcfs",
     "Reason",
-    "Refusal",
     "Request",
+    "RequestRefusal",
     "Rng",
     "Scheduler",
     "Sequential",

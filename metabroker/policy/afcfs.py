@@ -4,11 +4,11 @@
 sequence for execution on the available processors." With blocking of sequential jobs: AFCFS-BS.
 """
 
-from metabroker.policy.job_mix import JobMix, Line
+from metabroker.policy.job_mix import JobMix, JobMixQueue
 
 
 class Afcfs(JobMix):
     """The queue is in order of arrival."""
 
-    def _rank(self, line: Line) -> int:
+    def _rank(self, line: JobMixQueue) -> int:
         return line.jobs[0][0]

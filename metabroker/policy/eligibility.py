@@ -12,7 +12,7 @@ from .placement import Place
 from .queue import Entry, Queue
 
 
-class Reach:
+class Eligibility:
     """Which waiting jobs could run, given the processors of the reachable clusters.
 
     `waiting`: the waiting jobs by key, `queues`: the queues by index, both the scheduler's.

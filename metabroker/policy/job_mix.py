@@ -18,7 +18,7 @@ from metabroker.policy.request import Request
 from metabroker.policy.sequential import Sequential
 
 
-class Line:
+class JobMixQueue:
     """The waiting jobs of one size and kind, in order of arrival: they are all alike.
 
     `tasks` is the size of the jobs, `gang` their kind, `needs` the processors of each.
@@ -46,7 +46,7 @@ class JobMix(Planner):
             raise ValueError(f"a job mix runs on one cluster, not on {len(processors)}")
         self._blocking = blocking
         self._free = processors[0]
-        self._lines: dict[tuple[int, bool], Line] = {}
+        self._lines: dict[tuple[int, bool], JobMixQueue] = {}
         self._newcomers: list[tuple[int, int, Request]] = []
         self._running: dict[int, int] = {}
         self._arrived = 0
@@ -54,7 +54,7 @@ class JobMix(Planner):
         self._ended = False
 
     @abstractmethod
-    def _rank(self, line: Line) -> int:
+    def _rank(self, line: JobMixQueue) -> int:
         """The place in the queue of the first job of a line: the least is the head."""
 
     def submit(self, key: int, request: Request, local: int, estimate: float, now: float) -> None:
@@ -89,23 +89,23 @@ class JobMix(Planner):
     def ever_fits(self, request: Request) -> bool:
         return request.total <= self.processors[0]
 
-    def _line(self, request: Request) -> Line:
+    def _line(self, request: Request) -> JobMixQueue:
         if isinstance(request, Sequential):
             kind = (request.tasks, False)
         else:
             kind = (request.total, True)
         line = self._lines.get(kind)
         if line is None:
-            line = self._lines[kind] = Line(*kind)
+            line = self._lines[kind] = JobMixQueue(*kind)
         return line
 
-    def _first(self) -> Line | None:
+    def _first(self) -> JobMixQueue | None:
         """The line of the first job in the queue."""
         return min(
             (line for line in self._lines.values() if line.jobs), key=self._rank, default=None
         )
 
-    def _blocked(self, newcomer: Line) -> bool:
+    def _blocked(self, newcomer: JobMixQueue) -> bool:
         """Is a job of this line, which arrives, blocked by a gang in front?"""
         if newcomer.gang or not self._blocking:
             return False

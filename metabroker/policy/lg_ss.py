@@ -5,11 +5,11 @@ tasks first, because their number indicates the service time. Equals in order of
 blocking of sequential jobs: LG-SS-BS.
 """
 
-from metabroker.policy.job_mix import JobMix, Line
+from metabroker.policy.job_mix import JobMix, JobMixQueue
 
 
 class LgSs(JobMix):
     """The queue is in order of kind and size."""
 
-    def _rank(self, line: Line) -> int:
+    def _rank(self, line: JobMixQueue) -> int:
         return -line.tasks if line.gang else line.tasks

@@ -24,7 +24,7 @@ class Limit(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RequestRefusal:
     """A request that can never run: `asked` is beyond `limit`; `largest` is the most that could."""
 
     limit: Limit
@@ -60,22 +60,22 @@ class Limits:
             if value is not None and value < 1:
                 raise ValueError(f"the limit {name} is at least 1, not {value}")
 
-    def check(self, sizes: Sizes) -> Refusal | None:
+    def check(self, sizes: Sizes) -> RequestRefusal | None:
         """The limit that the components `sizes` are beyond, if any.
 
         Not for the answer of `split_total`, which may be above the component limit.
         """
         if self.components is not None and len(sizes) > self.components:
-            return Refusal(Limit.COMPONENTS, len(sizes), self.components)
+            return RequestRefusal(Limit.COMPONENTS, len(sizes), self.components)
         largest = max(sizes)
         if self.component is not None and largest > self.component:
-            return Refusal(Limit.COMPONENT, largest, self.component, sizes.index(largest))
+            return RequestRefusal(Limit.COMPONENT, largest, self.component, sizes.index(largest))
         if self.total is not None and sum(sizes) > self.total:
-            return Refusal(Limit.TOTAL, sum(sizes), self.total)
+            return RequestRefusal(Limit.TOTAL, sum(sizes), self.total)
         return None
 
 
-def split_total(total: int, capacities: Sequence[int], limits: Limits) -> Sizes | Refusal:
+def split_total(total: int, capacities: Sequence[int], limits: Limits) -> Sizes | RequestRefusal:
     """The components of a flexible request, in decreasing size (BE07 2.4.1).
 
     As few components as possible; none above the component limit while there are fewer than
@@ -111,9 +111,9 @@ def _largest_total(rooms: Sequence[int], most: int, limits: Limits) -> int:
     return largest if limits.total is None else min(largest, limits.total)
 
 
-def _too_large(total: int, largest: int, limits: Limits) -> Refusal:
+def _too_large(total: int, largest: int, limits: Limits) -> RequestRefusal:
     by_total = limits.total is not None and largest == limits.total
-    return Refusal(Limit.TOTAL if by_total else Limit.CAPACITY, total, largest)
+    return RequestRefusal(Limit.TOTAL if by_total else Limit.CAPACITY, total, largest)
 
 
 def _equal(total: int, count: int) -> Sizes:
@@ -139,14 +139,14 @@ def ever_fits(request: Request, capacities: Sequence[int], place: Place = worst_
 
 def why_never(
     request: Request, capacities: Sequence[int], place: Place = worst_fit
-) -> Refusal | None:
+) -> RequestRefusal | None:
     """Why a request could not run even on the empty system, and the largest that could."""
     if ever_fits(request, capacities, place):
         return None
     for cluster, processors in request.needs:
         capacity = capacities[cluster] if cluster < len(capacities) else 0
         if capacity < processors:
-            return Refusal(Limit.CLUSTER, processors, capacity, cluster=cluster)
+            return RequestRefusal(Limit.CLUSTER, processors, capacity, cluster=cluster)
     decreasing = request.decreasing
     first = next(
         index
@@ -155,8 +155,8 @@ def why_never(
     )
     largest = _largest_next(decreasing[:first], decreasing[first], capacities, place)
     if not largest:
-        return Refusal(Limit.PLACES, len(decreasing), first)
-    return Refusal(Limit.CAPACITY, decreasing[first], largest, request.order[first])
+        return RequestRefusal(Limit.PLACES, len(decreasing), first)
+    return RequestRefusal(Limit.CAPACITY, decreasing[first], largest, request.order[first])
 
 
 def _largest_next(placed: Sizes, size: int, capacities: Sequence[int], place: Place) -> int:

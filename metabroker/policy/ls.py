@@ -10,7 +10,7 @@ from metabroker.policy.aging import Aging
 from metabroker.policy.placement import Place, Rng
 from metabroker.policy.queue import Entry, Queue, Start
 from metabroker.policy.request import Request
-from metabroker.policy.scheduler import Memory, Scheduler
+from metabroker.policy.scheduler import PolicyState, Scheduler
 
 
 class LocalSchedulers(Scheduler):
@@ -93,10 +93,10 @@ class DisableOrderLocalSchedulers(LocalSchedulers):
         self._at_arrivals = at_arrivals
         self._order = list(self._queues.values())
 
-    def memory(self) -> Memory:
+    def memory(self) -> PolicyState:
         return super().memory()._replace(order=tuple(queue.index for queue in self._order))
 
-    def recall(self, memory: Memory) -> None:
+    def recall(self, memory: PolicyState) -> None:
         super().recall(memory)
         if memory.order:
             self._order = [self._queues[index] for index in memory.order]

@@ -17,7 +17,7 @@ from metabroker.policy.queue import Entry
 from metabroker.policy.request import Placement
 
 
-class _Rivals:
+class _ContentionGroup:
     """The waiting jobs that can run in the same set of clusters."""
 
     __slots__ = ("count", "guard", "mask", "overtakers", "waiting")
@@ -55,7 +55,7 @@ class Overtaking:
         self._everywhere = (1 << clusters) - 1
         self._waiting = waiting
         self._aside = aside
-        self._rivals: dict[int, _Rivals] = {}
+        self._rivals: dict[int, _ContentionGroup] = {}
         self._now = -inf
         self._stale = False
 
@@ -64,7 +64,7 @@ class Overtaking:
         mask = self._mask(entry)
         rivals = self._rivals.get(mask)
         if rivals is None:
-            rivals = self._rivals[mask] = _Rivals(mask)
+            rivals = self._rivals[mask] = _ContentionGroup(mask)
         waiting = rivals.waiting
         if waiting and waiting[-1][0] > entry[0]:
             rivals.waiting = deque(sorted([*self._living(rivals), entry]))
@@ -170,20 +170,20 @@ class Overtaking:
         elif len(rivals.waiting) > 2 * rivals.count + 16:
             rivals.waiting = deque(self._living(rivals))
 
-    def _living(self, rivals: _Rivals) -> Iterable[Entry]:
+    def _living(self, rivals: _ContentionGroup) -> Iterable[Entry]:
         # By seq: a job that left and came back to its old place may be among them twice.
         waiting = self._waiting
         living = {job[0]: job for job in rivals.waiting if waiting.get(job[1]) == job}
         return living.values()
 
-    def _oldest(self, rivals: _Rivals) -> Entry:
+    def _oldest(self, rivals: _ContentionGroup) -> Entry:
         """The oldest waiting job (there is one)."""
         waiting, jobs = self._waiting, rivals.waiting
         while waiting.get(jobs[0][1]) != jobs[0]:
             jobs.popleft()
         return jobs[0]
 
-    def _renew(self, changed: Iterable[_Rivals]) -> None:
+    def _renew(self, changed: Iterable[_ContentionGroup]) -> None:
         """Find the guards that are missing; a guard stays one until it leaves."""
         different = False
         for rivals in changed:
@@ -197,7 +197,7 @@ class Overtaking:
         guards = [rivals.guard for rivals in self._rivals.values() if rivals.guard is not None]
         self.guards = sorted(guards)
 
-    def _find_guard(self, rivals: _Rivals) -> Entry | None:
+    def _find_guard(self, rivals: _ContentionGroup) -> Entry | None:
         """The oldest of these jobs, if it is protected; those aside do not count."""
         if not self._due(rivals, self._oldest(rivals)):
             return None
@@ -206,7 +206,7 @@ class Overtaking:
                 return entry if self._due(rivals, entry) else None
         return None
 
-    def _due(self, rivals: _Rivals, entry: Entry) -> bool:
+    def _due(self, rivals: _ContentionGroup, entry: Entry) -> bool:
         if self._now - entry[5] >= self._wait:
             return True
         bound = self._bound

@@ -27,13 +27,13 @@ from metabroker.policy.queue import Entry, Queue, Start
 from metabroker.policy.request import Request
 from metabroker.policy.why import Reason, Why
 
-from .eligibility import Reach
+from .eligibility import Eligibility
 
 DISCIPLINES = ("FCFS", "FPFS")
 """The names of the disciplines of a queue."""
 
 
-class Memory(NamedTuple):
+class PolicyState(NamedTuple):
     """What the next decisions depend on besides the waiting jobs: ints, and tuples of them."""
 
     next_seq: int
@@ -74,7 +74,7 @@ class Scheduler(ABC):
         self._rng = rng
         self._waiting: dict[int, Entry] = {}
         self._queues: dict[int, Queue] = {}
-        self._reach = Reach(place, self._waiting, self._queues)
+        self._reach = Eligibility(place, self._waiting, self._queues)
         self._watch: Overtaking | None = None
         if aging is not None:
             self._watch = Overtaking(aging, clusters, self._waiting, self._reach.aside)
@@ -346,12 +346,12 @@ class Scheduler(ABC):
 
     # What survives a restart.
 
-    def memory(self) -> Memory:
+    def memory(self) -> PolicyState:
         """What a store has to keep, besides the waiting jobs, for a restart to change nothing."""
         overtakers = () if self._watch is None else tuple(sorted(self._watch.counts().items()))
-        return Memory(self._next_seq, overtakers)
+        return PolicyState(self._next_seq, overtakers)
 
-    def recall(self, memory: Memory) -> None:
+    def recall(self, memory: PolicyState) -> None:
         """Go on from memory(), once the waiting jobs have arrived with the seqs that they had."""
         self._next_seq = max(self._next_seq, memory.next_seq)
         if self._watch is not None:

@@ -21,9 +21,9 @@ from metabroker.broker.job import NewJob
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.policy import Limits, Place
-from metabroker.policy.scheduler import Memory
-from metabroker.store import Accepted, Batch, Store, StoreUnavailable
-from metabroker.store.rows import Names
+from metabroker.policy.scheduler import PolicyState
+from metabroker.store import Accepted, Store, StoreUnavailable, Transaction
+from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Submission
 
 _LOG = "ask the administrator to look into the daemon's log"
@@ -64,7 +64,7 @@ Item = Event | Ask | AskToSubmit
 class _Pending:
     """A transaction that is not durable yet, and what waits for it."""
 
-    batch: Batch
+    batch: Transaction
     answers: list[tuple[Answer, int]]
 
 
@@ -94,7 +94,7 @@ class Engine:
         self,
         broker: Broker,
         store: Store,
-        names: Names,
+        names: ClusterNames,
         limits: Limits,
         place: Place,
         written: Callable[[Ready], None] = lambda _ready: None,
@@ -113,7 +113,7 @@ class Engine:
         self._took = took
         self._mishap = mishap
         self._pending: _Pending | None = None
-        self._memory: Memory | None = None
+        self._memory: PolicyState | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
 
     def recover(self, now: float) -> Sequence[Effect]:
@@ -267,7 +267,7 @@ class Engine:
             self._mishap(mishap)
         rows = self._cluster_rows(intake)
         self._pending = _Pending(
-            Batch(ready, intake.accepted, rows, self._new_memory()), intake.answers
+            Transaction(ready, intake.accepted, rows, self._new_memory()), intake.answers
         )
         return self.flush()
 
@@ -282,7 +282,7 @@ class Engine:
     def _recall(self, found: Any) -> None:
         """Remember, unless the clusters are others now: then counting begins anew."""
         if found is not None and found["clusters"] == list(self.names.names):
-            self.broker.recall(Memory(*found["memory"]))
+            self.broker.recall(PolicyState(*found["memory"]))
 
     def _cluster_rows(self, intake: _Intake) -> list[dict[str, Any]]:
         """Sizes and versions of clusters that have changed: what a restart goes by."""

@@ -33,9 +33,9 @@ from metabroker.broker.events import (
 )
 from metabroker.broker.states import Cause, Step
 from metabroker.clusters.operation import Operation, Pause
-from metabroker.clusters.port import Cluster, Doubt, Refusal
+from metabroker.clusters.port import Cluster, ClusterRefusal, UnknownOutcome
 
-from .requests import Orders
+from .requests import RequestBuilder
 
 STEPS = {
     Stage: Step.STAGE,
@@ -62,18 +62,18 @@ _NO_FOLDER = "the store does not know the component's folder"
 _NAPS = (0.02, 0.02, 0.02, 0.04, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5)
 
 
-def carrying(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
+def carrying(effect: Owed, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
     """Carry out one effect; a refusal or a doubt is an answer too."""
     step = step_of(effect)
     try:
         return (yield from _steps(effect, cluster, orders))
-    except Refusal as refusal:
+    except ClusterRefusal as refusal:
         return Refused(effect.ref, step, refusal.cause, refusal.detail)
-    except Doubt as doubt:
+    except UnknownOutcome as doubt:
         return Unsure(effect.ref, step, doubt.detail, doubt.fenced)
 
 
-def _steps(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
+def _steps(effect: Owed, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
     ref = effect.ref
     if isinstance(effect, Stage):
         moved = yield from cluster.stage(orders.stage(effect), orders.home_of(ref))
@@ -105,7 +105,7 @@ def _steps(effect: Owed, cluster: Cluster, orders: Orders) -> Operation[Event]:
     return _at_gate(effect, cluster, orders)
 
 
-def _at_gate(effect: Open | Discard, cluster: Cluster, orders: Orders) -> Event:
+def _at_gate(effect: Open | Discard, cluster: Cluster, orders: RequestBuilder) -> Event:
     """What needs no command, only the component's gate."""
     ref = effect.ref
     gate = orders.gate(ref)
@@ -114,16 +114,16 @@ def _at_gate(effect: Open | Discard, cluster: Cluster, orders: Orders) -> Event:
             cluster.discard(gate, orders.keep(ref) if effect.keep else None)
         return Discarded(ref)
     if gate is None:
-        raise Refusal(Cause.LOST, _NO_FOLDER)
+        raise ClusterRefusal(Cause.LOST, _NO_FOLDER)
     cluster.open(gate, orders.peers(ref))
     return Opened(ref)
 
 
-def _arming(effect: Arm, cluster: Cluster, orders: Orders) -> Operation[Event]:
+def _arming(effect: Arm, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
     """Arm the gate, and wait a moment for the component's answer: a dead one gives none."""
     gate = orders.gate(effect.ref)
     if gate is None:
-        raise Refusal(Cause.LOST, _NO_FOLDER)
+        raise ClusterRefusal(Cause.LOST, _NO_FOLDER)
     cluster.introduce(gate, orders.peers(effect.ref))
     cluster.arm(gate)
     for nap in _NAPS:
@@ -132,10 +132,10 @@ def _arming(effect: Arm, cluster: Cluster, orders: Orders) -> Operation[Event]:
         yield Pause(nap)
     if cluster.ready(gate):
         return Armed(effect.ref)
-    raise Doubt("the component does not answer at the barrier")
+    raise UnknownOutcome("the component does not answer at the barrier")
 
 
-def carrying_stray(effect: CleanStray, cluster: Cluster, orders: Orders) -> Operation[None]:
+def carrying_stray(effect: CleanStray, cluster: Cluster, orders: RequestBuilder) -> Operation[None]:
     """Remove something of ours that nobody needs, with its gate where that is not needed."""
     order = orders.clean_token(effect.token)
     yield from cluster.clean(order)

@@ -16,19 +16,19 @@ from collections.abc import Callable
 from metabroker.about import about
 from metabroker.broker import tokens
 from metabroker.broker.effects import CleanStray, Fetch, Owed, Reserve, Stage, Submit, Unclaimed
-from metabroker.broker.events import Event, Observed, Refused, Unreachable, Unsure
+from metabroker.broker.events import ClusterUnreachable, Event, Observed, Refused, Unsure
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import carry_out
-from metabroker.clusters.port import Cluster, Doubt, Refusal
+from metabroker.clusters.port import Cluster, ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.metrics.of_clusters import OfCluster
 from metabroker.store import StoreUnavailable
 
 from .execution import carrying, carrying_stray, step_of
 from .fair_pool import FairPool
-from .requests import Orders
-from .watcher import NEAR, Pace, Watchers, as_account
+from .requests import RequestBuilder
+from .watcher import NEAR, Watchers, WatchInterval, as_account
 
 log = logging.getLogger(__name__)
 
@@ -51,21 +51,21 @@ class Stopped(Exception):
     """What was under way was ended between two of its steps."""
 
 
-class Desk:
+class ClusterExecutor:
     """All that is asked of one cluster."""
 
     def __init__(
         self,
         index: int,
         cluster: Cluster,
-        orders: Orders,
+        orders: RequestBuilder,
         post: Callable[[Event], None],
         *,
         workers: int,
         clock: Callable[[], float],
         hook: Hook = no_hook,
         meter: OfCluster | None = None,
-        pace: Pace = NEAR,
+        pace: WatchInterval = NEAR,
     ) -> None:
         self.index = index
         self.name = orders.cluster
@@ -160,7 +160,7 @@ class Desk:
             return carry_out(task, self._transport, self._rest(effect))
         except Stopped as stopped:
             return Unsure(effect.ref, step, str(stopped))
-        except Doubt as doubt:
+        except UnknownOutcome as doubt:
             return Unsure(effect.ref, step, doubt.detail)
         except OSError as error:
             # Its text would name the gate's folder, which is a secret.
@@ -207,7 +207,7 @@ class Desk:
             cluster = as_account(self.cluster, account)
             task = carrying_stray(effect, cluster, self._orders)
             carry_out(task, self._transport, self._wait)
-        except (Refusal, Doubt, Stopped) as error:
+        except (ClusterRefusal, UnknownOutcome, Stopped) as error:
             log.warning("%s: %s: %s", self.name, effect.token, error, extra=extra)
         except Exception:
             log.exception("%s: %s", self.name, effect.token, extra=extra)
@@ -235,12 +235,12 @@ class Desk:
             snapshot = carry_out(looking, self._transport, self._wait)
         except Stopped:
             return
-        except (Refusal, Doubt) as error:
+        except (ClusterRefusal, UnknownOutcome) as error:
             self._seen(False, str(error))
-            self._post(Unreachable(self.index, str(error)))
+            self._post(ClusterUnreachable(self.index, str(error)))
         except Exception as error:
             log.exception("%s: cannot be looked at", self.name, extra=about(cluster=self.name))
-            self._post(Unreachable(self.index, f"{type(error).__name__}: {error}"))
+            self._post(ClusterUnreachable(self.index, f"{type(error).__name__}: {error}"))
         else:
             self._seen(True, "")
             self._post(Observed(self.index, snapshot))

@@ -24,7 +24,7 @@ from metabroker.store import LeadershipLost, StoreUnavailable
 
 from .engine import Ask, AskToSubmit, Engine, Item
 from .execution import step_of
-from .executor import Desk
+from .executor import ClusterExecutor
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,9 @@ class _Call:
 class Loop:
     """Engine, desks, and the line of what has come in."""
 
-    def __init__(self, engine: Engine, desks: Sequence[Desk], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, engine: Engine, desks: Sequence[ClusterExecutor], clock: Callable[[], float]
+    ) -> None:
         self.engine = engine
         self._desks = desks
         self._clock = clock
@@ -199,7 +201,7 @@ class Loop:
             self.post(Unsure(effect.ref, step_of(effect), why))
 
 
-def _hand_over(effect: Effect, desk: Desk) -> None:
+def _hand_over(effect: Effect, desk: ClusterExecutor) -> None:
     if isinstance(effect, Watch):
         desk.watcher.watch(effect.ref)
     elif isinstance(effect, Unwatch):

@@ -18,15 +18,15 @@ from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import APART, HOME, former_gate_path, gate_path
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    FetchOrder,
+    CleanRequest,
+    ClusterRefusal,
+    ComponentRequest,
+    FetchRequest,
     Peer,
-    Refusal,
-    ReserveOrder,
-    StageOrder,
+    ReserveRequest,
+    StageRequest,
 )
-from metabroker.clusters.submit_directory import Home, LocalHome
+from metabroker.clusters.submit_directory import LocalSubmitDirectory, SubmitDirectory
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
 
@@ -60,7 +60,7 @@ def spec_of(
     }
 
 
-class _Place(NamedTuple):
+class _Target(NamedTuple):
     """Where a job meets the broker in one cluster, and as whom."""
 
     chdir: str
@@ -69,7 +69,7 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class RequestBuilder:
     """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
     folder, or the home of its account where the broker acts for users. `home`: the daemon's own
     files, `homes`: those of a user who submits; `users`: who may begin something there now, where
@@ -79,10 +79,10 @@ class Orders:
     settings: Settings
     cluster: str
     shared_dir: str | None = None
-    home: Home = field(default_factory=LocalHome)
-    homes: Callable[[str], Home] | None = None
+    home: SubmitDirectory = field(default_factory=LocalSubmitDirectory)
+    homes: Callable[[str], SubmitDirectory] | None = None
     users: Callable[[], Users] = dict
-    _places: dict[int, _Place] = field(default_factory=dict, repr=False)
+    _places: dict[int, _Target] = field(default_factory=dict, repr=False)
     _owners: dict[int, str] = field(default_factory=dict, repr=False)
 
     def token(self, ref: Ref) -> str:
@@ -127,31 +127,31 @@ class Orders:
             return users is None and account is None
         return users.account(self.store.owner(ref.job)) == account
 
-    def _place(self, job: int) -> _Place:
+    def _place(self, job: int) -> _Target:
         """Where the job meets the broker: it never changes, and gates are looked at often."""
         found = self._places.get(job)
         if found is None:
             chdir, secret = self.store.meeting_place(job)
-            found = _Place(chdir, secret, self.store.account(job, self.cluster))
+            found = _Target(chdir, secret, self.store.account(job, self.cluster))
             if len(self._places) >= _MOST_PLACES:
                 self._places.clear()
             self._places[job] = found
         return found
 
-    def reserve(self, effect: Reserve) -> ReserveOrder:
+    def reserve(self, effect: Reserve) -> ReserveRequest:
         """The order of a reservation."""
-        return ReserveOrder(self.token(effect.ref), effect.processors, effect.seconds)
+        return ReserveRequest(self.token(effect.ref), effect.processors, effect.seconds)
 
-    def submit(self, effect: Submit) -> ComponentOrder:
+    def submit(self, effect: Submit) -> ComponentRequest:
         """The order of a component's job."""
         ref = effect.ref
         script, spec, secret = self.store.script(ref.job)
         peers = self.peers(ref)
         barrier = self.settings.barrier_patience if effect.barrier else None
         default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
-        return ComponentOrder(
+        return ComponentRequest(
             token=self.token(ref),
-            gate=self._gate(ref, _Place(spec["chdir"], secret, self.account(ref))),
+            gate=self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
             processors=effect.processors,
             seconds=effect.seconds,
             job=ref.job,
@@ -171,32 +171,32 @@ class Orders:
             works=bool(spec.get("stage_in") or spec.get("stage_out")),
         )
 
-    def home_of(self, ref: Ref) -> Home:
+    def home_of(self, ref: Ref) -> SubmitDirectory:
         """Where the job's files come from, and its results go to.
 
         Raises:
-            Refusal: they are a user's for whom nobody may act here any more.
+            ClusterRefusal: they are a user's for whom nobody may act here any more.
         """
         owner = self.store.script(ref.job)[1].get("owner")
         if owner is None:
             return self.home
         if self.homes is None:
-            raise Refusal(Cause.INVALID, f"the daemon does not act for {owner} any more")
+            raise ClusterRefusal(Cause.INVALID, f"the daemon does not act for {owner} any more")
         return self.homes(owner)
 
-    def stage(self, effect: Stage) -> StageOrder:
+    def stage(self, effect: Stage) -> StageRequest:
         """The order to send a component's files."""
         _, spec, secret = self.store.script(effect.ref.job)
-        place = _Place(spec["chdir"], secret, self.account(effect.ref))
+        place = _Target(spec["chdir"], secret, self.account(effect.ref))
         gate = self._gate(effect.ref, place)
-        return StageOrder(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
+        return StageRequest(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
 
-    def fetch(self, effect: Fetch) -> FetchOrder:
+    def fetch(self, effect: Fetch) -> FetchRequest:
         """The order to bring a component's results back."""
         ref = effect.ref
         _, spec, secret = self.store.script(ref.job)
-        return FetchOrder(
-            self._gate(ref, _Place(spec["chdir"], secret, self.account(ref))),
+        return FetchRequest(
+            self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
             spec["submit_dir"],
             f"metabroker-{ref.job}.{ref.component}",
             tuple(spec["stage_out"]),
@@ -207,14 +207,14 @@ class Orders:
         """Where results that cannot be brought back stay, in the component's cluster."""
         return f"{self._root(self._place(ref.job)).rstrip('/')}/{tokens.kept(ref)}"
 
-    def clean(self, effect: Clean) -> CleanOrder:
+    def clean(self, effect: Clean) -> CleanRequest:
         """The order to leave nothing of a component."""
-        return CleanOrder(self.token(effect.ref), self.gate(effect.ref), effect.reservation)
+        return CleanRequest(self.token(effect.ref), self.gate(effect.ref), effect.reservation)
 
-    def clean_token(self, token: str) -> CleanOrder:
+    def clean_token(self, token: str) -> CleanRequest:
         """The order to leave nothing of a token that nobody needs."""
         ref = tokens.parse(self.settings.instance, token)
-        return CleanOrder(token, None if ref is None else self.gate(ref))
+        return CleanRequest(token, None if ref is None else self.gate(ref))
 
     def peers(self, ref: Ref) -> tuple[Peer, ...]:
         """All components of the attempt, in order."""
@@ -223,14 +223,14 @@ class Orders:
             Peer(row["cluster"], row["asked"], tuple(row["hosts"].split())) for row in rows
         )
 
-    def _gate(self, ref: Ref, place: _Place) -> str:
+    def _gate(self, ref: Ref, place: _Target) -> str:
         token = self.token(ref)
         own = hashlib.sha256(f"{place.secret} {token}".encode()).hexdigest()[:20]
         if place.secret.startswith(APART):
             return gate_path(self._root(place), token, own)
         return former_gate_path(self._root(place), token, own, place.account)
 
-    def _root(self, place: _Place) -> str:
+    def _root(self, place: _Target) -> str:
         """The folder in which its gates are. A user's own are at home where there is none for all:
         others may write in a folder of theirs that many work in."""
         if self.shared_dir is not None:

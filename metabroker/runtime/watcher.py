@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from metabroker.about import about
 from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import Cluster, Doubt, Marks, Refusal
+from metabroker.clusters.port import Cluster, ClusterRefusal, ComponentRecord, UnknownOutcome
 from metabroker.store import StoreUnavailable
 
-from .requests import Orders
+from .requests import RequestBuilder
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ _UNWRITTEN = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WatchInterval:
     """Seconds between two looks: `quick` while a component is on its way to its start, else
     `slow`. With `growth` above 1 the pause grows from `quick` to `slow` while nothing changes."""
 
@@ -43,8 +43,8 @@ class Pace:
         return self.quick if news else min(self.slow, max(self.quick, pause) * self.growth)
 
 
-NEAR = Pace(0.03, 0.1)
-FAR = Pace(0.25, 2.0, growth=1.25)
+NEAR = WatchInterval(0.03, 0.1)
+FAR = WatchInterval(0.25, 2.0, growth=1.25)
 """Each look is a command on a login host that others use too."""
 
 
@@ -60,10 +60,10 @@ class Watchers:
     def __init__(
         self,
         cluster: Cluster,
-        orders: Orders,
+        orders: RequestBuilder,
         post: Callable[[Event], None],
         name: str,
-        pace: Pace = NEAR,
+        pace: WatchInterval = NEAR,
     ) -> None:
         self._cluster = cluster
         self._orders = orders
@@ -101,7 +101,7 @@ class Watchers:
         try:
             account = self._orders.account(ref)
             cluster = as_account(self._cluster, account)
-        except (Doubt, StoreUnavailable) as error:
+        except (UnknownOutcome, StoreUnavailable) as error:
             extra = about(ref, self._name)
             log.warning(
                 "%s: component %s is not watched yet: %s", self._name, ref, error, extra=extra
@@ -128,10 +128,10 @@ class Watcher:
     def __init__(
         self,
         cluster: Cluster,
-        orders: Orders,
+        orders: RequestBuilder,
         post: Callable[[Event], None],
         name: str,
-        pace: Pace = NEAR,
+        pace: WatchInterval = NEAR,
     ) -> None:
         self._pace = pace
         self._cluster = cluster
@@ -139,7 +139,7 @@ class Watcher:
         self._post = post
         self._name = name
         self._wake = threading.Condition()
-        self._seen: dict[Ref, Marks] = {}
+        self._seen: dict[Ref, ComponentRecord] = {}
         self._gates: dict[Ref, str] = {}
         self._begun: dict[Ref, float] = {}  # seen to start, not when
         self._fresh = False  # a component came after the last look
@@ -149,7 +149,7 @@ class Watcher:
     def watch(self, ref: Ref) -> None:
         """Look at this component from now on."""
         with self._wake:
-            self._seen[ref] = Marks()
+            self._seen[ref] = ComponentRecord()
             self._fresh = True
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -187,7 +187,7 @@ class Watcher:
                 seen, fresh, self._fresh = dict(self._seen), self._fresh, False
             try:
                 news = self._look(seen) or fresh
-            except (Doubt, Refusal) as error:
+            except (UnknownOutcome, ClusterRefusal) as error:
                 extra = about(cluster=self._name)
                 log.warning(
                     "%s: cannot look at components' records: %s", self._name, error, extra=extra
@@ -201,7 +201,7 @@ class Watcher:
                 on_its_way = any(m.started is None for m in seen.values())
                 pause = self._pace.after(pause, news=news, on_its_way=on_its_way)
 
-    def _look(self, seen: dict[Ref, Marks]) -> bool:
+    def _look(self, seen: dict[Ref, ComponentRecord]) -> bool:
         """One look; whether it told anything new."""
         told = False
         gates = {self._gate(ref): ref for ref in seen}
@@ -221,7 +221,7 @@ class Watcher:
                 self._post(event)
         return told
 
-    def _dated(self, ref: Ref, before: Marks, marks: Marks) -> Marks:
+    def _dated(self, ref: Ref, before: ComponentRecord, marks: ComponentRecord) -> ComponentRecord:
         """The marks, with a start that is not written down for long, or was told before. When it
         was is as good as the looks then; a job that runs must not be taken for one that waits."""
         if not marks.begun or (marks.started is not None and before.started is None):
@@ -244,7 +244,7 @@ class Watcher:
         return gate
 
 
-def news(ref: Ref, before: Marks, after: Marks) -> list[Event]:
+def news(ref: Ref, before: ComponentRecord, after: ComponentRecord) -> list[Event]:
     """What has happened between two looks."""
     events: list[Event] = []
     hosts = " ".join(after.hosts)

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from metabroker.access import secret
-from metabroker.api.identity import Names, NoName
-from metabroker.api.service import Bearer, Failure, Json, ServiceError, TokenWish
+from metabroker.api.identity import NoName, UserNames
+from metabroker.api.service import Bearer, Failure, Json, ServiceError, TokenRequest
 from metabroker.store import StoreUnavailable
-from metabroker.store.access_tokens import AccessTokens, TokenRow
+from metabroker.store.access_tokens import TokenRow, TokenTable
 from metabroker.submission.model import Caller
 
 T = TypeVar("T")
@@ -29,8 +29,8 @@ _NOTED = 60.0  # seconds between two notes of a token's use
 log = logging.getLogger(__name__)
 
 
-class TokenOffice:
-    """`metabroker.api.service.Tokens` over the store.
+class AccessTokens:
+    """`metabroker.api.service.TokenService` over the store.
 
     Raises (when made):
         StoreUnavailable: they cannot be read.
@@ -38,7 +38,7 @@ class TokenOffice:
 
     def __init__(
         self,
-        rows: AccessTokens,
+        rows: TokenTable,
         clock: Callable[[], float],
         administers: Callable[[Caller], bool],
         *,
@@ -50,7 +50,7 @@ class TokenOffice:
         self._clock = clock
         self._administers = administers
         self._shared = shared
-        self._names = Names()
+        self._names = UserNames()
         self._lock = threading.Lock()
         self._known = {row.id: row for row in rows.all()}
         self._noted: dict[str, float] = {}
@@ -76,7 +76,7 @@ class TokenOffice:
         self._note_use(row, now)
         return Bearer(Caller(uid, row.user, row.id), row.scope)
 
-    def create(self, caller: Caller, wish: TokenWish) -> Json:
+    def create(self, caller: Caller, wish: TokenRequest) -> Json:
         """A new one; see `Tokens`."""
         user = wish.user or caller.user
         if user != caller.user:
@@ -159,7 +159,7 @@ class TokenOffice:
                 "ask an administrator: users may make tokens for themselves only",
             )
 
-    def _possible(self, user: str, wish: TokenWish) -> None:
+    def _possible(self, user: str, wish: TokenRequest) -> None:
         try:
             uid = self._names.uid(user)
         except NoName as error:

@@ -15,7 +15,7 @@ from metabroker.submission.times import format_time
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Authorization:
     """The configured rules; times in seconds."""
 
     policy: str

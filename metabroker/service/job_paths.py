@@ -23,7 +23,7 @@ _AT_A_TIME = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Candidate:
     """A cluster that the job could be put on. `here`: its files are this host's; `meets`: its jobs
     meet the broker in their own folders; `account`: whose the jobs are; None: the daemon's."""
 
@@ -39,7 +39,7 @@ class Paths:
     def __init__(self) -> None:
         self._free = threading.BoundedSemaphore(_AT_A_TIME)
 
-    def wrong(self, submission: Submission, places: Iterable[Place]) -> str | None:
+    def wrong(self, submission: Submission, places: Iterable[Candidate]) -> str | None:
         """Why the job could run nowhere: with named clusters because of one, else because of all;
         None: it may."""
         found = [self._in_time(partial(_wrong, submission, place)) for place in places]
@@ -64,7 +64,7 @@ class Paths:
         return told[0] if told else None
 
 
-def _wrong(submission: Submission, place: Place) -> str | None:
+def _wrong(submission: Submission, place: Candidate) -> str | None:
     if not place.here:
         return None
     folder = PurePosixPath(submission.chdir)
@@ -84,7 +84,7 @@ def _wrong(submission: Submission, place: Place) -> str | None:
 _DEVICES = PurePosixPath("/dev")
 
 
-def _unusable(folder: PurePosixPath, place: Place, *, sure: bool) -> str | None:
+def _unusable(folder: PurePosixPath, place: Candidate, *, sure: bool) -> str | None:
     """`sure`: the daemon itself must make something there."""
     missing = _missing(folder)
     if missing is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from metabroker.api.service import Failure, ServiceError
 from metabroker.broker.core import Broker
-from metabroker.broker.orphans import Leftover
+from metabroker.broker.orphans import Orphan
 from metabroker.broker.restored import Restored
 
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ def lost_job(restored: Restored, number: int) -> ServiceError:
     )
 
 
-def _view(broker: Broker, left: Leftover) -> Json:
+def _view(broker: Broker, left: Orphan) -> Json:
     native = left.native
     return {
         "name": left.token,

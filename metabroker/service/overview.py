@@ -24,14 +24,14 @@ _LEAST_OF_A_QUEUE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Selection:
     """The numbers of the jobs that are shown, and why those in queues wait."""
 
     jobs: tuple[int, ...]
     waiting: dict[int, reasons.Waiting]
 
 
-def choose(broker: Broker, now: float) -> Chosen:
+def choose(broker: Broker, now: float) -> Selection:
     """Which jobs are shown. To be asked in the core's thread."""
     first = _of_each_queue(broker)
     under_way: list[tuple[float, int]] = []
@@ -45,7 +45,7 @@ def choose(broker: Broker, now: float) -> Chosen:
     places = reasons.waiting(broker, now, most=first)
     shown += islice(places, 2 * MOST_WAITING)
     shown += islice(sorted(held), first)
-    return Chosen(tuple(shown), places)
+    return Selection(tuple(shown), places)
 
 
 def _of_each_queue(broker: Broker) -> int:

@@ -21,7 +21,7 @@ ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
 _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
 
 
-class Reading:
+class Queries:
     """Those calls of `metabroker.api.service.Service` that the store answers."""
 
     def __init__(self, store: Store, places: Callable[[Sequence[Row]], Places]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from metabroker.broker.core import Broker
 from metabroker.broker.job import Job, NewJob
-from metabroker.broker.resource_limits import Measure, Usage, whose
+from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.policy import Reason, Request, Why
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
@@ -88,7 +88,7 @@ def held_back(broker: Broker, job: Job | NewJob, queue: int, usage: Usage) -> st
         return f"behind other jobs of {job.user}'s, or of its queue, that are beyond a limit"
     who = whose(beyond.key, broker.settings.clusters)
     limit = f"limits.per_{beyond.key[0]}.{beyond.measure.value}"
-    if beyond.measure is Measure.COALLOCATED:
+    if beyond.measure is Resource.COALLOCATED:
         return (
             f"{who} has {beyond.have} co-allocated jobs under way, and {beyond.most} are the most "
             f"({limit})"

@@ -19,7 +19,7 @@ from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
 from metabroker.runtime.cluster_accounts import wanted
 from metabroker.runtime.engine import Ask, AskToSubmit, Undecided
-from metabroker.runtime.executor import Desk
+from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.requests import spec_of
 from metabroker.store import Store
@@ -27,11 +27,11 @@ from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
 
 from . import orphans_view, overview, reasons
-from .authorization import Rules
+from .authorization import Authorization
 from .cluster_view import cluster_views
-from .job_paths import Paths, Place
+from .job_paths import Candidate, Paths
 from .job_view import job_view
-from .queries import ENDED_WORDS, Places, Reading, Row, unavailable
+from .queries import ENDED_WORDS, Places, Queries, Row, unavailable
 
 log = logging.getLogger(__name__)
 
@@ -39,15 +39,15 @@ ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
 """What a broker that shares its store with nobody says of its part."""
 
 
-class DaemonService(Reading):
+class DaemonService(Queries):
     """Answers users. Reads come from the store; what only the core knows is asked of its thread."""
 
     def __init__(
         self,
         loop: Loop,
         store: Store,
-        desks: list[Desk],
-        rules: Rules,
+        desks: list[ClusterExecutor],
+        rules: Authorization,
         clock: Callable[[], float],
         part: Mapping[str, Any] = ALONE,
     ) -> None:
@@ -145,7 +145,7 @@ class DaemonService(Reading):
     def _check_paths(self, submission: Submission, accounts: Mapping[str, str]) -> None:
         """A folder or output that cannot be written is told now, and not by a node."""
         places = [
-            Place(
+            Candidate(
                 desk.name,
                 desk.files_are_here,
                 desk.meets_in_jobs_folders,

@@ -6,7 +6,7 @@ known here.
 
 from metabroker.simulation.engine import EVENT_ORDERS, simulate
 from metabroker.simulation.errors import Impossible, Overbooked
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 from metabroker.simulation.stream import CHUNK, Finished, Sink
 
 __all__ = [
@@ -14,8 +14,8 @@ __all__ = [
     "EVENT_ORDERS",
     "Finished",
     "Impossible",
-    "Job",
     "Overbooked",
+    "SimJob",
     "Sink",
     "simulate",
 ]

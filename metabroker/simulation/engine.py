@@ -15,7 +15,7 @@ from math import inf
 
 from metabroker.policy import Placement, Planner, PoolFcfs, Request, Scheduler, Sizes
 from metabroker.simulation.errors import Impossible, Overbooked, impossible, overbooked
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 from metabroker.simulation.queueless import play_in_order
 from metabroker.simulation.stream import CHUNK, Finished, Sink, in_order
 
@@ -27,7 +27,7 @@ EVENT_ORDERS: tuple[str, ...] = ("batch", "pyss")
 
 def simulate(
     policy: Scheduler | Planner,
-    jobs: Iterable[Job],
+    jobs: Iterable[SimJob],
     processors: Sequence[int],
     sink: Sink,
     *,
@@ -57,7 +57,7 @@ def simulate(
     return engine.submitted
 
 
-_NO_JOB = Job(inf, Request((1,)), 0, 0.0, 0.0)
+_NO_JOB = SimJob(inf, Request((1,)), 0, 0.0, 0.0)
 """Stands behind the last job of the stream."""
 
 
@@ -68,7 +68,7 @@ def _key(job: Finished) -> int:
 class _Engine(ABC):
     """The events, and the book of idle processors; a subclass speaks to its kind of policy."""
 
-    def __init__(self, jobs: Iterable[Job], processors: Sequence[int], sink: Sink) -> None:
+    def __init__(self, jobs: Iterable[SimJob], processors: Sequence[int], sink: Sink) -> None:
         self._stream = in_order(jobs)
         self._processors = list(processors)
         self._idle = list(processors)
@@ -76,7 +76,7 @@ class _Engine(ABC):
         self._done: list[Finished] = []
         self._ends: list[Finished] = []
         """The running jobs: a heap by end, equal ends in the order of the starts."""
-        self._waiting: dict[int, Job] = {}
+        self._waiting: dict[int, SimJob] = {}
         self._serial = 0
         self.submitted = 0
         """The number of jobs that were taken from the stream and submitted."""
@@ -155,7 +155,7 @@ class _Engine(ABC):
     # The three events.
 
     @abstractmethod
-    def _submit(self, job: Job) -> None:
+    def _submit(self, job: SimJob) -> None:
         """The next job of the stream is submitted."""
 
     @abstractmethod
@@ -202,14 +202,14 @@ class _Engine(ABC):
             self._possible.add(kind)
 
     @abstractmethod
-    def _ever_fits(self, job: Job) -> bool: ...
+    def _ever_fits(self, job: SimJob) -> bool: ...
 
 
 class _SchedulerEngine(_Engine):
     """Speaks to a policy that looks at the idle processors only."""
 
     def __init__(
-        self, policy: Scheduler, jobs: Iterable[Job], processors: Sequence[int], sink: Sink
+        self, policy: Scheduler, jobs: Iterable[SimJob], processors: Sequence[int], sink: Sink
     ) -> None:
         if policy.clusters != len(processors):
             raise ValueError(
@@ -218,7 +218,7 @@ class _SchedulerEngine(_Engine):
         super().__init__(jobs, processors, sink)
         self._policy = policy
 
-    def _submit(self, job: Job) -> None:
+    def _submit(self, job: SimJob) -> None:
         key = self.submitted
         self.submitted = key + 1
         self._waiting[key] = job
@@ -252,7 +252,7 @@ class _SchedulerEngine(_Engine):
     def _foreseen(self, job: Finished) -> bool:
         return False
 
-    def _ever_fits(self, job: Job) -> bool:
+    def _ever_fits(self, job: SimJob) -> bool:
         queue = self._policy.queue_of(job.request, job.local)
         return self._policy.ever_fits(job.request, queue, self._processors)
 
@@ -261,7 +261,7 @@ class _PlannerEngine(_Engine):
     """Speaks to a policy that is told of estimates and ends."""
 
     def __init__(
-        self, policy: Planner, jobs: Iterable[Job], processors: Sequence[int], sink: Sink
+        self, policy: Planner, jobs: Iterable[SimJob], processors: Sequence[int], sink: Sink
     ) -> None:
         if policy.processors != tuple(processors):
             raise ValueError(f"a policy for {policy.processors} on a system of {processors}")
@@ -269,7 +269,7 @@ class _PlannerEngine(_Engine):
         self._policy = policy
         self._stretch = 1 + policy.overhead
 
-    def _submit(self, job: Job) -> None:
+    def _submit(self, job: SimJob) -> None:
         key = self.submitted
         self.submitted = key + 1
         self._waiting[key] = job
@@ -297,5 +297,5 @@ class _PlannerEngine(_Engine):
     def _foreseen(self, job: Finished) -> bool:
         return job[3].run_time >= job[3].estimate
 
-    def _ever_fits(self, job: Job) -> bool:
+    def _ever_fits(self, job: SimJob) -> bool:
         return self._policy.ever_fits(job.request)

@@ -25,7 +25,7 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 
-class SpreadError(Exception):
+class ExecutorError(Exception):
     """The runs cannot be spread: what is wrong, and what to do."""
 
     def __init__(self, message: str, advice: str) -> None:
@@ -34,7 +34,7 @@ class SpreadError(Exception):
         self.advice = advice
 
 
-class Spread(ABC):
+class Executor(ABC):
     """Where tasks are done. A context manager; `progress` is told after each result."""
 
     def __init__(self, progress: Progress | None = None) -> None:
@@ -56,21 +56,21 @@ class Spread(ABC):
         """Let go of the workers."""
         self.progress.end()
 
-    def __enter__(self) -> Spread:
+    def __enter__(self) -> Executor:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
         self.close()
 
 
-class Here(Spread):
+class InProcess(Executor):
     """In this process, one after another."""
 
     def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]:
         yield from map(function, arguments)
 
 
-class Processes(Spread):
+class Processes(Executor):
     """On `count` processes of this machine (None: one per processor that this one may use).
 
     Ctrl-C is for the caller alone: the processes are then ended with what they are doing.
@@ -115,10 +115,10 @@ def _deaf() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Dask(Spread):
+class Dask(Executor):
     """On the Dask cluster whose scheduler is at `address`; what a lost worker had is done again.
 
-    Raises SpreadError: dask.distributed is not installed, or nobody answers there.
+    Raises ExecutorError: dask.distributed is not installed, or nobody answers there.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Dask(Spread):
         try:
             from distributed import Client
         except ImportError as error:
-            raise SpreadError(
+            raise ExecutorError(
                 "dask.distributed is not installed", "install it: pip install 'metabroker[dask]'"
             ) from error
         try:
@@ -136,7 +136,7 @@ class Dask(Spread):
             socket.create_connection(_host_and_port(address), timeout=seconds).close()
             self._client: Any = Client(address, timeout=seconds, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, ValueError, TimeoutError) as error:
-            raise SpreadError(
+            raise ExecutorError(
                 f"no Dask scheduler answers at {address}",
                 "start one with `dask scheduler`, and give its address as tcp://HOST:PORT",
             ) from error

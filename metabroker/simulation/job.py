@@ -11,7 +11,7 @@ from typing import NamedTuple
 from metabroker.policy import Request, Sequential
 
 
-class Job(NamedTuple):
+class SimJob(NamedTuple):
     """One job; times and durations are in the workload's unit (seconds, for traces)."""
 
     submit: float

@@ -33,7 +33,7 @@ _MAXIMA = ("response_first", "response_others", "end")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """One replication, after its warm-up. Times in the workload's unit, areas in processors x time.
 
     The *first* kind of jobs are those of one component (local; in a job mix: sequential), the
@@ -62,7 +62,7 @@ class Outcome:
     growth: float
 
 
-class Measure:
+class Measurements:
     """A sink of the engine. `processors` is the size of the system.
 
     `extension` is the factor by which jobs of several components were extended, `overhead` what was
@@ -131,7 +131,7 @@ class Measure:
         tops = np.column_stack([response * ~others, response * others, end])
         self.series.add(sums, tops)
 
-    def outcome(self, warmup: str | float = "auto") -> Outcome:
+    def outcome(self, warmup: str | float = "auto") -> JobOutcome:
         """What the run has shown. `warmup`: see `statistics.warmup.cut`.
 
         Raises ValueError if no job has finished.
@@ -154,7 +154,7 @@ class Measure:
         span = series.top("end") - began
         room = self._processors * span
         weight = total("weight")
-        return Outcome(
+        return JobOutcome(
             jobs=series.jobs,
             counted=count,
             warmup=skipped * series.group,

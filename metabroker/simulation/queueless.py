@@ -11,11 +11,11 @@ from heapq import heappop, heappush
 
 from metabroker.policy import Placement, PoolFcfs
 from metabroker.simulation.errors import impossible
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 from metabroker.simulation.stream import CHUNK, Finished, Sink, in_order
 
 
-def play_in_order(policy: PoolFcfs, jobs: Iterable[Job], processors: int, sink: Sink) -> int:
+def play_in_order(policy: PoolFcfs, jobs: Iterable[SimJob], processors: int, sink: Sink) -> int:
     """Play all jobs to a policy on one cluster of `processors`; see `simulate`."""
     free = processors
     ends: list[Finished] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .measure import Outcome
+from .measure import JobOutcome
 from .statistics.intervals import Interval, paired, t_interval
 from .statistics.saturation import saturated
 
@@ -14,9 +14,9 @@ from .statistics.saturation import saturated
 class Summary:
     """Independent replications of one run."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[JobOutcome, ...]
 
-    def interval(self, what: Callable[[Outcome], float | None]) -> Interval | None:
+    def interval(self, what: Callable[[JobOutcome], float | None]) -> Interval | None:
         """The interval of a figure; None if a replication has none (no job of that kind)."""
         values = [what(outcome) for outcome in self.outcomes]
         known = [value for value in values if value is not None]
@@ -32,14 +32,14 @@ class Summary:
         """Could the system not keep up? Then its means tell only how long the run was."""
         return saturated([outcome.growth for outcome in self.outcomes])
 
-    def mean(self, what: Callable[[Outcome], float | None]) -> float | None:
+    def mean(self, what: Callable[[JobOutcome], float | None]) -> float | None:
         """The mean of a figure over the replications."""
         found = self.interval(what)
         return None if found is None else found.mean
 
 
 def difference(
-    first: Summary, second: Summary, what: Callable[[Outcome], float | None]
+    first: Summary, second: Summary, what: Callable[[JobOutcome], float | None]
 ) -> Interval | None:
     """The paired interval of `first - second`: the same jobs in each replication.
 

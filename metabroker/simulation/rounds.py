@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .engine import Sink
-from .executor import Spread
-from .measure import Outcome
+from .executor import Executor
+from .measure import JobOutcome
 from .replications import Summary
 from .statistics.intervals import precise_enough
 from .system import Run
@@ -40,7 +40,7 @@ class Task(NamedTuple):
 class Timed(NamedTuple):
     """An outcome, and the seconds that it took."""
 
-    outcome: Outcome
+    outcome: JobOutcome
     seconds: float
 
 
@@ -106,7 +106,7 @@ def play_here(task: Task, also: Sink | None) -> Timed:
 
 
 def play_rounds(
-    runs: Sequence[tuple[Run, int, Stop | None]], spread: Spread, also: Sink | None = None
+    runs: Sequence[tuple[Run, int, Stop | None]], spread: Executor, also: Sink | None = None
 ) -> list[Played]:
     """Each run with the number of replications of its rounds, and when to stop (None: after one).
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from math import inf
 
 from metabroker.policy import Placement, Sizes
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 
-Finished = tuple[float, int, int, Job, Placement, Sizes, float]
+Finished = tuple[float, int, int, SimJob, Placement, Sizes, float]
 """A job that has run: (end, serial number of its start, key, job, clusters, sizes, start).
 
 It had `sizes[i]` processors on `clusters[i]`. If `sizes` differs from `job.request.sizes`, the
@@ -24,7 +24,7 @@ processor's cache, and the garbage collector (it looks after 700 new objects) wo
 whole run was 10 % slower."""
 
 
-def in_order(jobs: Iterable[Job]) -> Iterator[Job]:
+def in_order(jobs: Iterable[SimJob]) -> Iterator[SimJob]:
     """The same jobs. Raises ValueError for one out of order, or without a finite run time."""
     last = -inf
     for key, job in enumerate(jobs):

@@ -9,15 +9,15 @@ from typing import Protocol
 from metabroker.policy import POLICIES, Options, Planner, Scheduler, make, make_planner
 
 from .engine import Sink, simulate
-from .job import Job
-from .measure import Measure, Outcome
+from .job import SimJob
+from .measure import JobOutcome, Measurements
 from .workloads.streams import Purpose, stream
 
 
-class Workload(Protocol):
+class JobStream(Protocol):
     """A source of jobs; plain data, so that it can be sent to another process."""
 
-    def jobs(self, seed: int, replication: int, count: int) -> Iterator[Job]:
+    def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
         """The first `count` jobs of a replication, the same whatever the policy."""
 
 
@@ -51,12 +51,12 @@ class System:
             len(self.processors),
             placement=self.placement,
             discipline=self.discipline,
-            rng=Draws(seed, replication),
+            rng=PolicyRng(seed, replication),
             options=self.options,
         )
 
 
-class Draws:
+class PolicyRng:
     """The policy's own random numbers."""
 
     def __init__(self, seed: int, replication: int) -> None:
@@ -75,11 +75,11 @@ class Draws:
 class Run:
     """Replications of one system under one workload: `jobs` jobs each.
 
-    `warmup`: see `statistics.warmup.cut`. `extension`, `gangs`, `most`: see `Measure`.
+    `warmup`: see `statistics.warmup.cut`. `extension`, `gangs`, `most`: see `Measurements`.
     """
 
     system: System
-    workload: Workload
+    workload: JobStream
     jobs: int
     seed: int = 1
     warmup: str | float = "auto"
@@ -87,10 +87,10 @@ class Run:
     gangs: bool = False
     most: int | None = None
 
-    def play(self, replication: int = 0, also: Sink | None = None) -> Outcome:
+    def play(self, replication: int = 0, also: Sink | None = None) -> JobOutcome:
         """One replication. `also` gets the finished jobs too. Raises as `simulate`."""
         system = self.system
-        measure = Measure(
+        measure = Measurements(
             sum(system.processors),
             extension=self.extension,
             overhead=system.overhead,

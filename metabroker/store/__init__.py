@@ -2,6 +2,6 @@
 
 from .database import StoreUnavailable
 from .leadership import LeadershipLost
-from .store import Accepted, Batch, Store
+from .store import Accepted, Store, Transaction
 
-__all__ = ["Accepted", "Batch", "LeadershipLost", "Store", "StoreUnavailable"]
+__all__ = ["Accepted", "LeadershipLost", "Store", "StoreUnavailable", "Transaction"]

@@ -33,7 +33,7 @@ class TokenRow:
         return self.revoked is None and now < self.expires
 
 
-class AccessTokens:
+class TokenTable:
     """The table. Every call may raise StoreUnavailable."""
 
     def __init__(self, engine: Engine, guard: Callable[[], AbstractContextManager[None]]) -> None:

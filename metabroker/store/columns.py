@@ -29,7 +29,7 @@ class Words(TypeDecorator[str]):
         return None if value is None else cleaned(value)
 
 
-class Whole(TypeDecorator[int]):
+class Int64(TypeDecorator[int]):
     """A whole number of at most 64 bits: any larger one is as large as that."""
 
     # SQLite's numbers are as large as that by themselves.

@@ -42,7 +42,7 @@ class LeadershipLost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Leader:
+class LastLeader:
     """Who led last. `seconds`: for how long the lease is good yet; none are left if it is not."""
 
     term: int
@@ -101,13 +101,13 @@ class Leadership:
         with self._guard(), self._engine.begin() as connection:
             connection.execute(_RENEWED, {"of": term, "until": 0.0})
 
-    def leader(self) -> Leader | None:
+    def leader(self) -> LastLeader | None:
         """Who leads, or did last; None if nobody ever has."""
         with self._guard(), self._engine.connect() as connection:
             row = connection.execute(select(leadership)).first()
             if row is None or not row.holder:
                 return None
-            return Leader(row.term, row.holder, max(0.0, row.expires - self._clock(connection)))
+            return LastLeader(row.term, row.holder, max(0.0, row.expires - self._clock(connection)))
 
     def now(self) -> float:
         """What time it is by the database's clock, in Unix seconds."""

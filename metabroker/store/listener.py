@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 _WITHOUT = 0.05  # seconds between two looks where there are no bells
 
 
-class Bell:
+class Listener:
     """Heard by one thread, over a connection of its own."""
 
     def __init__(self, engine: Engine, channel: str) -> None:

@@ -91,7 +91,7 @@ def _kind() -> Any:
         def dump(self, obj: str) -> Any:
             return super().dump(cleaned(obj))
 
-    class Whole(Int8Dumper):
+    class BoundedInt(Int8Dumper):
         """A number as large as a column takes."""
 
         def dump(self, obj: Any) -> Any:
@@ -104,7 +104,7 @@ def _kind() -> Any:
         def connect(cls, *args: Any, **named: Any) -> Any:
             made = super().connect(*args, **named)
             made.adapters.register_dumper(str, Text)
-            made.adapters.register_dumper(int, Whole)
+            made.adapters.register_dumper(int, BoundedInt)
             return made
 
         def wait(self, gen: Any, *args: Any, **named: Any) -> Any:

@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 _MOST_SHAPES = 4096  # of requests that are remembered
 
 
-class Names:
+class ClusterNames:
     """Cluster names by index and back; the global queue is the empty name."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ class Names:
         return found
 
 
-def job_row(job: Job, names: Names) -> dict[str, Any]:
+def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
     """A job's row."""
     where = job.request.clusters
     return {
@@ -91,7 +91,7 @@ def job_row(job: Job, names: Names) -> dict[str, Any]:
     }
 
 
-def job_of(row: Row, names: Names) -> Job:
+def job_of(row: Row, names: ClusterNames) -> Job:
     """The job of a row."""
     return Job(
         id=row["id"],
@@ -121,7 +121,7 @@ def job_of(row: Row, names: Names) -> Job:
     )
 
 
-def component_row(component: Component, names: Names) -> dict[str, Any]:
+def component_row(component: Component, names: ClusterNames) -> dict[str, Any]:
     """A component's row."""
     return {
         "job": component.ref.job,
@@ -147,7 +147,7 @@ def component_row(component: Component, names: Names) -> dict[str, Any]:
     }
 
 
-def component_of(row: Row, names: Names) -> Component:
+def component_of(row: Row, names: ClusterNames) -> Component:
     """The component of a row."""
     cluster = names.index(row["cluster"])
     assert cluster is not None

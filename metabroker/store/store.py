@@ -28,14 +28,14 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState, Phase, Step
 
 from . import postgres, tables
-from .access_tokens import AccessTokens
+from .access_tokens import TokenTable
 from .database import StoreUnavailable, guard, open_engine, place
 from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
-from .listener import Bell
+from .listener import Listener
 from .moving import Extent, Told, extent, move
 from .requests import Requests
 from .restorations import Restorations
-from .rows import Names, component_of, component_row, job_of, job_row
+from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 
 _MEMORY = "policy memory"
@@ -74,7 +74,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class Transaction:
     """All that is written in one transaction. `memory`: what the policy must remember besides
     the waiting jobs, or None if that has not changed."""
 
@@ -98,7 +98,7 @@ class Recovered:
     jobs: list[Job]
     components: list[Component]
     next_job: int
-    memory: Any  # what `Batch.memory` said last, or None
+    memory: Any  # what `Transaction.memory` said last, or None
     unreadable: Mapping[int, Exception] = field(default_factory=dict)  # by jobs' numbers
 
 
@@ -124,7 +124,7 @@ class Store:
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
             self.instance = self._instance()
-        self.access_tokens = AccessTokens(self._engine, self._guard)
+        self.access_tokens = TokenTable(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.restorations = Restorations(self._engine, self._guard)
@@ -133,7 +133,7 @@ class Store:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def commit(self, batch: Batch, names: Names) -> None:
+    def commit(self, batch: Transaction, names: ClusterNames) -> None:
         """Write it all, or nothing; durable when this returns.
 
         Raises:
@@ -147,7 +147,7 @@ class Store:
             where = place(self._engine.url)
             raise StoreUnavailable(f"store {where}: too little memory to write to it") from error
 
-    def _commit(self, batch: Batch, names: Names) -> None:
+    def _commit(self, batch: Transaction, names: ClusterNames) -> None:
         ready = batch.ready
         with self._guard(), self._write() as connection:
             if self.term is not None:
@@ -232,7 +232,7 @@ class Store:
                 used.update(names or ())
         return {name for name in used if name}
 
-    def recover(self, names: Names) -> Recovered:
+    def recover(self, names: ClusterNames) -> Recovered:
         """Everything that has not ended or is still owed something, as it was last written."""
         ended = [state.value for state in ENDED]
         unreadable: dict[int, Exception] = {}
@@ -433,9 +433,9 @@ class Store:
         """Whether several brokers may use it."""
         return self._engine.dialect.name == "postgresql"
 
-    def bell(self, name: str) -> Bell:
+    def bell(self, name: str) -> Listener:
         """Hears what other brokers ring (see `requests`)."""
-        return Bell(self._engine, self.requests.bell(name))
+        return Listener(self._engine, self.requests.bell(name))
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -487,8 +487,8 @@ class Store:
 def _readable(
     rows: Iterable[Mapping[str, Any]],
     number: str,
-    made: Callable[[Mapping[str, Any], Names], T],
-    names: Names,
+    made: Callable[[Mapping[str, Any], ClusterNames], T],
+    names: ClusterNames,
     unreadable: dict[int, Exception],
 ) -> Iterator[T]:
     """Those rows that can be understood; of the others, whose they are and why not."""
@@ -525,4 +525,4 @@ def _chunks(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
-__all__ = ["Accepted", "Batch", "Recovered", "Row", "Store", "StoreUnavailable"]
+__all__ = ["Accepted", "Recovered", "Row", "Store", "StoreUnavailable", "Transaction"]

@@ -21,7 +21,7 @@ from sqlalchemy import (
     false,
 )
 
-from .columns import Moment, Whole, Words
+from .columns import Int64, Moment, Words
 
 metadata = MetaData()
 
@@ -47,7 +47,7 @@ clusters = Table(
     "clusters",
     metadata,
     Column("name", Words, primary_key=True),
-    Column("processors", Whole, nullable=False),
+    Column("processors", Int64, nullable=False),
     Column("version", Words, nullable=False),
     Column("seen", Moment, nullable=False),
 )
@@ -55,7 +55,7 @@ clusters = Table(
 jobs = Table(
     "jobs",
     metadata,
-    Column("id", Whole, primary_key=True, autoincrement=False),
+    Column("id", Int64, primary_key=True, autoincrement=False),
     Column("user", Words, nullable=False),
     Column("name", Words, nullable=False),
     Column("state", Words, nullable=False),
@@ -65,16 +65,16 @@ jobs = Table(
     Column("queue", Words, nullable=False),  # a cluster's name, or "" for the global queue
     Column("local", Words),
     Column("home", Words),
-    Column("time_limit", Whole, nullable=False),
+    Column("time_limit", Int64, nullable=False),
     Column("submit_time", Moment, nullable=False),
-    Column("seq", Whole, nullable=False),
+    Column("seq", Int64, nullable=False),
     Column("queued_at", Moment, nullable=False),
-    Column("attempt", Whole, nullable=False),
-    Column("submission_failures", Whole, nullable=False),
-    Column("completion_failures", Whole, nullable=False),
+    Column("attempt", Int64, nullable=False),
+    Column("submission_failures", Int64, nullable=False),
+    Column("completion_failures", Int64, nullable=False),
     Column("start_time", Moment),
     Column("end_time", Moment),
-    Column("exit_code", Whole),
+    Column("exit_code", Int64),
     Column("deadline", Moment),
     Column("goal", Words),
     Column("by", Words, nullable=False),
@@ -87,13 +87,13 @@ jobs = Table(
 components = Table(
     "components",
     metadata,
-    Column("job", Whole, nullable=False),
-    Column("attempt", Whole, nullable=False),
-    Column("component", Whole, nullable=False),
+    Column("job", Int64, nullable=False),
+    Column("attempt", Int64, nullable=False),
+    Column("component", Int64, nullable=False),
     Column("cluster", Words, nullable=False),
-    Column("processors", Whole, nullable=False),
+    Column("processors", Int64, nullable=False),
     Column("reserves", Boolean, nullable=False),
-    Column("seq", Whole, nullable=False),
+    Column("seq", Int64, nullable=False),
     Column("phase", Words, nullable=False),
     Column("step", Words, nullable=False),
     Column("reservation", Boolean, nullable=False),
@@ -103,7 +103,7 @@ components = Table(
     Column("hosts", Words, nullable=False),
     Column("start_time", Moment),
     Column("end_time", Moment),
-    Column("exit_code", Whole),
+    Column("exit_code", Int64),
     Column("cause", Words),
     Column("detail", Words, nullable=False),
     Column("term", BigInteger, nullable=False, server_default="0"),
@@ -115,10 +115,10 @@ components = Table(
 events = Table(
     "events",
     metadata,
-    Column("id", Whole, primary_key=True, autoincrement=True),
+    Column("id", Int64, primary_key=True, autoincrement=True),
     Column("time", Moment, nullable=False),
-    Column("job", Whole, nullable=False),
-    Column("attempt", Whole, nullable=False),
+    Column("job", Int64, nullable=False),
+    Column("attempt", Int64, nullable=False),
     Column("what", Words, nullable=False),
     Column("detail", JSON, nullable=False),
     Index("events_by_job", "job"),
@@ -127,7 +127,7 @@ events = Table(
 scripts = Table(
     "scripts",
     metadata,
-    Column("job", Whole, primary_key=True, autoincrement=False),
+    Column("job", Int64, primary_key=True, autoincrement=False),
     Column("user", Words, nullable=False),
     Column("request_id", Words),
     Column("secret", Words, nullable=False),  # of the folders in which its components meet
@@ -156,7 +156,7 @@ access_tokens = Table(
 requests = Table(
     "requests",
     metadata,
-    Column("id", Whole, primary_key=True, autoincrement=True),
+    Column("id", Int64, primary_key=True, autoincrement=True),
     Column("broker", Words, nullable=False),  # who was asked
     Column("kind", Words, nullable=False),
     Column("caller", JSON, nullable=False),

@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 
 from metabroker import openfiles
 from metabroker.api import serving
-from metabroker.api.connection_limiter import HEAD, Door
+from metabroker.api.connection_limiter import HEAD, ConnectionLimiter
 from metabroker.api.sockets import AT_ONCE, deepen
 from metabroker.web.page import HEADERS
 
@@ -50,7 +50,7 @@ class WebServer:
         self._head = head
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._door: Door | None = None
+        self._door: ConnectionLimiter | None = None
         self._stop: asyncio.Event | None = None
         self.port = 0
 
@@ -98,7 +98,7 @@ class WebServer:
             await runner.setup()
             try:
                 assert runner.server is not None
-                self._door = Door(runner.server, self._most, head=self._head)
+                self._door = ConnectionLimiter(runner.server, self._most, head=self._head)
                 server = await self._loop.create_server(self._door, host, port, backlog=AT_ONCE)
                 for listening in server.sockets:
                     deepen(listening.fileno(), _BACKLOG)

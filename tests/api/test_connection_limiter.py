@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.client import Client
-from metabroker.api.connection_limiter import Busy, Door, Place
+from metabroker.api.connection_limiter import Admitted, Busy, ConnectionLimiter
 from metabroker.api.server import ApiServer
 
 from .fake import FakeService
@@ -87,10 +87,10 @@ class _Fair:
     """A door whose connections are only counted; `gone`: whose were ended."""
 
     def __init__(self, most: int) -> None:
-        self.door = Door(asyncio.Protocol, most)
+        self.door = ConnectionLimiter(asyncio.Protocol, most)
         self.gone: list[object] = []
 
-    def enter(self, who: int | str, times: int = 1) -> list[Place | None]:
+    def enter(self, who: int | str, times: int = 1) -> list[Admitted | None]:
         return [self.door.enter(who, lambda _why: self.gone.append(who)) for _ in range(times)]
 
 

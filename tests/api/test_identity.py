@@ -14,7 +14,7 @@ import pytest
 from metabroker import accounts
 from metabroker.api import identity
 from metabroker.api.client import Client
-from metabroker.api.identity import Names, NoName
+from metabroker.api.identity import NoName, UserNames
 from tests.api.fake import FakeService
 from tests.api.raw import request
 from tests.api.test_routes import WIRE
@@ -88,7 +88,7 @@ def test_identity_in_the_request_is_refused(other_uid: int, socket_path: Path) -
 
 
 def test_names_are_remembered_and_bounded() -> None:
-    names = Names()
+    names = UserNames()
     assert names.caller(0).user == "root"
     for uid in range(100_000, 111_000):
         assert names.caller(uid).user == str(uid)
@@ -99,10 +99,10 @@ def test_names_are_remembered_and_bounded() -> None:
 _EXHAUSTED = """
 import os, resource
 from metabroker import accounts
-from metabroker.api.identity import Names, NoName
+from metabroker.api.identity import UserNames, NoName
 import ctypes, errno
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-kept, names = [], Names()
+kept, names = [], UserNames()
 try:
     while True:
         kept.append(os.open("/dev/null", os.O_RDONLY))
@@ -132,8 +132,8 @@ def test_a_number_is_nobodys_name(monkeypatch: pytest.MonkeyPatch) -> None:
     root = pwd.getpwuid(0)
     monkeypatch.setattr(accounts, "entry_by_name", {"54321": root}.get)
     with pytest.raises(NoName, match="another user is called 54321"):
-        Names().caller(54321)
-    names = Names()
+        UserNames().caller(54321)
+    names = UserNames()
     assert names.caller(0).user == "root"
     monkeypatch.setattr(accounts, "entry_by_uid", lambda _uid: None)
     monkeypatch.setattr(identity, "_NAMES_LAST", 0.0)

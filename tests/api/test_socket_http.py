@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.api.socket_http import BadReply, Reply
+from metabroker.api.socket_http import BadReply, SocketReply
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 WHOLE = {
@@ -23,7 +23,7 @@ WHOLE = {
 
 @pytest.mark.parametrize("text", WHOLE)
 def test_a_reply_is_read_to_its_end_and_no_further(text: bytes) -> None:
-    reply = Reply(io.BytesIO(HEAD + text + b"more"))
+    reply = SocketReply(io.BytesIO(HEAD + text + b"more"))
     assert (reply.status, reply.read()) == (200, WHOLE[text])
 
 
@@ -32,11 +32,13 @@ def test_a_reply_that_is_cut_off_anywhere_is_none(text: bytes) -> None:
     whole = HEAD + text
     for size in range(len(whole)):
         with pytest.raises(BadReply):
-            Reply(io.BytesIO(whole[:size])).read()
+            SocketReply(io.BytesIO(whole[:size])).read()
 
 
 def test_what_comes_before_the_reply_itself_is_passed_over() -> None:
-    reply = Reply(io.BytesIO(b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + b"Retry-After: 3\r\n\r\n"))
+    reply = SocketReply(
+        io.BytesIO(b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + b"Retry-After: 3\r\n\r\n")
+    )
     assert (reply.status, reply.header("retry-after"), reply.length) == (200, "3", None)
 
 
@@ -44,7 +46,7 @@ def test_what_comes_before_the_reply_itself_is_passed_over() -> None:
 def test_whatever_comes_is_read_or_no_reply(text: bytes) -> None:
     for source in (text, HEAD + text):
         with contextlib.suppress(BadReply):
-            Reply(io.BytesIO(source)).read()
+            SocketReply(io.BytesIO(source)).read()
 
 
 def test_a_submission_loads_nothing_that_takes_long() -> None:

@@ -16,16 +16,16 @@ from metabroker.broker.core import Broker
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Tick
 from metabroker.broker.job import Component, Job
-from metabroker.broker.outbox import Entry, Ready
-from metabroker.broker.resource_limits import ShareLimits
+from metabroker.broker.outbox import OutboxEntry, Ready
+from metabroker.broker.resource_limits import ResourceLimits
 from metabroker.broker.restored import History, Restored, remembered, settle
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Aging, make
-from metabroker.policy.scheduler import Memory
-from metabroker.store import Batch, Store
-from metabroker.store.rows import Names
+from metabroker.policy.scheduler import PolicyState
+from metabroker.store import Store, Transaction
+from metabroker.store.rows import ClusterNames
 
 START = 1_000_000.0
 INSTANCE = "abcdef01"
@@ -44,7 +44,7 @@ class Bench:
         completion_retries: int = 0,
         aging: Aging | None = None,
         units: Mapping[str, int] | None = None,
-        shares: ShareLimits | None = None,
+        shares: ResourceLimits | None = None,
     ) -> None:
         whole = units or {}
         made = tuple(
@@ -64,9 +64,9 @@ class Bench:
         )
         self.policy = policy
         self.aging = aging
-        self.shares = shares or ShareLimits()
+        self.shares = shares or ResourceLimits()
         self.now = START
-        self.names = Names(list(clusters))
+        self.names = ClusterNames(list(clusters))
         self.store = Store("sqlite://", migrate=False)
         self.broker = self._new()
         self.states: dict[int, str] = {}
@@ -101,7 +101,7 @@ class Bench:
         for mishap in ready.mishaps:
             raise mishap.error
         memory = {"clusters": self.names.names, "memory": self.broker.scheduler.memory()}
-        self.store.commit(Batch(ready, memory=memory), self.names)
+        self.store.commit(Transaction(ready, memory=memory), self.names)
         self.check()
         return ready
 
@@ -128,7 +128,7 @@ class Bench:
         broker = self._new()
         broker.restore(recovered.jobs, recovered.components, self.now)
         broker.next_job = max(broker.next_job, recovered.next_job)
-        broker.recall(Memory(*recovered.memory["memory"]))
+        broker.recall(PolicyState(*recovered.memory["memory"]))
         return broker
 
     def restart(self) -> Ready:
@@ -153,7 +153,7 @@ class Bench:
         attempts = remembered(found.jobs)
         restored = Restored(self.now, self.now, "then", term, **numbers, attempts=attempts)
         ready = Ready(*settle(found.jobs, found.components, restored, release=release), [])
-        self.store.commit(Batch(ready), self.names)
+        self.store.commit(Transaction(ready), self.names)
         history = History((*self._restored, restored))
         self._restored.append(restored)
         self.settings = replace(self.settings, term=term, history=history)
@@ -246,7 +246,7 @@ class Bench:
                 words.append(f"{field.name}={value}")
         return " ".join(words)
 
-    def _entry(self, entry: Entry) -> str:
+    def _entry(self, entry: OutboxEntry) -> str:
         detail = "".join(f" {key}={value}" for key, value in entry.detail.items() if value != "")
         return (
             f"# {entry.job}.{entry.attempt} {entry.what}:{detail}"

@@ -20,6 +20,7 @@ from metabroker.broker.events import (
     Arrived,
     CancelJob,
     Cleaned,
+    ClusterUnreachable,
     Discarded,
     Ended,
     Event,
@@ -35,7 +36,6 @@ from metabroker.broker.events import (
     Started,
     SubmitJob,
     Submitted,
-    Unreachable,
     Unsure,
 )
 from metabroker.broker.job import NewJob
@@ -244,7 +244,7 @@ class _Events:
             return [kinds[command](int(number), by) for number in args]
         if command == "lost":
             index = self._bench.names.names.index(args[0])
-            return [Unreachable(index, options.get("why", "connect failure"))]
+            return [ClusterUnreachable(index, options.get("why", "connect failure"))]
         refs = [ref for arg in args if "." in arg for ref in self._refs(arg)]
         rest = [arg for arg in args if "." not in arg]
         return [self._reply(command, ref, rest, options) for ref in refs]

@@ -23,13 +23,13 @@ from metabroker.broker.events import (
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.rejected import Rejected
-from metabroker.broker.resource_limits import Share, ShareLimits
+from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.policy import Request
 
 from .bench import Bench
 
 SIZES = {"delft": 100, "leiden": 100}
-ANY = Share()
+ANY = ResourceLimit()
 
 
 @pytest.fixture
@@ -40,9 +40,11 @@ def made() -> Iterator[list[Bench]]:
         bench.close()
 
 
-def bench(made: list[Bench], user: Share = ANY, queue: Share = ANY, **given: Any) -> Bench:
+def bench(
+    made: list[Bench], user: ResourceLimit = ANY, queue: ResourceLimit = ANY, **given: Any
+) -> Bench:
     """A bench with these shares, which has seen its clusters idle."""
-    it = Bench(SIZES, shares=ShareLimits(user, queue), **given)
+    it = Bench(SIZES, shares=ResourceLimits(user, queue), **given)
     made.append(it)
     look(it)
     return it
@@ -88,7 +90,7 @@ def test_without_limits_nothing_is_held_back(made: list[Bench]) -> None:
 
 
 def test_a_users_processors(made: list[Bench]) -> None:
-    it = bench(made, Share(processors=25))
+    it = bench(made, ResourceLimit(processors=25))
     first, second, third = (submit(it, 10) for _ in range(3))
     other = submit(it, 10, user="bob")
     assert placed(it) == {first, second, other}
@@ -98,7 +100,7 @@ def test_a_users_processors(made: list[Bench]) -> None:
 
 
 def test_who_waits_for_a_share_waits_in_order(made: list[Bench]) -> None:
-    it = bench(made, Share(processors=20))
+    it = bench(made, ResourceLimit(processors=20))
     first, second = submit(it, 10), submit(it, 10)
     large, small = submit(it, 20), submit(it, 1)
     end(it, first)
@@ -110,7 +112,7 @@ def test_who_waits_for_a_share_waits_in_order(made: list[Bench]) -> None:
 
 
 def test_a_queues_processors_are_all_users(made: list[Bench]) -> None:
-    it = bench(made, queue=Share(processors=20))
+    it = bench(made, queue=ResourceLimit(processors=20))
     one, two = submit(it, 10), submit(it, 10, user="bob")
     three = submit(it, 10, user="carol")
     assert placed(it) == {one, two}
@@ -119,7 +121,7 @@ def test_a_queues_processors_are_all_users(made: list[Bench]) -> None:
 
 
 def test_co_allocated_jobs_wait_and_single_ones_go_on(made: list[Bench]) -> None:
-    it = bench(made, Share(coallocated=1))
+    it = bench(made, ResourceLimit(coallocated=1))
     one, two = submit(it, 4, 4), submit(it, 4, 4)
     single = submit(it, 4)
     assert placed(it) == {one, single}
@@ -133,7 +135,7 @@ def test_co_allocated_jobs_wait_and_single_ones_go_on(made: list[Bench]) -> None
 
 def test_those_behind_start_instead(made: list[Bench]) -> None:
     """Also where the policy chose somebody who has no share left: others are not kept waiting."""
-    it = bench(made, Share(processors=100))
+    it = bench(made, ResourceLimit(processors=100))
     running = submit(it, 100, user="bob"), submit(it, 100, user="carol")
     # Nothing of anna's runs, so each of hers is shown to the policy, and waits for processors.
     one, two = submit(it, 100), submit(it, 100)
@@ -150,7 +152,7 @@ def test_those_behind_start_instead(made: list[Bench]) -> None:
 
 
 def test_jobs_that_wait_for_a_share_are_cancelled_held_and_released(made: list[Bench]) -> None:
-    it = bench(made, Share(processors=10))
+    it = bench(made, ResourceLimit(processors=10))
     first, second, third, fourth = (submit(it, 10) for _ in range(4))
     it.handle(CancelJob(second, "anna"))
     it.handle(HoldJob(third, "anna"))
@@ -162,7 +164,7 @@ def test_jobs_that_wait_for_a_share_are_cancelled_held_and_released(made: list[B
 
 
 def test_a_restart_changes_nothing(made: list[Bench]) -> None:
-    it = bench(made, Share(processors=10))
+    it = bench(made, ResourceLimit(processors=10))
     first, second, third = (submit(it, 10) for _ in range(3))
     it.restart()
     look(it)
@@ -173,22 +175,22 @@ def test_a_restart_changes_nothing(made: list[Bench]) -> None:
 
 
 def test_limits_may_change_meanwhile(made: list[Bench]) -> None:
-    it = bench(made, Share(processors=40))
+    it = bench(made, ResourceLimit(processors=40))
     jobs = [submit(it, 20) for _ in range(4)]
-    it.broker.limit(ShareLimits(Share(processors=10)))  # now none of them could ever run
+    it.broker.limit(ResourceLimits(ResourceLimit(processors=10)))  # now none of them could ever run
     it.settle()
     small = submit(it, 5)
     assert placed(it) == {*jobs[:2]}
     for job in jobs[:2]:
         end(it, job)
     assert placed(it) == {small}  # which does not wait for those
-    it.broker.limit(ShareLimits())
+    it.broker.limit(ResourceLimits())
     it.settle()
     assert placed(it) == {small, *jobs[2:]} and not it.broker.shares.jobs
 
 
 def test_too_many_waiting_jobs_are_refused(made: list[Bench]) -> None:
-    it = bench(made, Share(waiting=2))
+    it = bench(made, ResourceLimit(waiting=2))
     running = submit(it, 100), submit(it, 100)
     submit(it, 1), submit(it, 1, hold=True)
     with pytest.raises(
@@ -208,14 +210,14 @@ def test_too_many_waiting_jobs_are_refused(made: list[Bench]) -> None:
 
 
 def test_a_queue_may_be_full(made: list[Bench]) -> None:
-    it = bench(made, queue=Share(waiting=1))
+    it = bench(made, queue=ResourceLimit(waiting=1))
     submit(it, 100), submit(it, 100), submit(it, 1)
     with pytest.raises(Rejected, match="queue global has 1 jobs waiting"):
         submit(it, 1, user="bob")
 
 
 def test_what_is_beyond_a_share_by_itself_is_refused(made: list[Bench]) -> None:
-    it = bench(made, Share(processors=50))
+    it = bench(made, ResourceLimit(processors=50))
     with pytest.raises(Rejected, match="can never run: user anna may have 50 processors"):
         submit(it, 30, 30)
 
@@ -244,9 +246,9 @@ _EVENTS = st.lists(
 def test_whatever_happens_no_share_is_exceeded_and_nobody_is_forgotten(
     policy: str, processors: int, coallocated: int, events: list[Any]
 ) -> None:
-    user = Share(processors=processors, coallocated=coallocated)
+    user = ResourceLimit(processors=processors, coallocated=coallocated)
     made: list[Bench] = []
-    it = bench(made, user, Share(processors=processors + 20), policy=policy)
+    it = bench(made, user, ResourceLimit(processors=processors + 20), policy=policy)
     try:
         for event in events:
             _play(it, event)

@@ -15,6 +15,7 @@ from metabroker.broker.events import (
     Arrived,
     CancelJob,
     Cleaned,
+    ClusterUnreachable,
     Discarded,
     Ended,
     Event,
@@ -28,7 +29,6 @@ from metabroker.broker.events import (
     Started,
     SubmitJob,
     Submitted,
-    Unreachable,
     Unsure,
 )
 from metabroker.broker.job import Component, NewJob
@@ -141,7 +141,7 @@ class Walk:
     def _look(self) -> Event:
         cluster = self.rng.randrange(3)
         if self.rng.random() < 0.2:
-            return Unreachable(cluster, "connect failure")
+            return ClusterUnreachable(cluster, "connect failure")
         return self.look(cluster)
 
     def look(self, cluster: int) -> Observed:

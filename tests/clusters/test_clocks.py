@@ -8,7 +8,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.openpbs import operations as openpbs
 from metabroker.clusters.operation import Operation
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.slurm import operations as slurm
 from metabroker.clusters.transports.base import CommandLost, CommandMissing
 from tests.clusters.slurm.drive import Told, drive, failed, said
@@ -43,7 +43,12 @@ def test_it_is_never_asked_unless_wanted() -> None:
 
 @pytest.mark.parametrize(
     "trouble",
-    [Refusal(Cause.DENIED, "no"), Doubt("what?"), CommandLost("cut"), CommandMissing("away")],
+    [
+        ClusterRefusal(Cause.DENIED, "no"),
+        UnknownOutcome("what?"),
+        CommandLost("cut"),
+        CommandMissing("away"),
+    ],
 )
 def test_no_answer_is_no_offset_and_nothing_else(trouble: Exception) -> None:
     def asks() -> Operation[int]:

@@ -8,12 +8,12 @@ import pytest
 
 from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import operations as pbs
-from metabroker.clusters.openpbs.commands import Account as PbsAccount
+from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.commands import reserve as pbs_reserve
 from metabroker.clusters.owners import Verified
-from metabroker.clusters.port import ReserveOrder
+from metabroker.clusters.port import ReserveRequest
 from metabroker.clusters.slurm import operations, parsing
-from metabroker.clusters.slurm.operations import Account
+from metabroker.clusters.slurm.operations import SlurmIdentity
 from metabroker.clusters.slurm.parsing import MARKED_COLUMNS, SEPARATOR, marked_format, marked_jobs
 from metabroker.clusters.transports.base import Command
 from tests.clusters.openpbs.test_submitting import ORDER as PBS_ORDER
@@ -82,7 +82,7 @@ def asked(told: Told) -> list[tuple[str, str | None]]:
 
 
 def test_slurm_jobs_are_submitted_and_cancelled_as_their_users() -> None:
-    who, told = Account("anna", "batch", acting=True), Told()
+    who, told = SlurmIdentity("anna", "batch", acting=True), Told()
     drive(operations.submit(who, ORDER, b"#!/bin/sh\n"), [said("7\n")], told)
     answers = [said(job("RUNNING")), said(), said(), said()]
     drive(operations.clean(who, TOKEN, reservation=True), answers, told)
@@ -94,7 +94,7 @@ def test_slurm_jobs_are_submitted_and_cancelled_as_their_users() -> None:
 
 
 def test_under_self_no_command_has_an_account() -> None:
-    who, told = Account("mbsvc", "batch"), Told()
+    who, told = SlurmIdentity("mbsvc", "batch"), Told()
     drive(operations.submit(who, ORDER, b"#!/bin/sh\n"), [said("7\n")], told)
     answers = [said(job("RUNNING")), said(), said(), said()]
     drive(operations.clean(who, TOKEN, reservation=True), answers, told)
@@ -102,7 +102,9 @@ def test_under_self_no_command_has_an_account() -> None:
 
 
 def test_slurm_looks_at_all_accounts_at_once() -> None:
-    look = operations.look(Account("mbsvc"), 0.0, "mb-", "22.05", Verified(Known(mb_1="anna")))
+    look = operations.look(
+        SlurmIdentity("mbsvc"), 0.0, "mb-", "22.05", Verified(Known(mb_1="anna"))
+    )
     first = next(look)
     assert isinstance(first, Command)
     words = " ".join(first.argv[:-1])
@@ -117,7 +119,9 @@ def test_slurm_looks_at_all_accounts_at_once() -> None:
 
 
 def test_an_account_that_is_unknown_hides_nobody_elses_jobs() -> None:
-    look = operations.look(Account("mbsvc"), 0.0, "mb-", "22.05", Verified(Known(mb_1="anna")))
+    look = operations.look(
+        SlurmIdentity("mbsvc"), 0.0, "mb-", "22.05", Verified(Known(mb_1="anna"))
+    )
     next(look)
     again = look.send(failed("squeue: error: Invalid user: bob"))
     assert isinstance(again, Command) and "-u" not in again.argv
@@ -129,10 +133,10 @@ def test_an_account_that_is_unknown_hides_nobody_elses_jobs() -> None:
 
 
 def test_pbs_reserves_for_the_user_and_acts_as_the_user() -> None:
-    who, told = PbsAccount("anna", operator="mbsvc"), Told()
-    words = pbs_reserve(who, ReserveOrder(TOKEN, 2, 60), 0.0, 8)
+    who, told = PbsIdentity("anna", operator="mbsvc"), Told()
+    words = pbs_reserve(who, ReserveRequest(TOKEN, 2, 60), 0.0, 8)
     assert words.argv[-2:] == ("-U", "anna") and words.account is None
-    assert "-U" not in pbs_reserve(PbsAccount("mbsvc"), ReserveOrder(TOKEN, 2, 60), 0.0, 8).argv
+    assert "-U" not in pbs_reserve(PbsIdentity("mbsvc"), ReserveRequest(TOKEN, 2, 60), 0.0, 8).argv
     drive(pbs.submit(who, PBS_ORDER, b"#!/bin/sh\n"), [said("7.pbsa\n")], told)
     drive(pbs.find(who, TOKEN), [said()], told)
     assert asked(told) == [("qsub", "anna"), ("qselect", None)]

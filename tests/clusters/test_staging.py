@@ -15,9 +15,15 @@ from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.operation import Operation, Pause
-from metabroker.clusters.port import Doubt, FetchOrder, Moved, Refusal, StageOrder
+from metabroker.clusters.port import (
+    ClusterRefusal,
+    FetchRequest,
+    StageRequest,
+    Transferred,
+    UnknownOutcome,
+)
 from metabroker.clusters.staging import fetching, sending, work_folder
-from metabroker.clusters.submit_directory import LocalHome
+from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import CommandLost, Listed, Unreached
 from metabroker.clusters.transports.local_files import LocalFiles
 
@@ -48,7 +54,7 @@ class Shaky(LocalFiles):
         return super().tree(path)
 
 
-def carried(operation: Operation[Moved], stop_after: int | None = None) -> Moved | None:
+def carried(operation: Operation[Transferred], stop_after: int | None = None) -> Transferred | None:
     """Carried out; None: stopped at a pause."""
     pauses = 0
     try:
@@ -59,7 +65,7 @@ def carried(operation: Operation[Moved], stop_after: int | None = None) -> Moved
                 operation.close()
                 return None
     except StopIteration as end:
-        done: Moved = end.value
+        done: Transferred = end.value
         return done
 
 
@@ -70,14 +76,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def stage(folder: Path, *names: str, again: bool = False) -> StageOrder:
+def stage(folder: Path, *names: str, again: bool = False) -> StageRequest:
     gate = str(folder / "cluster" / ".metabroker" / "gate")
-    return StageOrder(gate, str(folder / "submit"), names, again)
+    return StageRequest(gate, str(folder / "submit"), names, again)
 
 
-def fetch(folder: Path, *patterns: str, again: bool = False) -> FetchOrder:
+def fetch(folder: Path, *patterns: str, again: bool = False) -> FetchRequest:
     gate = str(folder / "cluster" / ".metabroker" / "gate")
-    return FetchOrder(gate, str(folder / "submit"), "metabroker-1.0", patterns, again)
+    return FetchRequest(gate, str(folder / "submit"), "metabroker-1.0", patterns, again)
 
 
 def test_files_keep_their_names_contents_and_modes(folder: Path) -> None:
@@ -87,7 +93,7 @@ def test_files_keep_their_names_contents_and_modes(folder: Path) -> None:
     (folder / "submit" / "run").write_bytes(b"#!/bin/sh\n")
     (folder / "submit" / "run").chmod(0o755)
     order, files = stage(folder, "a/b/in", "empty", "run"), Shaky()
-    assert carried(sending(files, LocalHome(), order, 100)) == Moved(3, 266)
+    assert carried(sending(files, LocalSubmitDirectory(), order, 100)) == Transferred(3, 266)
     assert files.most == 100, "never more than a part is held"
     work = Path(work_folder(order.gate))
     assert (work / "a" / "b" / "in").read_bytes() == bytes(range(256))
@@ -100,10 +106,12 @@ def test_what_is_whole_is_not_sent_again(folder: Path) -> None:
     for name in ("one", "two"):
         (folder / "submit" / name).write_bytes(b"x" * 250)
     files = Shaky()
-    assert carried(sending(files, LocalHome(), stage(folder, "one", "two"), 100), 4) is None
+    assert (
+        carried(sending(files, LocalSubmitDirectory(), stage(folder, "one", "two"), 100), 4) is None
+    )
     files.steps.clear()
     again = stage(folder, "one", "two", again=True)
-    assert carried(sending(files, LocalHome(), again, 100)) == Moved(2, 500)
+    assert carried(sending(files, LocalSubmitDirectory(), again, 100)) == Transferred(2, 500)
     assert files.steps.count("put") == 3
     work = Path(work_folder(again.gate))
     assert [(work / name).read_bytes() for name in ("one", "two")] == [b"x" * 250] * 2
@@ -131,11 +139,11 @@ def test_a_part_of_an_earlier_try_that_is_written_late_does_no_harm(folder: Path
 
     files = Late()
     files.fails = fails
-    with pytest.raises(Doubt):
-        carried(sending(files, LocalHome(), stage(folder, "one", "two"), 100))
+    with pytest.raises(UnknownOutcome):
+        carried(sending(files, LocalSubmitDirectory(), stage(folder, "one", "two"), 100))
     files.fails = lambda _name, _count: None
     again = True
-    carried(sending(files, LocalHome(), stage(folder, "one", "two", again=True), 100))
+    carried(sending(files, LocalSubmitDirectory(), stage(folder, "one", "two", again=True), 100))
     work = Path(work_folder(stage(folder).gate))
     assert (work / "one").read_bytes() == b"1" * 250
     assert (work / "two").read_bytes() == b"2" * 250
@@ -144,9 +152,9 @@ def test_a_part_of_an_earlier_try_that_is_written_late_does_no_harm(folder: Path
 @pytest.mark.parametrize(
     ("error", "expected", "cause"),
     [
-        (CommandLost("cut"), Doubt, None),
-        (Unreached("no way"), Refusal, Cause.UNREACHABLE),
-        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), Refusal, Cause.UNREACHABLE),
+        (CommandLost("cut"), UnknownOutcome, None),
+        (Unreached("no way"), ClusterRefusal, Cause.UNREACHABLE),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), ClusterRefusal, Cause.UNREACHABLE),
     ],
 )
 @pytest.mark.parametrize("step", ["put", "tree", "get"])
@@ -160,13 +168,13 @@ def test_what_ends_a_step_ends_the_transfer(
         if (name, count) == (step, 1):
             raise error
 
-    carried(sending(files, LocalHome(), stage(folder, "in"), 100))
+    carried(sending(files, LocalSubmitDirectory(), stage(folder, "in"), 100))
     files.steps.clear()
     files.fails = fails
     operation = (
-        sending(files, LocalHome(), stage(folder, "in", again=step == "tree"), 100)
+        sending(files, LocalSubmitDirectory(), stage(folder, "in", again=step == "tree"), 100)
         if step == "put"
-        else fetching(files, LocalHome(), fetch(folder, "*"), 100)
+        else fetching(files, LocalSubmitDirectory(), fetch(folder, "*"), 100)
     )
     with pytest.raises(expected) as caught:
         carried(operation)
@@ -175,8 +183,8 @@ def test_what_ends_a_step_ends_the_transfer(
 
 
 def test_a_file_that_is_not_there_or_changes_is_its_users_matter(folder: Path) -> None:
-    with pytest.raises(Refusal, match="none cannot be sent: it is not in") as caught:
-        carried(sending(Shaky(), LocalHome(), stage(folder, "none"), 100))
+    with pytest.raises(ClusterRefusal, match="none cannot be sent: it is not in") as caught:
+        carried(sending(Shaky(), LocalSubmitDirectory(), stage(folder, "none"), 100))
     assert caught.value.cause is Cause.INVALID
     source, files = folder / "submit" / "in", Shaky()
     source.write_bytes(b"x" * 300)
@@ -185,8 +193,8 @@ def test_a_file_that_is_not_there_or_changes_is_its_users_matter(folder: Path) -
         source.write_bytes(b"y" * 301)
 
     files.fails = changes
-    with pytest.raises(Refusal, match="it was changed while it was sent") as caught:
-        carried(sending(files, LocalHome(), stage(folder, "in"), 100))
+    with pytest.raises(ClusterRefusal, match="it was changed while it was sent") as caught:
+        carried(sending(files, LocalSubmitDirectory(), stage(folder, "in"), 100))
     assert caught.value.cause is Cause.INVALID
 
 
@@ -196,8 +204,8 @@ def test_results_come_back_under_their_names(folder: Path) -> None:
     (work / "deep" / "result").write_bytes(b"r" * 250)
     os.utime(work / "deep" / "result", (7, 7))
     (work / "other").write_bytes(b"")
-    done = carried(fetching(LocalFiles(), LocalHome(), fetch(folder, "deep"), 100))
-    assert done == Moved(1, 250)
+    done = carried(fetching(LocalFiles(), LocalSubmitDirectory(), fetch(folder, "deep"), 100))
+    assert done == Transferred(1, 250)
     home = folder / "submit" / "metabroker-1.0"
     assert (home / "deep" / "result").read_bytes() == b"r" * 250
     assert (home / "deep" / "result").stat().st_mtime == 7
@@ -219,7 +227,7 @@ def test_a_result_that_is_home_is_not_brought_again_unless_it_is_another(folder:
         if (work / "r").read_bytes() != content:
             (work / "r").write_bytes(content)
         files.steps.clear()
-        carried(fetching(files, LocalHome(), order))
+        carried(fetching(files, LocalSubmitDirectory(), order))
         assert files.steps.count("get") == moved
         assert (folder / "submit" / "metabroker-1.0" / "r").read_bytes() == content
 
@@ -234,8 +242,8 @@ def test_a_name_that_a_cluster_makes_up_leads_nowhere(folder: Path, path: str) -
             return b"bad"
 
     before = sorted(folder.rglob("*"))
-    with pytest.raises(Refusal, match="cannot be used here") as caught:
-        carried(fetching(Lying(), LocalHome(), fetch(folder, "**", ".*", "..", "*")))
+    with pytest.raises(ClusterRefusal, match="cannot be used here") as caught:
+        carried(fetching(Lying(), LocalSubmitDirectory(), fetch(folder, "**", ".*", "..", "*")))
     assert caught.value.cause is Cause.INVALID
     assert sorted(folder.rglob("*")) == before
 
@@ -250,11 +258,13 @@ def test_wherever_it_is_stopped_it_goes_on_to_the_same_end(
     content = bytes(range(size))
     for name in ("x", "y"):
         (folder / "submit" / name).write_bytes(content)
-    carried(sending(LocalFiles(), LocalHome(), stage(folder, "x", "y"), part), stop)
-    carried(sending(LocalFiles(), LocalHome(), stage(folder, "x", "y", again=True), part))
+    carried(sending(LocalFiles(), LocalSubmitDirectory(), stage(folder, "x", "y"), part), stop)
+    carried(
+        sending(LocalFiles(), LocalSubmitDirectory(), stage(folder, "x", "y", again=True), part)
+    )
     work = Path(work_folder(stage(folder).gate))
     assert {p.name: p.read_bytes() for p in work.iterdir()} == {"x": content, "y": content}
-    carried(fetching(LocalFiles(), LocalHome(), fetch(folder, "*"), part), stop)
-    carried(fetching(LocalFiles(), LocalHome(), fetch(folder, "*", again=True), part))
+    carried(fetching(LocalFiles(), LocalSubmitDirectory(), fetch(folder, "*"), part), stop)
+    carried(fetching(LocalFiles(), LocalSubmitDirectory(), fetch(folder, "*", again=True), part))
     home = folder / "submit" / "metabroker-1.0"
     assert {p.name: p.read_bytes() for p in home.iterdir()} == {"x": content, "y": content}

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.clusters.submit_directory import Changed, LocalHome
+from metabroker.clusters.submit_directory import FileChanged, LocalSubmitDirectory
 from metabroker.clusters.transports.base import Listed
 
 
 @pytest.fixture
-def home() -> LocalHome:
-    return LocalHome()
+def home() -> LocalSubmitDirectory:
+    return LocalSubmitDirectory()
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "submit"
 
 
-def test_a_file_is_looked_at_and_read_by_parts(home: LocalHome, folder: Path) -> None:
+def test_a_file_is_looked_at_and_read_by_parts(home: LocalSubmitDirectory, folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "data" / "in.nc").write_bytes(b"0123456789")
     (folder / "data" / "in.nc").chmod(0o755)
@@ -36,16 +36,18 @@ def test_a_file_is_looked_at_and_read_by_parts(home: LocalHome, folder: Path) ->
     assert home.look(str(folder), "none/none") is None
 
 
-def test_a_file_that_changes_while_it_is_sent_is_told(home: LocalHome, folder: Path) -> None:
+def test_a_file_that_changes_while_it_is_sent_is_told(
+    home: LocalSubmitDirectory, folder: Path
+) -> None:
     (folder / "in").write_bytes(b"old")
     seen = home.look(str(folder), "in")
     assert seen is not None
     (folder / "in").write_bytes(b"newer")
-    with pytest.raises(Changed):
+    with pytest.raises(FileChanged):
         home.get(str(folder), seen, 0, 10)
 
 
-def test_no_link_is_followed(home: LocalHome, folder: Path) -> None:
+def test_no_link_is_followed(home: LocalSubmitDirectory, folder: Path) -> None:
     (folder / "file").symlink_to("../secret")
     (folder / "up").symlink_to("..")
     (folder / "real").mkdir()
@@ -64,7 +66,7 @@ def test_no_link_is_followed(home: LocalHome, folder: Path) -> None:
     assert not (folder.parent / "new").exists()
 
 
-def test_a_folder_or_a_pipe_is_no_file(home: LocalHome, folder: Path) -> None:
+def test_a_folder_or_a_pipe_is_no_file(home: LocalSubmitDirectory, folder: Path) -> None:
     (folder / "sub").mkdir()
     os.mkfifo(folder / "pipe")
     for name in ("sub", "pipe"):
@@ -72,7 +74,7 @@ def test_a_folder_or_a_pipe_is_no_file(home: LocalHome, folder: Path) -> None:
             home.look(str(folder), name)
 
 
-def test_a_result_takes_its_name_when_it_is_whole(home: LocalHome, folder: Path) -> None:
+def test_a_result_takes_its_name_when_it_is_whole(home: LocalSubmitDirectory, folder: Path) -> None:
     name = "metabroker-7.0/deep/result"
     (folder / "metabroker-7.0").mkdir()
     home.put(str(folder), name, 0, b"01234")
@@ -87,7 +89,7 @@ def test_a_result_takes_its_name_when_it_is_whole(home: LocalHome, folder: Path)
 
 
 def test_a_later_run_s_result_takes_the_place_of_an_earlier_one(
-    home: LocalHome, folder: Path
+    home: LocalSubmitDirectory, folder: Path
 ) -> None:
     for content in (b"first", b"2nd"):
         home.put(str(folder), "out/result", 0, content)

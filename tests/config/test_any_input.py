@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from metabroker.config import (
     Config,
     ConfigErrors,
-    OpenPBSCluster,
-    SimulatedCluster,
-    SlurmCluster,
+    OpenPBSConfig,
+    SimulatedConfig,
+    SlurmConfig,
     parse,
     render,
 )
@@ -37,9 +37,9 @@ _ANY = st.recursive(
 )
 _CLUSTER_KEYS = sorted(
     {
-        *SlurmCluster.model_fields,
-        *OpenPBSCluster.model_fields,
-        *SimulatedCluster.model_fields,
+        *SlurmConfig.model_fields,
+        *OpenPBSConfig.model_fields,
+        *SimulatedConfig.model_fields,
         "host",
     }
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metabroker import paths
-from metabroker.config import Config, SimulatedCluster, load, parse
+from metabroker.config import Config, SimulatedConfig, load, parse
 from metabroker.config.values import Address
 
 LEAST = "clusters: {lab: {system: simulated, processors: 32}}\n"
@@ -23,7 +23,7 @@ def test_only_clusters_must_be_given() -> None:
     assert config.metrics == Address("127.0.0.1", 9798)
     assert (config.admins, config.submitters, config.homes, config.seed) == ((), (), {}, 0)
     lab = config.clusters["lab"]
-    assert isinstance(lab, SimulatedCluster)
+    assert isinstance(lab, SimulatedConfig)
     assert (lab.processors, lab.run, lab.commands_at_once, lab.claim) == (
         32,
         True,

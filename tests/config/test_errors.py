@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.config import ConfigError, ConfigErrors, load, parse
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.users import read as read_users
 from metabroker.simulation.scenario import loader as scenario
 
@@ -313,7 +313,7 @@ def test_a_file_that_grows_by_itself_is_refused_by_every_reader(kind: str, tmp_p
             read(text)
     users = tmp_path / "users.yaml"
     users.write_text(text)
-    with pytest.raises(Refusal):
+    with pytest.raises(ConfigRefusal):
         read_users(users)
 
 

@@ -10,9 +10,9 @@ import yaml
 
 from metabroker.config import (
     Config,
-    OpenPBSCluster,
-    SimulatedCluster,
-    SlurmCluster,
+    OpenPBSConfig,
+    SimulatedConfig,
+    SlurmConfig,
     load,
     parse,
     render,
@@ -34,9 +34,9 @@ def test_the_commented_example_lists_every_key() -> None:
     for section in ("limits", "rates", "aging", "retries", "timeouts"):
         model = type(getattr(load(COMMENTED), section))
         assert set(data[section]) == set(model.model_fields)
-    assert set(data["clusters"]["delft"]) == set(SlurmCluster.model_fields)
-    assert set(data["clusters"]["leiden"]) == set(OpenPBSCluster.model_fields)
-    assert set(data["clusters"]["lab"]) == set(SimulatedCluster.model_fields)
+    assert set(data["clusters"]["delft"]) == set(SlurmConfig.model_fields)
+    assert set(data["clusters"]["leiden"]) == set(OpenPBSConfig.model_fields)
+    assert set(data["clusters"]["lab"]) == set(SimulatedConfig.model_fields)
 
 
 def test_the_commented_example_gives_the_true_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +49,6 @@ def test_the_commented_example_gives_the_true_defaults(monkeypatch: pytest.Monke
 
 
 def test_every_key_is_documented() -> None:
-    for model in (Config, SlurmCluster, OpenPBSCluster, SimulatedCluster):
+    for model in (Config, SlurmConfig, OpenPBSConfig, SimulatedConfig):
         for name, field in model.model_fields.items():
             assert field.description, f"{model.__name__}.{name} has no description"

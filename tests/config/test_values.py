@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.values import (
     LONGEST,
     Address,
@@ -32,7 +32,7 @@ def test_durations(text: object, expected: float) -> None:
     "text", ["", "s", "5 parsecs", "-1s", "1e3s", "٣s", None, [], {}, True, 0, -1]
 )
 def test_what_is_no_duration(text: object) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(ConfigRefusal):
         seconds(text)
 
 
@@ -59,5 +59,5 @@ def test_addresses_read_back(text: str) -> None:
     "text", ["", ":80", "host", "host:", "host:65536", "a b:1", 9798, "::1:80"]
 )
 def test_what_is_no_address(text: object) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(ConfigRefusal):
         address(text)

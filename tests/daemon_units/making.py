@@ -17,13 +17,13 @@ from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.policy import Limits, make, worst_fit
 from metabroker.runtime.clock import Clock
 from metabroker.runtime.engine import AskToSubmit, Engine
-from metabroker.runtime.executor import Desk
+from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
-from metabroker.runtime.requests import Orders, spec_of
-from metabroker.service.authorization import Rules
+from metabroker.runtime.requests import RequestBuilder, spec_of
+from metabroker.service.authorization import Authorization
 from metabroker.service.service import DaemonService
-from metabroker.store import Batch, Store, StoreUnavailable
-from metabroker.store.rows import Names
+from metabroker.store import Store, StoreUnavailable, Transaction
+from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Caller, Processors, Submission
 
 SIZES = {"delft": 64, "leiden": 32}
@@ -39,7 +39,7 @@ class Failing(Store):
         self.blind = ""
         self.goes_blind = False  # after its next transaction
 
-    def commit(self, batch: Batch, names: Names) -> None:
+    def commit(self, batch: Transaction, names: ClusterNames) -> None:
         """Write, unless it is down; `after`: it was written, but that was not heard."""
         if self.down == "after":
             super().commit(batch, names)
@@ -73,7 +73,7 @@ def engine(
     """An engine over a store."""
     made = settings(store, sizes)
     broker = Broker(made, make(policy, len(made.clusters)))
-    return Engine(broker, store, Names(list(sizes)), Limits(), worst_fit, **given)
+    return Engine(broker, store, ClusterNames(list(sizes)), Limits(), worst_fit, **given)
 
 
 def looked(cluster: int, at: float, processors: int = 64) -> Observed:
@@ -123,12 +123,12 @@ class House:
         made = settings(self.store)
         self.written: list[Any] = []
         self.engine = engine(self.store, written=self._written)
-        self.desks: list[Desk] = []
+        self.desks: list[ClusterExecutor] = []
         for index, (name, size) in enumerate(SIZES.items()):
             options = SimulatedOptions(name, self.store.instance, size, folder / name)
-            orders = Orders(self.store, made, name)
+            orders = RequestBuilder(self.store, made, name)
             self.desks.append(
-                Desk(
+                ClusterExecutor(
                     index,
                     SimulatedCluster(options),
                     orders,
@@ -138,7 +138,7 @@ class House:
                 )
             )
         self.loop = Loop(self.engine, self.desks, self.clock)
-        self.rules = Rules(
+        self.rules = Authorization(
             **{
                 "policy": "GS",
                 "default_time": 600,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.broker.lease_term import Tenure, pause
+from metabroker.broker.lease_term import LeaseTerm, pause
 from metabroker.clusters.transports.base import Command, CommandLost, Files
 from metabroker.clusters.transports.fenced import permitted
 from metabroker.clusters.transports.local import LocalTransport
@@ -51,7 +51,7 @@ class Host:
                 host.store.leadership.release(term)
 
         table: Any = Reached()
-        tenure = Tenure.granted(term, SECONDS, self.now)
+        tenure = LeaseTerm.granted(term, SECONDS, self.now)
         return Lease(table, tenure, self.lost.set, clock=lambda: self.now)
 
 
@@ -152,7 +152,7 @@ def test_who_holds_a_lease_stops_before_another_can_begin(
     seconds: float, questions: list[tuple[float, float]], rate: float
 ) -> None:
     """Whatever the delays, and though its clock goes a fifth too slow, or a quarter too fast."""
-    tenure = Tenure.granted(1, seconds, 0.0)
+    tenure = LeaseTerm.granted(1, seconds, 0.0)
     expires, now = seconds, 0.0  # by the database's clock, which is the true time here
     for pause_, delay in questions:
         now += pause_

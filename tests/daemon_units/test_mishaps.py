@@ -30,7 +30,7 @@ from metabroker.broker.outbox import Mishap
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref, make
 from metabroker.runtime.engine import Ask, Engine
-from metabroker.runtime.executor import Desk
+from metabroker.runtime.executor import ClusterExecutor
 
 from .making import Answers, Failing, House, ask, engine, looked
 
@@ -220,15 +220,15 @@ def test_what_cannot_be_begun_is_begun_later(
     house = House(tmp_path)
     try:
         failed: list[Any] = []
-        real = Desk.ask
+        real = ClusterExecutor.ask
 
-        def once(self: Desk, effect: Any) -> None:
+        def once(self: ClusterExecutor, effect: Any) -> None:
             if not failed:
                 failed.append(effect)
                 raise RuntimeError("can't start new thread")
             real(self, effect)
 
-        monkeypatch.setattr(Desk, "ask", once)
+        monkeypatch.setattr(ClusterExecutor, "ask", once)
         assert house.submit()["job"] == 1
         assert house.ended(1)["state"] == "COMPLETED" and failed
         assert house.loop.alive

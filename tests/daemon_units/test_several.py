@@ -15,11 +15,11 @@ import pytest
 import yaml
 
 from metabroker.access.secret import Scope
-from metabroker.api.service import Failure, ServiceError, TokenWish
+from metabroker.api.service import Failure, ServiceError, TokenRequest
 from metabroker.config import load
 from metabroker.daemon.daemon import Daemon
 from metabroker.runtime.clock import Clock
-from metabroker.service.access_tokens import TokenOffice
+from metabroker.service.access_tokens import AccessTokens
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
 from tests.testbed.postgres import Postgres
@@ -174,10 +174,10 @@ def test_tokens_of_one_broker_are_those_of_all(database: str) -> None:
     caller = Caller(pwd.getpwnam(user).pw_uid, user)
     stores = [Store(database), Store(database)]
     here, there = (
-        TokenOffice(store.access_tokens, Clock(), lambda _caller: False, shared=True)
+        AccessTokens(store.access_tokens, Clock(), lambda _caller: False, shared=True)
         for store in stores
     )
-    made = here.create(caller, TokenWish(Scope.READ, 3600))
+    made = here.create(caller, TokenRequest(Scope.READ, 3600))
     assert there.check(made["token"]).caller.user == user
     assert [row["id"] for row in there.listed(caller, user=None, all_users=False)] == [made["id"]]
     there.revoke(caller, made["id"])

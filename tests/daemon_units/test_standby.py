@@ -14,8 +14,8 @@ import pytest
 from metabroker.api.service import Failure, Service, ServiceError
 from metabroker.daemon.sharing import rpc_client as relaying
 from metabroker.daemon.sharing import standby as standing
-from metabroker.daemon.sharing.rpc_client import Relay
-from metabroker.daemon.sharing.rpc_server import Inbox
+from metabroker.daemon.sharing.rpc_client import RpcClient
+from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.daemon.sharing.standby import StandbyService
 from metabroker.store import Store
 from metabroker.store.requests import ANSWERED, ASKED
@@ -35,17 +35,17 @@ class Pair:
         self.house = House(folder)
         url = f"sqlite:///{folder}/metabroker.db"
         self.store = Store(url, migrate=False, clock=lambda _connection: time.time())
-        self.relay = Relay(self.store.requests, self.store.bell(ANSWERED), "b")
+        self.relay = RpcClient(self.store.requests, self.store.bell(ANSWERED), "b")
         own = {"policy": "GS", "offline": False}
         self.standby = StandbyService(self.store, self.relay, self.house.clock, own, 0.0)
         self.relay.start()
         self.standby.start()
-        self.inboxes: list[Inbox] = []
+        self.inboxes: list[RpcServer] = []
 
     def lead(self, term: int = 1) -> None:
         """Take what was passed on, in that term."""
         store = self.house.store
-        self.inboxes.append(Inbox(store.requests, store.bell(ASKED), term, self.house.service))
+        self.inboxes.append(RpcServer(store.requests, store.bell(ASKED), term, self.house.service))
         self.inboxes[-1].start()
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from metabroker.api import client as client_module
 from metabroker.api.client import Client, ClientError, LostReply
-from metabroker.api.middleware import Reception
+from metabroker.api.middleware import Middleware
 from metabroker.api.server import ApiServer
 from metabroker.runtime import loop
 from metabroker.submission.wire import to_wire
@@ -119,7 +119,7 @@ def test_every_number_is_a_job_and_every_job_is_known(
     monkeypatch.setattr(client_module, "_LONGEST_PAUSE", 0.1)
     monkeypatch.setattr(loop, "_STORE_RETRY", 0.02)
     house = House(folder, submitters=("root",))
-    server = ApiServer(house.service, folder / "behind.sock", reception=Reception())
+    server = ApiServer(house.service, folder / "behind.sock", reception=Middleware())
     server.start()
     faulty = Faulty(folder / "mb.sock", folder / "behind.sock", seed=MANY)
 

@@ -13,7 +13,7 @@ from metabroker.broker.events import Observed
 from metabroker.broker.observation import Snapshot
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.operation import Operation, Pause
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed
 from metabroker.clusters.transports.local import LocalTransport
@@ -67,7 +67,7 @@ def played(
     except StopIteration as end:
         snapshot: Snapshot = end.value
         return snapshot
-    except (Refusal, Doubt):
+    except (ClusterRefusal, UnknownOutcome):
         return None
     raise AssertionError("it asks for ever")
 

@@ -18,9 +18,16 @@ from hypothesis import strategies as st
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, gate_path
 from metabroker.clusters.operation import Pause
-from metabroker.clusters.port import CleanOrder, Doubt, FetchOrder, Marks, Peer, Refusal
+from metabroker.clusters.port import (
+    CleanRequest,
+    ClusterRefusal,
+    ComponentRecord,
+    FetchRequest,
+    Peer,
+    UnknownOutcome,
+)
 from metabroker.clusters.staging import fetching, work_folder
-from metabroker.clusters.submit_directory import LocalHome
+from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import Command, Files
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.local_files import LocalFiles
@@ -107,7 +114,7 @@ def place() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def sane(marks: Marks) -> None:
+def sane(marks: ComponentRecord) -> None:
     """What may be believed of it."""
     assert marks.exit_code is None or 0 <= marks.exit_code <= 255
     assert all(time is None or abs(time) < 2**40 for time in (marks.started, marks.ended))
@@ -127,7 +134,7 @@ def test_any_gate(files: Files, place: Path, things: list[Thing]) -> None:
             Path(good, name).write_bytes(content)
         for thing in things:
             thing.make(os.fsencode(bad))
-        with contextlib.suppress(Doubt):
+        with contextlib.suppress(UnknownOutcome):
             found = gates.look([bad, good])
             assert (found[good].exit_code, found[good].hosts) == (7, ("n1", "n2"))
             if bad in found:
@@ -138,11 +145,11 @@ def test_any_gate(files: Files, place: Path, things: list[Thing]) -> None:
             lambda: gates.introduce(bad, peers),
             lambda: gates.arm(bad),
             lambda: gates.open(bad, peers),
-            lambda: gates.shut(CleanOrder("mb-abcdef01-2-1-0", bad)),
+            lambda: gates.shut(CleanRequest("mb-abcdef01-2-1-0", bad)),
             lambda: gates.remains(bad, Cause.EXIT),
             lambda: gates.remove(bad),
         ):
-            with contextlib.suppress(Refusal, Doubt):
+            with contextlib.suppress(ClusterRefusal, UnknownOutcome):
                 step()
         assert gates.look([good])[good].exit_code == 7
     finally:
@@ -171,9 +178,11 @@ def test_any_results(
                 os.mkdir(folder)
                 for thing in inner:
                     thing.make(folder)
-        order = FetchOrder(gate, str(home), "metabroker-1.0", ("**/*",), False)
-        with contextlib.suppress(Refusal, Doubt):
-            assert all(isinstance(step, Pause) for step in fetching(files, LocalHome(), order))
+        order = FetchRequest(gate, str(home), "metabroker-1.0", ("**/*",), False)
+        with contextlib.suppress(ClusterRefusal, UnknownOutcome):
+            assert all(
+                isinstance(step, Pause) for step in fetching(files, LocalSubmitDirectory(), order)
+            )
         assert {path.name for path in home.iterdir()} <= {"metabroker-1.0"}
         assert not any(path.is_symlink() for path in home.rglob("*"))
     finally:

@@ -25,7 +25,7 @@ from metabroker.broker.events import (
 )
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
-from metabroker.store import Batch
+from metabroker.store import Transaction
 from tests.broker.script import Script
 
 from .cases import fuzzed
@@ -78,7 +78,7 @@ def test_any_events_of_one_job(together: bool, events: list[Event]) -> None:
             bench.broker.schedule(bench.now)
             ready = bench.broker.take()
             memory = {"clusters": bench.names.names, "memory": bench.broker.scheduler.memory()}
-            bench.store.commit(Batch(ready, memory=memory), bench.names)
+            bench.store.commit(Transaction(ready, memory=memory), bench.names)
             assert all(mishap.job in (None, 1) for mishap in ready.mishaps)
             assert bench.broker.jobs[2] is other
             assert (other.state, other.attempt, other.reason) == before

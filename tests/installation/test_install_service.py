@@ -18,7 +18,7 @@ import pytest
 
 from metabroker import __version__
 from metabroker.cli.main import COMMANDS, group, main
-from metabroker.config.model import Config, OpenPBSCluster, SimulatedCluster, SlurmCluster
+from metabroker.config.model import Config, OpenPBSConfig, SimulatedConfig, SlurmConfig
 from metabroker.installation import manual, reference
 
 UNIT = "etc/systemd/system/metabroker.service"
@@ -182,7 +182,7 @@ def test_there_is_a_page_of_every_command_with_every_option() -> None:
 
 def test_the_configurations_page_has_every_key_and_default() -> None:
     page = pages()["metabroker.yaml.5"].replace("\\-", "-")
-    for model in (Config, SlurmCluster, OpenPBSCluster, SimulatedCluster):
+    for model in (Config, SlurmConfig, OpenPBSConfig, SimulatedConfig):
         for name in model.model_fields:
             assert re.search(rf"^\.TP\n\\fB{name}\\fR$", page, re.M), name
     assert "\\fBlimits.per_user.waiting\\fR" in page and "\\fBtimeouts.barrier\\fR" in page

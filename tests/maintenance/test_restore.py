@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from metabroker.access.secret import Scope
-from metabroker.broker.outbox import Entry
+from metabroker.broker.outbox import OutboxEntry
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.config import load
 from metabroker.config.model import Config
-from metabroker.daemon.lock_file import SoleOwner
-from metabroker.maintenance.restore import Outcome, Wanted, restore, restore_in_place
+from metabroker.daemon.lock_file import LockFile
+from metabroker.maintenance.restore import RestoreOptions, RestoreReport, restore, restore_in_place
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.access_tokens import TokenRow
 from metabroker.store.backups import BackupError, content_of, make
@@ -57,8 +57,10 @@ def backup(tmp_path: Path, config: Config) -> Path:
     return make(tmp_path / "a.db", tmp_path / "b.db", force=False, now=100.0, version="1").path
 
 
-def come_back(config: Config, backup: Path, now: float = NOW, **wanted: bool | int) -> Outcome:
-    return restore(config, backup, Wanted(**wanted), now)  # type: ignore[arg-type]
+def come_back(
+    config: Config, backup: Path, now: float = NOW, **wanted: bool | int
+) -> RestoreReport:
+    return restore(config, backup, RestoreOptions(**wanted), now)  # type: ignore[arg-type]
 
 
 def refused(config: Config, backup: Path) -> BackupError:
@@ -151,7 +153,7 @@ def test_a_store_that_cannot_be_read_is_put_aside(config: Config, backup: Path) 
 
 
 def test_not_while_a_daemon_runs(config: Config, backup: Path) -> None:
-    with closing(SoleOwner(config.store)), pytest.raises(StoreUnavailable, match="another daemon"):
+    with closing(LockFile(config.store)), pytest.raises(StoreUnavailable, match="another daemon"):
         come_back(config, backup)
 
 
@@ -177,7 +179,7 @@ def test_an_older_backup_is_brought_up_to_date(
 def test_what_has_come_back_by_other_means_is_settled_in_place(
     config: Config, backup: Path
 ) -> None:
-    done = restore_in_place(config, Wanted(), NOW)
+    done = restore_in_place(config, RestoreOptions(), NOW)
     assert (done.held, done.under_way, done.restored.backup_time) == (2, 1, 80.0)
     with closing(Store(config.store)) as store:
         assert store.leadership.term() == NOW
@@ -199,18 +201,18 @@ def test_a_database_that_came_back_by_its_own_means_is_settled_in_place(
         backup = postgres.dump(name)
         store.commit(batch(job(5), journal=[entry(5, time=200.0)]), NAMES)
     postgres.bring_back(name, backup)
-    done = restore_in_place(config, Wanted(), NOW)
+    done = restore_in_place(config, RestoreOptions(), NOW)
     assert (done.held, done.restored.backup_time, done.restored.term) == (1, 80.0, NOW)
     with closing(Store(config.store)) as store:
         assert {j.id: j.state for j in store.recover(NAMES).jobs} == {2: JobState.HELD}
         assert store.leadership.take("a broker", 60.0) == NOW + 1, "it was let go"
         with pytest.raises(BackupError, match="a broker leads"):
-            restore_in_place(config, Wanted(), NOW + 2)
+            restore_in_place(config, RestoreOptions(), NOW + 2)
 
 
 def test_nothing_is_settled_in_an_empty_store(config: Config) -> None:
     with pytest.raises(BackupError, match="the store is empty"):
-        restore_in_place(config, Wanted(), NOW)
+        restore_in_place(config, RestoreOptions(), NOW)
 
 
 @pytest.mark.root
@@ -226,4 +228,7 @@ def test_an_entry_is_written_for_every_job(config: Config, backup: Path) -> None
     with closing(Store(config.store)) as store:
         for number in (2, 3, 4):
             last = store.history(number)[-1]
-            assert (last["what"], last["time"]) == (Entry(NOW, 0, 0, "restored", {}).what, NOW)
+            assert (last["what"], last["time"]) == (
+                OutboxEntry(NOW, 0, 0, "restored", {}).what,
+                NOW,
+            )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metabroker.policy import POLICIES, Aging, Memory, Request, make
+from metabroker.policy import POLICIES, Aging, PolicyState, Request, make
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.queue import Entry
 from tests.policy.hand import Hand
@@ -221,11 +221,11 @@ def test_counts_survive_a_restart() -> None:
     hand.submit("a", 1)
     hand.submit("b", 1)
     memory = hand.scheduler.memory()
-    assert memory == Memory(next_seq=3, overtakers=((1, (1, 2)),))
+    assert memory == PolicyState(next_seq=3, overtakers=((1, (1, 2)),))
     after = make("FPFS", 1, aging=Aging(overtaken=2))
     after.arrive(0, Request((9,)), 1, 0.0, seq=0)
     after.arrive(9, Request((1,)), 1, 0.0, seq=9)
-    after.recall(Memory(12, [(1, [1, 2]), (2, [5])]))
+    after.recall(PolicyState(12, [(1, [1, 2]), (2, [5])]))
     after.depart()
     assert after.run([4], 1.0) == []
     assert after.memory().next_seq == 12
@@ -233,8 +233,8 @@ def test_counts_survive_a_restart() -> None:
 
 def test_a_restart_without_aging_forgets_the_counts() -> None:
     after = make("FPFS", 1)
-    after.recall(Memory(12, [(1, [1, 2])]))
-    assert after.memory() == Memory(12)
+    after.recall(PolicyState(12, [(1, [1, 2])]))
+    assert after.memory() == PolicyState(12)
 
 
 def test_a_job_that_comes_back_with_its_seq_is_as_old_as_it_was() -> None:

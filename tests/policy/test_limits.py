@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from metabroker.policy import (
     Limit,
     Limits,
-    Refusal,
     Request,
+    RequestRefusal,
     ever_fits,
     split_total,
     why_never,
@@ -52,25 +52,25 @@ def test_where_equal_sizes_never_fit_the_clusters_are_filled_evenly() -> None:
 def test_rule_no_coallocation_be07_5_1() -> None:
     limits = Limits(components=1)
     assert split_total(32, DAS, limits) == (32,)
-    assert split_total(33, DAS, limits) == Refusal(Limit.CAPACITY, 33, 32)
-    assert limits.check((8, 8)) == Refusal(Limit.COMPONENTS, 2, 1)
+    assert split_total(33, DAS, limits) == RequestRefusal(Limit.CAPACITY, 33, 32)
+    assert limits.check((8, 8)) == RequestRefusal(Limit.COMPONENTS, 2, 1)
 
 
 def test_rule_fully_restricted_coallocation_be07_5_1() -> None:
     limits = Limits(component=16, components=2)
     assert split_total(32, DAS, limits) == (16, 16)
-    assert split_total(33, DAS, limits) == Refusal(Limit.CAPACITY, 33, 32)
+    assert split_total(33, DAS, limits) == RequestRefusal(Limit.CAPACITY, 33, 32)
 
 
 def test_a_total_beyond_the_limit_is_refused_with_the_largest_be07_4_3() -> None:
     refusal = split_total(65, DAS, Limits(total=64))
-    assert refusal == Refusal(Limit.TOTAL, 65, 64)
+    assert refusal == RequestRefusal(Limit.TOTAL, 65, 64)
     assert str(refusal) == "65 processors in one job; the largest that could run is 64"
 
 
 def test_a_total_beyond_the_system_is_refused_with_the_largest() -> None:
-    assert split_total(129, DAS, Limits(total=500)) == Refusal(Limit.CAPACITY, 129, 128)
-    assert split_total(1, (0, 0), Limits()) == Refusal(Limit.CAPACITY, 1, 0)
+    assert split_total(129, DAS, Limits(total=500)) == RequestRefusal(Limit.CAPACITY, 129, 128)
+    assert split_total(1, (0, 0), Limits()) == RequestRefusal(Limit.CAPACITY, 1, 0)
 
 
 def test_a_cluster_without_processors_is_no_cluster_to_split_over() -> None:
@@ -97,10 +97,10 @@ def test_a_split_adds_up_fits_the_empty_system_and_respects_the_limits(
     total: int, capacities: list[int], limits: Limits
 ) -> None:
     answer = split_total(total, capacities, limits)
-    if isinstance(answer, Refusal):
+    if isinstance(answer, RequestRefusal):
         assert answer.asked == total > answer.largest
         if answer.largest:
-            assert not isinstance(split_total(answer.largest, capacities, limits), Refusal)
+            assert not isinstance(split_total(answer.largest, capacities, limits), RequestRefusal)
         return
     assert sum(answer) == total
     assert list(answer) == sorted(answer, reverse=True)
@@ -114,9 +114,9 @@ def test_a_split_adds_up_fits_the_empty_system_and_respects_the_limits(
 def test_the_first_limit_that_a_request_is_beyond_is_named_with_the_largest() -> None:
     limits = Limits(component=16, components=3, total=40)
     assert limits.check((16, 16, 8)) is None
-    assert limits.check((4, 17)) == Refusal(Limit.COMPONENT, 17, 16, component=1)
-    assert limits.check((1, 1, 1, 1)) == Refusal(Limit.COMPONENTS, 4, 3)
-    assert limits.check((16, 16, 16)) == Refusal(Limit.TOTAL, 48, 40)
+    assert limits.check((4, 17)) == RequestRefusal(Limit.COMPONENT, 17, 16, component=1)
+    assert limits.check((1, 1, 1, 1)) == RequestRefusal(Limit.COMPONENTS, 4, 3)
+    assert limits.check((16, 16, 16)) == RequestRefusal(Limit.TOTAL, 48, 40)
     assert Limits().check((1000, 1000)) is None
 
 
@@ -128,26 +128,28 @@ def test_a_limit_below_one_makes_no_sense(name: str) -> None:
 
 def test_a_component_larger_than_every_cluster_can_never_run() -> None:
     refusal = why_never(Request((8, 200)), (144, 64, 32))
-    assert refusal == Refusal(Limit.CAPACITY, 200, 144, component=1)
+    assert refusal == RequestRefusal(Limit.CAPACITY, 200, 144, component=1)
     assert "component 1" in str(refusal)
 
 
 def test_the_second_largest_component_must_fit_on_the_second_largest_cluster() -> None:
     refusal = why_never(Request((100, 100)), (144, 64, 32))
-    assert refusal == Refusal(Limit.CAPACITY, 100, 64, component=1)
+    assert refusal == RequestRefusal(Limit.CAPACITY, 100, 64, component=1)
 
 
 def test_more_components_than_clusters_can_never_run_without_reuse() -> None:
     request = Request((8, 8, 8, 8))
-    assert why_never(request, (144, 64, 32)) == Refusal(Limit.PLACES, 4, 3)
+    assert why_never(request, (144, 64, 32)) == RequestRefusal(Limit.PLACES, 4, 3)
     assert why_never(request, (144, 64, 32), worst_fit_reuse) is None
 
 
 def test_an_ordered_request_larger_than_its_cluster_can_never_run() -> None:
     refusal = why_never(Request((8, 60), (1, 2)), (144, 64, 32))
-    assert refusal == Refusal(Limit.CLUSTER, 60, 32, cluster=2)
+    assert refusal == RequestRefusal(Limit.CLUSTER, 60, 32, cluster=2)
     assert "in cluster 2" in str(refusal)
-    assert why_never(Request((8,), (3,)), (144, 64, 32)) == Refusal(Limit.CLUSTER, 8, 0, cluster=3)
+    assert why_never(Request((8,), (3,)), (144, 64, 32)) == RequestRefusal(
+        Limit.CLUSTER, 8, 0, cluster=3
+    )
 
 
 def test_what_fits_on_the_empty_system_is_not_refused() -> None:

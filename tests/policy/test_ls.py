@@ -1,6 +1,6 @@
 """LS-OR, LS-RD, LS-RO, LS-DO: BE03 2.5, BE07 2.3."""
 
-from metabroker.policy import Memory, Options, Request, make
+from metabroker.policy import Options, PolicyState, Request, make
 from tests.policy.hand import Coin, Hand
 
 
@@ -179,5 +179,5 @@ def test_do_remembers_its_order_over_a_restart() -> None:
     after.recall(memory._replace(order=[2, 0, 1]))
     assert after.memory().order == (2, 0, 1)
     assert after.memory().next_seq == 3
-    after.recall(Memory(5))  # of another policy
-    assert after.memory() == Memory(5, (), (2, 0, 1))
+    after.recall(PolicyState(5))  # of another policy
+    assert after.memory() == PolicyState(5, (), (2, 0, 1))

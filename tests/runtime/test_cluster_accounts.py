@@ -23,7 +23,7 @@ from metabroker.runtime.cluster_accounts import (
     wanted,
 )
 from metabroker.runtime.requests import spec_of
-from metabroker.service.authorization import Rules
+from metabroker.service.authorization import Authorization
 from metabroker.submission.model import Caller, Processors, Submission
 from tests.daemon_units.making import ANNA, submission
 
@@ -85,8 +85,8 @@ def test_where_a_job_could_be_put() -> None:
     assert of(Processors(total=9)) == ["delft", "leiden"]
 
 
-def rules(users: dict[str, ClusterUsers]) -> Rules:
-    return Rules(
+def rules(users: dict[str, ClusterUsers]) -> Authorization:
+    return Authorization(
         policy="GS", default_time=60, max_time=None, admins=(), submitters=("anna",), homes={},
         shared_everywhere=True, users=users, clusters=("delft", "leiden"),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from metabroker.broker.events import Armed, Event, Refused, Unsure
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import Pause
-from metabroker.clusters.port import Peer, Refusal
+from metabroker.clusters.port import ClusterRefusal, Peer
 from metabroker.runtime.execution import carrying
 
 REF = Ref(1, 1, 0)
@@ -28,7 +28,7 @@ class Cluster:
     def arm(self, _gate: str) -> None:
         self.done.append("arm")
         if self.answers == 0:
-            raise Refusal(Cause.GAVE_UP, "the component has left the barrier")
+            raise ClusterRefusal(Cause.GAVE_UP, "the component has left the barrier")
 
     def ready(self, _gate: str) -> bool:
         self.done.append("ready?")

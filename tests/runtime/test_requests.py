@@ -9,8 +9,8 @@ import pytest
 
 from metabroker.broker.effects import Clean, Reserve, Submit
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import CleanOrder, Peer, ReserveOrder
-from metabroker.runtime.requests import Orders
+from metabroker.clusters.port import CleanRequest, Peer, ReserveRequest
+from metabroker.runtime.requests import RequestBuilder
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked, settings
 
@@ -26,12 +26,12 @@ def store() -> Iterator[Failing]:
 
 def orders(
     store: Failing, cluster: str = "delft", shared: str | None = None, **given: Any
-) -> Orders:
+) -> RequestBuilder:
     """Of one job that has been placed."""
     it = engine(store)
     given.setdefault("processors", Processors(components=(4, 2)))
     it.process([looked(0, NOW), looked(1, NOW, 32), ask(Answers().to("a"), **given)], NOW)
-    return Orders(store, settings(store), cluster, shared)
+    return RequestBuilder(store, settings(store), cluster, shared)
 
 
 def submit(component: int = 0, **given: Any) -> Submit:
@@ -93,7 +93,7 @@ def test_the_gate_is_in_the_jobs_folder_or_in_the_shared_one(store: Failing) -> 
     token = f"mb-{store.instance}-1-1-0"
     own = made.gate(Ref(1, 1, 0))
     assert own is not None and own.startswith(f"/home/anna/.metabroker-{token}-")
-    shared = Orders(store, settings(store), "delft", "/spool/").gate(Ref(1, 1, 0))
+    shared = RequestBuilder(store, settings(store), "delft", "/spool/").gate(Ref(1, 1, 0))
     assert shared is not None and shared.startswith(f"/spool/.metabroker-{token}-")
     assert own.rpartition("-")[2] == shared.rpartition("-")[2]
 
@@ -112,15 +112,15 @@ def test_each_gate_has_a_secret_of_its_own_that_the_others_do_not_tell(store: Fa
 def test_reserving_and_cleaning(store: Failing) -> None:
     made = orders(store)
     token = f"mb-{store.instance}-1-1-0"
-    assert made.reserve(Reserve(Ref(1, 1, 0), 0, 4, 700)) == ReserveOrder(token, 4, 700)
+    assert made.reserve(Reserve(Ref(1, 1, 0), 0, 4, 700)) == ReserveRequest(token, 4, 700)
     gate = made.gate(Ref(1, 1, 0))
-    assert made.clean(Clean(Ref(1, 1, 0), 0, False)) == CleanOrder(token, gate, False)
-    assert made.clean_token(token) == CleanOrder(token, gate)
+    assert made.clean(Clean(Ref(1, 1, 0), 0, False)) == CleanRequest(token, gate, False)
+    assert made.clean_token(token) == CleanRequest(token, gate)
 
 
 def test_what_the_store_does_not_know_has_no_gate(store: Failing) -> None:
     made = orders(store)
     assert made.gate(Ref(9, 1, 0)) is None
     token = f"mb-{store.instance}-9-1-0"
-    assert made.clean_token(token) == CleanOrder(token)
-    assert made.clean_token("anything") == CleanOrder("anything")
+    assert made.clean_token(token) == CleanRequest(token)
+    assert made.clean_token("anything") == CleanRequest("anything")

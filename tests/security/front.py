@@ -18,11 +18,11 @@ from metabroker.access.audit import AuditLog
 from metabroker.access.rates import Rate
 from metabroker.access.secret import Scope
 from metabroker.api.client import Client
-from metabroker.api.middleware import Rates, Reception
+from metabroker.api.middleware import Middleware, RateLimits
 from metabroker.api.remote import Remote
 from metabroker.api.server import ApiServer, Listen
-from metabroker.api.service import TokenWish
-from metabroker.service.access_tokens import TokenOffice
+from metabroker.api.service import TokenRequest
+from metabroker.service.access_tokens import AccessTokens
 from metabroker.store import Store
 from metabroker.submission.model import Caller
 from tests.api.fake import FakeService
@@ -46,7 +46,7 @@ class Front:
     def __init__(
         self,
         folder: Path,
-        rates: Rates | None = None,
+        rates: RateLimits | None = None,
         head: float = 15.0,
         connections: int | None = None,
     ) -> None:
@@ -57,7 +57,7 @@ class Front:
         self.log = folder / "audit.log"
         self.store = Store(f"sqlite:///{folder}/store.db", migrate=False)
         self.audit = AuditLog(self.log, time.time)
-        self.tokens = TokenOffice(
+        self.tokens = AccessTokens(
             self.store.access_tokens, self._clock, lambda caller: caller == ROOT
         )
         self.authority = Authority(folder)
@@ -66,10 +66,10 @@ class Front:
         self.server = ApiServer(
             self.jobs,
             self.socket,
-            reception=Reception(
+            reception=Middleware(
                 tokens=self.tokens,
                 audit=self.audit,
-                rates=rates or Rates(Rate(1000.0, 10_000), None),
+                rates=rates or RateLimits(Rate(1000.0, 10_000), None),
                 refused=self.refused.append,
             ),
             listen=Listen("127.0.0.1", 0, certificate, key),
@@ -97,7 +97,7 @@ class Front:
 
     def token(self, scope: Scope = Scope.SUBMIT, seconds: int = 3600) -> Json:
         """A token of the ordinary user's."""
-        return self.tokens.create(ROOT, TokenWish(scope, seconds, ordinary().user))
+        return self.tokens.create(ROOT, TokenRequest(scope, seconds, ordinary().user))
 
     def kept(self, text: str) -> Path:
         """A file that only its owner may read, with a token in it."""

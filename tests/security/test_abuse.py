@@ -14,7 +14,7 @@ import pytest
 
 from metabroker.access.rates import Rate
 from metabroker.api.client import Client, ClientError
-from metabroker.api.middleware import Rates
+from metabroker.api.middleware import RateLimits
 from metabroker.api.server import LARGEST_BODY
 from tests.api.raw import request
 from tests.api.test_identity import as_other
@@ -27,7 +27,7 @@ HEAD = 1.5  # seconds for a request's head
 @pytest.fixture
 def strict(folder: Path) -> Iterator[Front]:
     """A front that has little patience."""
-    rates = Rates(Rate(1000.0, 8), Rate(0.01, 3))
+    rates = RateLimits(Rate(1000.0, 8), Rate(0.01, 3))
     made = Front(folder, rates, head=HEAD)
     yield made
     made.close()
@@ -170,7 +170,7 @@ def test_too_many_requests_are_refused_until_the_time_told(strict: Front) -> Non
 
 
 def test_the_client_comes_again_when_it_may(folder: Path) -> None:
-    front = Front(folder, Rates(Rate(0.5, 1), None))
+    front = Front(folder, RateLimits(Rate(0.5, 1), None))
     try:
         client = front.client(front.token()["token"], patience=60.0)
         tries = 0

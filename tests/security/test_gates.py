@@ -19,11 +19,11 @@ from metabroker.broker.sound import sound
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import Gates, former_gate_path, gate_path
-from metabroker.clusters.port import Marks, Refusal
+from metabroker.clusters.port import ClusterRefusal, ComponentRecord
 from metabroker.clusters.transports.base import MOST_ENTRIES, Files
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.local_files import LocalFiles
-from metabroker.clusters.transports.run_as import ActingTransport
+from metabroker.clusters.transports.run_as import RunAsTransport
 from metabroker.clusters.transports.trust import Unsafe
 from tests.clusters.gate.making import TOKEN, clean, order
 from tests.clusters.transports.conftest import make_far, reach
@@ -54,7 +54,7 @@ def files(kind: str, request: pytest.FixtureRequest) -> Iterator[Files]:
     elif kind == "user":
         if not SFTP_SERVER.exists():
             require_programs()
-        acting = ActingTransport(LocalTransport({}), Own(), command_timeout=20)
+        acting = RunAsTransport(LocalTransport({}), Own(), command_timeout=20)
         yield acting.files_of("anna")
         acting.close()
     else:
@@ -157,7 +157,9 @@ def test_a_gate_that_was_exchanged_is_not_used(
                 change(files, str(gate))
             assert state(gate) == before, what
     gates = Gates(files)
-    with pytest.raises(Refusal, match=r"exchanged|link|somebody else|others may write") as refused:
+    with pytest.raises(
+        ClusterRefusal, match=r"exchanged|link|somebody else|others may write"
+    ) as refused:
         gates.prepare(replace(order(root), gate=str(gate)))
     assert refused.value.cause is Cause.INVALID
     assert "secret" not in refused.value.detail
@@ -205,7 +207,9 @@ def test_no_gate_is_made_where_others_could_exchange_it(
     where = root if above else inner
     os.chown(where, -1, STRANGER)
     where.chmod(mode)
-    with pytest.raises(Refusal, match=f"others may write in {where},.*shared_dir") as refused:
+    with pytest.raises(
+        ClusterRefusal, match=f"others may write in {where},.*shared_dir"
+    ) as refused:
         Gates(files).prepare(order(inner))
     assert refused.value.cause is Cause.INVALID
     assert list(inner.iterdir()) == []
@@ -219,7 +223,7 @@ def test_nor_in_a_folder_of_another_user_nor_by_his_link(
     (root / "link").symlink_to(root)
     os.chown(root / "link", STRANGER, STRANGER, follow_symlinks=False)
     for folder in (root / "his", root / "link"):
-        with pytest.raises(Refusal, match=f"{folder} belongs to another user") as refused:
+        with pytest.raises(ClusterRefusal, match=f"{folder} belongs to another user") as refused:
             Gates(files).prepare(order(folder))
         assert refused.value.cause is Cause.INVALID
     (root / "mine").symlink_to("../place/./")
@@ -346,7 +350,7 @@ def test_host_names_are_names(files: Files, root: Path, victim: int) -> None:
     (gate / "arrived").write_bytes(b" ".join(words) + b"\n")
     os.chown(gate / "arrived", victim, victim)
     found = Gates(files).look([str(gate)])[str(gate)]
-    assert found == Marks(arrived=True, hosts=("n1", "n-2.example.org", "n[3-5]"))
+    assert found == ComponentRecord(arrived=True, hosts=("n1", "n-2.example.org", "n[3-5]"))
 
 
 @pytest.mark.parametrize("moment", [-(10**9), 10**10])

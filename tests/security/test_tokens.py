@@ -9,7 +9,7 @@ import pytest
 from metabroker.access import secret
 from metabroker.access.secret import Scope
 from metabroker.api.client import Client, ClientError
-from metabroker.api.service import ServiceError, TokenWish
+from metabroker.api.service import ServiceError, TokenRequest
 from metabroker.store.access_tokens import TokenRow
 from tests.api.test_routes import WIRE
 from tests.security.front import ROOT, Front, ordinary
@@ -157,7 +157,7 @@ def test_a_user_whom_the_host_does_not_know_any_more_is_refused(front: Front) ->
 
 def test_root_does_not_come_by_a_token(front: Front) -> None:
     with pytest.raises(ServiceError, match="root has no tokens"):
-        front.tokens.create(ROOT, TokenWish(Scope.READ, 60))
+        front.tokens.create(ROOT, TokenRequest(Scope.READ, 60))
     made = secret.new()
     row = TokenRow(made.id, "root", "", Scope.SUBMIT, made.digest, 0.0, "root", 9e9)
     front.tokens._known[made.id] = row
@@ -209,7 +209,7 @@ def test_users_handle_their_own_tokens_alone(front: Front) -> None:
     status, answer = as_other(me.uid, front.socket, "POST", "/v1/tokens", {**wish, "user": "bin"})
     assert status == 403 and "for themselves" in answer["advice"]
     assert front.line(action="token create", outcome="refused", user=me.user)
-    other = front.tokens.create(ROOT, TokenWish(Scope.READ, 60, "bin"))
+    other = front.tokens.create(ROOT, TokenRequest(Scope.READ, 60, "bin"))
     status, _ = as_other(me.uid, front.socket, "POST", f"/v1/tokens/{other['id']}/revoke", {})
     assert status == 404
     assert front.line(action="token revoke", outcome="refused", user=me.user)

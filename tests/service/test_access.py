@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.service import Failure, ServiceError
-from metabroker.service.authorization import Rules
+from metabroker.service.authorization import Authorization
 from metabroker.submission.model import Caller
 from tests.daemon_units.making import ANNA, submission
 
-RULES = Rules(
+RULES = Authorization(
     policy="GS",
     default_time=600,
     max_time=None,

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.service import Failure, ServiceError
-from metabroker.service.job_paths import Paths, Place
+from metabroker.service.job_paths import Candidate, Paths
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import ANNA, House, submission
 
-HERE = Place("delft", here=True, meets=True)
-SPOOL = Place("delft", here=True, meets=False)
-FAR = Place("leiden", here=False, meets=True)
-AS_ANNA = Place("delft", here=True, meets=True, account="anna")
+HERE = Candidate("delft", here=True, meets=True)
+SPOOL = Candidate("delft", here=True, meets=False)
+FAR = Candidate("leiden", here=False, meets=True)
+AS_ANNA = Candidate("delft", here=True, meets=True, account="anna")
 ON_DELFT = Processors(single=1, cluster="delft")
 
 
@@ -43,7 +43,7 @@ def closed(tmp_path: Path, ordinary: None) -> Path:
     return Path("/usr/share")
 
 
-def wrong(folder: Path | str, *places: Place, **given: str) -> str | None:
+def wrong(folder: Path | str, *places: Candidate, **given: str) -> str | None:
     return Paths().wrong(submission(str(folder), processors=ON_DELFT, **given), places)
 
 

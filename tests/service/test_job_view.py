@@ -16,11 +16,11 @@ from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
 from metabroker.broker.job import Component
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import Cluster, Marks
+from metabroker.clusters.port import Cluster, ComponentRecord
 from metabroker.runtime import watcher
-from metabroker.runtime.requests import Orders
+from metabroker.runtime.requests import RequestBuilder
 from metabroker.runtime.watcher import news
-from metabroker.service.authorization import Rules
+from metabroker.service.authorization import Authorization
 from metabroker.service.job_view import job_view
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller
@@ -137,16 +137,16 @@ def test_a_component_in_full() -> None:
 # --- news -------------------------------------------------------------------------------------
 
 REF = Ref(7, 1, 0)
-ARRIVED = Marks(arrived=True, hosts=("n1", "n2"))
-STARTED = Marks(arrived=True, hosts=("n1", "n2"), begun=True, started=5.0)
+ARRIVED = ComponentRecord(arrived=True, hosts=("n1", "n2"))
+STARTED = ComponentRecord(arrived=True, hosts=("n1", "n2"), begun=True, started=5.0)
 ENDED = replace(STARTED, ended=6.0, exit_code=3, signalled=True)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "events"),
     [
-        (Marks(), Marks(), []),
-        (Marks(), ARRIVED, [Arrived(REF, "n1 n2")]),
+        (ComponentRecord(), ComponentRecord(), []),
+        (ComponentRecord(), ARRIVED, [Arrived(REF, "n1 n2")]),
         (ARRIVED, ARRIVED, []),
         (ARRIVED, replace(ARRIVED, begun=True), []),  # when, it is not known yet
         (ARRIVED, STARTED, [Started(REF, 5.0, "n1 n2")]),
@@ -154,15 +154,19 @@ ENDED = replace(STARTED, ended=6.0, exit_code=3, signalled=True)
         (ENDED, ENDED, []),
         # All of it between two looks: in the order in which it happened.
         (
-            Marks(),
+            ComponentRecord(),
             ENDED,
             [Arrived(REF, "n1 n2"), Started(REF, 5.0, "n1 n2"), Ended(REF, 6.0, 3, True)],
         ),
-        (ARRIVED, Marks(arrived=True, gave_up=True), [GaveUp(REF)]),
-        (Marks(), Marks(arrived=True, gave_up=True), [Arrived(REF), GaveUp(REF)]),
+        (ARRIVED, ComponentRecord(arrived=True, gave_up=True), [GaveUp(REF)]),
+        (
+            ComponentRecord(),
+            ComponentRecord(arrived=True, gave_up=True),
+            [Arrived(REF), GaveUp(REF)],
+        ),
     ],
 )
-def test_news(before: Marks, after: Marks, events: list[Event]) -> None:
+def test_news(before: ComponentRecord, after: ComponentRecord, events: list[Event]) -> None:
     assert news(REF, before, after) == events
 
 
@@ -170,9 +174,9 @@ class Looked:
     """A cluster of which only records are looked at."""
 
     def __init__(self) -> None:
-        self.marks = Marks()
+        self.marks = ComponentRecord()
 
-    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
+    def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         return dict.fromkeys(gates, self.marks)
 
 
@@ -184,18 +188,18 @@ def test_a_start_is_told_when_its_time_is_written_down_or_never_will_be(
     told: list[Event] = []
     cluster = Looked()
     orders = SimpleNamespace(gate=str)
-    it = watcher.Watcher(cast(Cluster, cluster), cast(Orders, orders), told.append, "delft")
+    it = watcher.Watcher(cast(Cluster, cluster), cast(RequestBuilder, orders), told.append, "delft")
 
-    def seen(marks: Marks) -> None:
+    def seen(marks: ComponentRecord) -> None:
         cluster.marks = marks
         it._look(dict(it._seen))
 
-    begun = Marks(begun=True, hosts=("n1",))
-    it._seen[REF] = Marks()
+    begun = ComponentRecord(begun=True, hosts=("n1",))
+    it._seen[REF] = ComponentRecord()
     for marks in (begun, replace(begun, started=50.0), replace(begun, started=4e9)):
         seen(marks)
     assert told == [Started(REF, 50.0, "n1")]
-    it._seen[REF] = Marks()
+    it._seen[REF] = ComponentRecord()
     seen(begun)
     monkeypatch.setattr(watcher, "_UNWRITTEN", 0.0)
     monkeypatch.setattr(time, "time", lambda: 70.0)
@@ -207,7 +211,7 @@ def test_a_start_is_told_when_its_time_is_written_down_or_never_will_be(
 # --- rules ------------------------------------------------------------------------------------
 
 
-def rules(**given: Any) -> Rules:
+def rules(**given: Any) -> Authorization:
     plain: dict[str, Any] = {
         "policy": "GS",
         "default_time": 600,
@@ -217,10 +221,10 @@ def rules(**given: Any) -> Rules:
         "homes": {"anna": "delft"},
         "shared_everywhere": True,
     }
-    return Rules(**(plain | given))
+    return Authorization(**(plain | given))
 
 
-def refused(it: Rules, caller: Caller, **given: Any) -> ServiceError:
+def refused(it: Authorization, caller: Caller, **given: Any) -> ServiceError:
     with pytest.raises(ServiceError) as caught:
         it.check(caller, submission(**given))
     assert caught.value.advice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.broker.events import Cleaned, Refused, Unreachable
+from metabroker.broker.events import Cleaned, ClusterUnreachable, Refused
 from metabroker.broker.job import NewJob
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
@@ -124,7 +124,9 @@ def test_only_those_that_are_asked_for() -> None:
 
 
 def test_nothing_is_known_of_a_cluster() -> None:
-    _it, found = waiting(looked(1, NOW, 32), Unreachable(0, "connect failure"), want(8, "delft"))
+    _it, found = waiting(
+        looked(1, NOW, 32), ClusterUnreachable(0, "connect failure"), want(8, "delft")
+    )
     assert "needs a cluster that does not answer: delft (connect failure)" in found[1].reason
     assert "delft:8" in found[1].reason
 

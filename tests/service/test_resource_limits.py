@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.service import ServiceError
-from metabroker.broker.resource_limits import Share, ShareLimits
+from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.config import parse
 from metabroker.daemon import build
 from metabroker.service import reasons
@@ -18,7 +18,7 @@ from tests.daemon_units.making import ANNA, Answers, Failing, House, ask, engine
 NOW = 1000.0
 
 
-def waiting(limits: ShareLimits, *sizes: Processors) -> dict[int, reasons.Waiting]:
+def waiting(limits: ResourceLimits, *sizes: Processors) -> dict[int, reasons.Waiting]:
     """Why jobs of anna's wait."""
     it = engine(Failing())
     it.broker.limit(limits)
@@ -33,7 +33,7 @@ def single(processors: int) -> Processors:
 
 
 def test_why_a_job_waits_for_its_users_share() -> None:
-    found = waiting(ShareLimits(Share(processors=20)), single(16), single(8), single(2))
+    found = waiting(ResourceLimits(ResourceLimit(processors=20)), single(16), single(8), single(2))
     assert found[2] == reasons.Waiting(
         None,
         "asks for 8 processors; user anna uses 16, and 20 are the most "
@@ -42,7 +42,7 @@ def test_why_a_job_waits_for_its_users_share() -> None:
 
 
 def test_why_it_waits_for_its_queues_share() -> None:
-    limits = ShareLimits(per_queue=Share(coallocated=1))
+    limits = ResourceLimits(per_queue=ResourceLimit(coallocated=1))
     pair = Processors(components=(4, 4))
     found = waiting(limits, pair, pair)
     assert found[2].reason == (
@@ -59,7 +59,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def test_the_service_says_so_too(house: House) -> None:
-    limits = ShareLimits(Share(waiting=1, processors=10))
+    limits = ResourceLimits(ResourceLimit(waiting=1, processors=10))
     house.loop.ask(lambda: house.engine.broker.limit(limits))
     first = house.submit(script=b"#!/bin/sh\nsleep 60\n", processors=single(8))
     assert first["state"] != "QUEUED"
@@ -83,4 +83,6 @@ def test_from_the_configuration() -> None:
         "limits: {per_user: {waiting: 3, coallocated: 2}, per_queue: {processors: 9}}\n"
         "clusters: {lab: {system: simulated, processors: 32}}\n"
     )
-    assert build.shares(config) == ShareLimits(Share(waiting=3, coallocated=2), Share(processors=9))
+    assert build.shares(config) == ResourceLimits(
+        ResourceLimit(waiting=3, coallocated=2), ResourceLimit(processors=9)
+    )

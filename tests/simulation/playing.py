@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from metabroker.policy import PLANNERS, Planner, Request, Scheduler, make, make_planner
-from metabroker.simulation import Finished, Job, simulate
+from metabroker.simulation import Finished, SimJob, simulate
 
 
 def play(
     policy: str | Scheduler | Planner,
-    jobs: Iterable[Job],
+    jobs: Iterable[SimJob],
     processors: Sequence[int],
     event_order: str = "batch",
     overhead: float = 0.0,
@@ -46,7 +46,7 @@ def stream(
     utilization: float = 0.7,
     seed: int = 1,
     sizes: Sequence[int] = range(1, 9),
-) -> list[Job]:
+) -> list[SimJob]:
     """Poisson arrivals, exponential service; percent of jobs with 1, 2, ... components; 4 x 32."""
     rng = Random(seed)
     components = sum(share * count for count, share in enumerate(composition, 1)) / 100
@@ -57,5 +57,7 @@ def stream(
         count = rng.choices(range(1, len(composition) + 1), composition)[0]
         request = Request(tuple(rng.choice(sizes) for _ in range(count)))
         service = rng.expovariate(1)
-        jobs.append(Job(now, request, rng.randrange(4), service, service * rng.choice((1, 1.5, 4))))
+        jobs.append(
+            SimJob(now, request, rng.randrange(4), service, service * rng.choice((1, 1.5, 4)))
+        )
     return jobs

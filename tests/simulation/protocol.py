@@ -34,7 +34,7 @@ from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Scheduler
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 
 LONG = 10**9
 
@@ -68,7 +68,7 @@ class Protocol:
         self.clusters = [Cluster(size) for size in processors]
         self.now = 0.0
         self.starts: dict[int, float] = {}
-        self._jobs: list[Job] = []
+        self._jobs: list[SimJob] = []
         self._ends: list[tuple[float, int, Ref, int]] = []
         self._serial = 0
         self._answers: dict[type, Callable[[Effect], Sequence[Event]]] = {
@@ -80,7 +80,7 @@ class Protocol:
             Discard: lambda e: [Discarded(e.ref)],  # type: ignore[union-attr]
         }
 
-    def run(self, jobs: Sequence[Job]) -> list[float]:
+    def run(self, jobs: Sequence[SimJob]) -> list[float]:
         """The start time of each job."""
         self._jobs = list(jobs)
         for index, cluster in enumerate(self.clusters):
@@ -104,7 +104,7 @@ class Protocol:
         assert not any(cluster.held for cluster in self.clusters)
         return [self.starts[index + 1] for index in range(len(self._jobs))]
 
-    def _arrive(self, job: Job) -> None:
+    def _arrive(self, job: SimJob) -> None:
         new = NewJob("u", "job", job.request, LONG, local=job.local)
         self._tell([SubmitJob(new)])
 

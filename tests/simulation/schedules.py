@@ -10,14 +10,14 @@ from random import Random
 
 from metabroker.policy import PLANNERS, POLICIES, Planner, Request, Scheduler, make, make_planner
 from metabroker.policy import sequential as tasks
-from metabroker.simulation import EVENT_ORDERS, Finished, Job, engine, simulate
+from metabroker.simulation import EVENT_ORDERS, Finished, SimJob, engine, simulate
 
 JOBS = 150
 GRID = (32, 32, 32, 32)
 POOL = (64,)
 
 
-def stream(grid: bool, ordered: bool = False) -> Iterator[Job]:
+def stream(grid: bool, ordered: bool = False) -> Iterator[SimJob]:
     """Requests of one to four components, or totals for a pool; often several at one instant."""
     rng = Random(7)
     now = 0.0
@@ -27,10 +27,10 @@ def stream(grid: bool, ordered: bool = False) -> Iterator[Job]:
         clusters = rng.sample(range(4), len(sizes)) if ordered and rng.random() < 0.4 else None
         request = Request(tuple(sizes), None if clusters is None else tuple(clusters))
         run = rng.choice((1.0, rng.expovariate(1)))
-        yield Job(now, request, rng.randrange(4 if grid else 1), run, run * rng.choice((1, 3)))
+        yield SimJob(now, request, rng.randrange(4 if grid else 1), run, run * rng.choice((1, 3)))
 
 
-def mix() -> Iterator[Job]:
+def mix() -> Iterator[SimJob]:
     """Sequential jobs and gangs."""
     rng = Random(8)
     now = 0.0
@@ -38,10 +38,10 @@ def mix() -> Iterator[Job]:
         now += rng.expovariate(1.5)
         number = rng.randint(1, 40)
         request = Request((number,)) if rng.random() < 0.5 else tasks(number)
-        yield Job(now, request, 0, rng.expovariate(0.3), 9.0)
+        yield SimJob(now, request, 0, rng.expovariate(0.3), 9.0)
 
 
-def systems() -> Iterator[tuple[str, Scheduler | Planner, tuple[int, ...], Iterator[Job]]]:
+def systems() -> Iterator[tuple[str, Scheduler | Planner, tuple[int, ...], Iterator[SimJob]]]:
     """Every policy, in every discipline and on every kind of system that it knows."""
     for name in POLICIES:
         yield name, make(name, 4, rng=Random(5)), GRID, stream(grid=True)

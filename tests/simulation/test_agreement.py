@@ -13,7 +13,7 @@ import pytest
 
 from metabroker.policy import POLICIES, Limits, Options, Request, make, split_total
 from metabroker.simulation.engine import Finished, simulate
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 
 from .protocol import Protocol
 
@@ -49,7 +49,7 @@ KINDS: list[Callable[[random.Random], Request]] = [single, unordered, ordered, f
 
 def workload(
     seed: int, kind: Callable[[random.Random], Request], *, ties: bool, jobs: int = 150
-) -> list[Job]:
+) -> list[SimJob]:
     """Random jobs; with `ties`, all times are whole numbers: much happens at one instant."""
     rng = random.Random(seed)
     now, found = 0.0, []
@@ -61,11 +61,11 @@ def workload(
         local = rng.randrange(len(SIZES))
         if request.single and request.clusters is None:
             local = rng.choice([c for c, size in enumerate(SIZES) if size >= request.total])
-        found.append(Job(now, request, local, time, time))
+        found.append(SimJob(now, request, local, time, time))
     return found
 
 
-def policy_level(policy: str, jobs: list[Job], **options: object) -> list[float]:
+def policy_level(policy: str, jobs: list[SimJob], **options: object) -> list[float]:
     starts: dict[int, float] = {}
 
     def sink(done: list[Finished]) -> None:
@@ -76,7 +76,7 @@ def policy_level(policy: str, jobs: list[Job], **options: object) -> list[float]
     return [starts[key] for key in range(len(jobs))]
 
 
-def protocol_level(policy: str, jobs: list[Job], seed: int, **options: object) -> list[float]:
+def protocol_level(policy: str, jobs: list[SimJob], seed: int, **options: object) -> list[float]:
     rng = random.Random(seed)
     scheduler = make(policy, len(SIZES), rng=random.Random(9), **options)  # type: ignore[arg-type]
     return Protocol(scheduler, SIZES, [rng.random() < 0.5 for _ in SIZES]).run(jobs)

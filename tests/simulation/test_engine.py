@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from metabroker.policy import Launch, Planner, Request, make, make_planner
-from metabroker.simulation import CHUNK, Finished, Impossible, Job, Overbooked, simulate
+from metabroker.simulation import CHUNK, Finished, Impossible, Overbooked, SimJob, simulate
 from tests.simulation.playing import new, play, stream, waits
 
 ONE = Request((1,))
 TWO = Request((2,))
 
 
-def job(submit: float, request: Request, run: float, estimate: float | None = None) -> Job:
-    return Job(submit, request, 0, run, run if estimate is None else estimate)
+def job(submit: float, request: Request, run: float, estimate: float | None = None) -> SimJob:
+    return SimJob(submit, request, 0, run, run if estimate is None else estimate)
 
 
 def test_what_a_sink_gets() -> None:
@@ -45,7 +45,7 @@ def test_jobs_are_taken_when_their_time_comes_and_forgotten_after_their_end(poli
     taken = ended = 0
     most = 0
 
-    def jobs() -> Iterator[Job]:
+    def jobs() -> Iterator[SimJob]:
         nonlocal taken, most
         for key in range(5 * CHUNK):
             taken += 1
@@ -128,7 +128,7 @@ def test_a_job_that_can_never_run_is_named(policy: str, order: str) -> None:
 
 
 def test_a_single_component_is_too_large_for_its_own_cluster() -> None:
-    jobs = [Job(0.0, Request((6,)), 1, 1.0, 1.0)]
+    jobs = [SimJob(0.0, Request((6,)), 1, 1.0, 1.0)]
     assert play("GS", jobs, [8, 4])
     with pytest.raises(Impossible, match="job 0"):
         play("LS-OR", jobs, [8, 4])
@@ -143,7 +143,7 @@ def test_a_single_component_is_too_large_for_its_own_cluster() -> None:
         (job(2.0, ONE, float("nan")), "job 1: .* to run for nan"),
     ],
 )
-def test_a_broken_stream_is_refused(second: Job, message: str) -> None:
+def test_a_broken_stream_is_refused(second: SimJob, message: str) -> None:
     for policy in ("FCFS", "EASY"):
         with pytest.raises(ValueError, match=message):
             play(policy, [job(1.0, ONE, 1.0), second], [4])

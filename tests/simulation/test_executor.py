@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.simulation.executor import Dask, Here, Processes, Progress, SpreadError, _deaf
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.executor import (
+    Dask,
+    ExecutorError,
+    InProcess,
+    Processes,
+    Progress,
+    _deaf,
+)
+from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.shapes import Composition
@@ -19,7 +26,7 @@ from metabroker.simulation.workloads.synthetic import Synthetic, rate_for
 distributed = pytest.importorskip("distributed", reason="needs dask.distributed")
 
 
-def play(task: tuple[Run, int]) -> Outcome:
+def play(task: tuple[Run, int]) -> JobOutcome:
     run, replication = task
     return run.play(replication)
 
@@ -56,7 +63,7 @@ def dask_address() -> object:
 
 
 def test_the_same_results_bit_for_bit_everywhere(dask_address: str) -> None:
-    here = Here().map(play, tasks())
+    here = InProcess().map(play, tasks())
     with Processes(2) as processes:
         assert processes.map(play, tasks()) == here
     with Dask(dask_address) as dask:
@@ -83,7 +90,7 @@ def test_an_error_in_a_run_is_the_callers() -> None:
 
 
 def test_nobody_answers() -> None:
-    with pytest.raises(SpreadError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+    with pytest.raises(ExecutorError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         Dask("tcp://127.0.0.1:9", seconds=0.5)
 
 
@@ -103,8 +110,8 @@ def test_progress_is_a_bar_on_a_terminal_and_a_line_a_minute_elsewhere(
         return number
 
     shown, log, short = Terminal(), io.StringIO(), io.StringIO()
-    Here(Progress(shown)).map(abs, [-1, -2])
-    Here(Progress(short)).map(abs, [-1, -2])
-    Here(Progress(log)).map(half_a_minute, [1, 2, 3, 4, 5])
+    InProcess(Progress(shown)).map(abs, [-1, -2])
+    InProcess(Progress(short)).map(abs, [-1, -2])
+    InProcess(Progress(log)).map(half_a_minute, [1, 2, 3, 4, 5])
     assert "2/2 runs" in shown.getvalue() and short.getvalue() == ""
     assert log.getvalue() == "2/5 runs 90 s left\n4/5 runs 30 s left\n"

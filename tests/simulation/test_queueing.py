@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from metabroker.policy import Request
-from metabroker.simulation import Finished, Job, simulate
+from metabroker.simulation import Finished, SimJob, simulate
 from tests.simulation.playing import mean, new, play, stream, waits
 
 RUNS, JOBS, WARM_UP = 10, 8000, 800
@@ -24,13 +24,13 @@ def mean_wait(servers: int, utilization: float) -> float:
     return erlang_c(servers, utilization * servers) / (servers * (1 - utilization))
 
 
-def poisson(request: Request, gap: float, seed: int) -> Iterable[Job]:
+def poisson(request: Request, gap: float, seed: int) -> Iterable[SimJob]:
     rng = Random(seed)
     now = 0.0
     for _ in range(JOBS):
         now += rng.expovariate(1 / gap)
         service = rng.expovariate(1)
-        yield Job(now, request, 0, service, service)
+        yield SimJob(now, request, 0, service, service)
 
 
 def check(policy: str, request: Request, servers: int, processors: list[int]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from metabroker.policy import PoolFcfs, Request, make
 from metabroker.policy.gs import GlobalScheduler
 from metabroker.policy.placement import worst_fit, worst_fit_reuse
-from metabroker.simulation import Impossible, Job
+from metabroker.simulation import Impossible, SimJob
 from tests.simulation.playing import play
 from tests.simulation.traces import CTC, small, trace
 
@@ -37,13 +37,13 @@ def test_on_random_jobs_with_many_events_at_one_instant(seed: int) -> None:
     for _ in range(300):
         now += rng.choice((0, 0, 1, 3))
         request = Request(tuple(rng.randint(1, 4) for _ in range(rng.choice((1, 1, 2)))))
-        jobs.append(Job(now, request, 0, float(rng.randint(0, 6)), 0.0))
+        jobs.append(SimJob(now, request, 0, float(rng.randint(0, 6)), 0.0))
     plain = GlobalScheduler(1, worst_fit_reuse)
     assert play("FCFS", jobs, [8]) == play(plain, jobs, [8])
 
 
 @pytest.mark.parametrize("request_", [Request((9,)), Request((2, 2)), Request((1,), (1,))])
 def test_what_could_never_run_is_named(request_: Request) -> None:
-    jobs = [Job(0.0, Request((1,)), 0, 1.0, 1.0), Job(1.0, request_, 0, 1.0, 1.0)]
+    jobs = [SimJob(0.0, Request((1,)), 0, 1.0, 1.0), SimJob(1.0, request_, 0, 1.0, 1.0)]
     with pytest.raises(Impossible, match="job 1"):
         play("GS", jobs, [8])

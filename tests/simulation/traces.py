@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.policy import Request
-from metabroker.simulation import Job
+from metabroker.simulation import SimJob
 
 SMALL = Path(__file__).parent / "data" / "kth-first.csv"
 TRACES = Path(os.environ.get("METABROKER_SHARED", "../shared")) / "traces"
@@ -17,13 +17,13 @@ CTC = "CTC-SP2-1996-3.1-cln"
 KTH = "KTH-SP2-1996-2.1-cln"
 
 
-def small() -> tuple[list[Job], list[float]]:
+def small() -> tuple[list[SimJob], list[float]]:
     """The first jobs of the KTH log, and their waits under EASY in pyss order."""
     with SMALL.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     shapes = {row["processors"]: Request((int(row["processors"]),)) for row in rows}
     jobs = [
-        Job(
+        SimJob(
             float(row["submit"]),
             shapes[row["processors"]],
             0,
@@ -36,16 +36,16 @@ def small() -> tuple[list[Job], list[float]]:
 
 
 @cache
-def trace(name: str) -> list[Job]:
+def trace(name: str) -> list[SimJob]:
     """All jobs of a trace; skips the test where it is absent."""
-    jobs: list[Job] = []
+    jobs: list[SimJob] = []
     shapes: dict[int, Request] = {}
     for line in _lines(f"{name}.jobs.swf.gz", ";"):
         field = line.split()
         size = int(field[7])
         if size not in shapes:
             shapes[size] = Request((size,))
-        jobs.append(Job(float(field[1]), shapes[size], 0, float(field[3]), float(field[8])))
+        jobs.append(SimJob(float(field[1]), shapes[size], 0, float(field[3]), float(field[8])))
     return jobs
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from metabroker.broker.job import Component, Job
-from metabroker.broker.outbox import Entry, Ready
+from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
-from metabroker.store import Accepted, Batch
-from metabroker.store.rows import Names
+from metabroker.store import Accepted, Transaction
+from metabroker.store.rows import ClusterNames
 
-NAMES = Names(["delft", "leiden", "lab"])
+NAMES = ClusterNames(["delft", "leiden", "lab"])
 
 
 def job(number: int, state: JobState = JobState.QUEUED, **given: Any) -> Job:
@@ -45,16 +45,16 @@ def accepted(job: int, request_id: str | None = None, user: str = "anna") -> Acc
     return Accepted(job, user, request_id, b"#!/bin/sh\n\xff\0", spec)
 
 
-def entry(job: int, what: str = "submitted", time: float = 1.0, **detail: Any) -> Entry:
+def entry(job: int, what: str = "submitted", time: float = 1.0, **detail: Any) -> OutboxEntry:
     """A line of a job's history."""
-    return Entry(time, job, 0, what, detail)
+    return OutboxEntry(time, job, 0, what, detail)
 
 
 def batch(
     *jobs: Job,
     components: list[Component] | None = None,
-    journal: list[Entry] | None = None,
+    journal: list[OutboxEntry] | None = None,
     **others: Any,
-) -> Batch:
+) -> Transaction:
     """One transaction."""
-    return Batch(Ready(list(jobs), components or [], journal or [], []), **others)
+    return Transaction(Ready(list(jobs), components or [], journal or [], []), **others)

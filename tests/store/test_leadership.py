@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from metabroker.broker.outbox import Entry, Ready
-from metabroker.store import Batch, LeadershipLost, Store
-from metabroker.store.rows import Names
+from metabroker.broker.outbox import OutboxEntry, Ready
+from metabroker.store import LeadershipLost, Store, Transaction
+from metabroker.store.rows import ClusterNames
 
 
 class Time:
@@ -35,8 +35,8 @@ def store(url: str, time: Time) -> Iterator[Store]:
 
 def written(store: Store) -> None:
     """Write something."""
-    ready = Ready([], [], [Entry(1.0, 1, 1, "placed", {})], [])
-    store.commit(Batch(ready), Names(["c"]))
+    ready = Ready([], [], [OutboxEntry(1.0, 1, 1, "placed", {})], [])
+    store.commit(Transaction(ready), ClusterNames(["c"]))
 
 
 def test_a_lease_is_held_by_one_until_it_has_run_out(store: Store, time: Time) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine
 from metabroker.broker.job import Goal
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.store import Store
-from metabroker.store.rows import Names
+from metabroker.store.rows import ClusterNames
 from metabroker.store.schema import MIGRATIONS
 from metabroker.store.tables import metadata
 from tests.store.schemas import KEPT, lay
@@ -70,7 +70,7 @@ def test_what_has_not_ended_in_it_is_found_again(revision: str, tmp_path: Path) 
     path = tmp_path / "a.db"
     lay(revision, path, tmp_path)
     store = Store(f"sqlite:///{path}")
-    found = store.recover(Names(["delft", "leiden"]))
+    found = store.recover(ClusterNames(["delft", "leiden"]))
     named = {job.name for job in found.jobs}
     assert named == {"job.sh"}
     by_state = {state: {j.id for j in found.jobs if j.state is state} for state in JobState}

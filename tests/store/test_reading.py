@@ -11,7 +11,7 @@ from metabroker.broker.job import Goal
 from metabroker.broker.states import ENDED, IN_ATTEMPT, Cause, JobState, Phase, Step
 from metabroker.policy import Request
 from metabroker.store import Store
-from metabroker.store.rows import Names, component_of, component_row, job_of, job_row
+from metabroker.store.rows import ClusterNames, component_of, component_row, job_of, job_row
 from metabroker.store.tables import metadata
 
 from .making import NAMES, accepted, batch, component, entry, job
@@ -56,7 +56,7 @@ def test_a_component_comes_back_as_it_was() -> None:
 
 def test_names_not_numbers_are_stored() -> None:
     row = job_row(job(1, request=Request((4,), (1,)), queue=1), NAMES)
-    other = Names(["new", "lab", "leiden", "delft"])
+    other = ClusterNames(["new", "lab", "leiden", "delft"])
     again = job_of(row, other)
     assert (again.request.clusters, again.queue) == ((2,), 2)
     assert job_of(job_row(job(1, queue=3), NAMES), other).queue == 4, "the global queue is the last"
@@ -121,7 +121,7 @@ def test_the_policys_memory(store: Store) -> None:
 
 
 def test_clusters_that_unfinished_work_refers_to(store: Store) -> None:
-    five = Names(["a", "b", "c", "d", "e", "f"])
+    five = ClusterNames(["a", "b", "c", "d", "e", "f"])
     store.commit(
         batch(
             job(1, queue=0),
@@ -240,7 +240,7 @@ def test_accounts_that_jobs_ever_had_in_a_cluster(store: Store) -> None:
 
 
 def test_shapes_of_requests_are_shared_and_not_remembered_without_end() -> None:
-    names = Names(["a", "b"])
+    names = ClusterNames(["a", "b"])
     assert names.request((2, 3), ("b", "a")) is names.request([2, 3], ["b", "a"])
     for number in range(20_000):
         found = names.request((number + 1,), None)

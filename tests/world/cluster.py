@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from metabroker.broker.settings import Settings
 from metabroker.clusters.simulated.actor import Actor
-from metabroker.clusters.simulated.model import Job, Model, State
+from metabroker.clusters.simulated.model import Model, SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import Command, Completed, Files
@@ -152,7 +152,7 @@ class WorldCluster:
                 self.orphans.remove(orphan)
         self.files.broken = hung
 
-    def _follow(self, job: Job, now: float, hung: bool) -> None:
+    def _follow(self, job: SimulatedJob, now: float, hung: bool) -> None:
         run = self.runs.get(job.id)
         if run is None:  # a local user's
             if "ending" in job.extra or now >= job.extra["until"]:
@@ -229,7 +229,7 @@ class WorldCluster:
         found = self.model.reservations.get(token)
         return token in self.disturbed or (found is not None and found.processors == processors)
 
-    def _taken(self, job: Job, command: Command) -> None:
+    def _taken(self, job: SimulatedJob, command: Command) -> None:
         text = command.stdin
         gate, patience = _GATE.search(text), _PATIENCE.search(text)
         run_time, exits = _RUN_TIME.search(text), _EXITS.search(text)
@@ -247,7 +247,7 @@ class WorldCluster:
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),
         }
 
-    def _run(self, job: Job, now: float) -> Run:
+    def _run(self, job: SimulatedJob, now: float) -> Run:
         extra = job.extra
         actor = Actor(
             gate=extra["gate"],
@@ -261,7 +261,7 @@ class WorldCluster:
 
     # --- faults of a moment -------------------------------------------------------------------
 
-    def _ours(self) -> list[Job]:
+    def _ours(self) -> list[SimulatedJob]:
         return [j for j in self.model.jobs.values() if "gate" in j.extra]
 
     def amnesia(self) -> list[str]:

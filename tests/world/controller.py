@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from metabroker.clusters.simulated.model import Denied, Job, Model, State
+from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State
 from metabroker.clusters.slurm.parsing import (
     JOB_COLUMNS,
     JOB_FORMAT,
@@ -40,7 +40,7 @@ class Controller:
         self,
         name: str,
         model: Model,
-        taken: Callable[[Job, Command], None],
+        taken: Callable[[SimulatedJob, Command], None],
         sized: Callable[[int], int],
     ) -> None:
         self.name = name
@@ -89,7 +89,7 @@ class Controller:
             lines.append(SEPARATOR.join(columns))
         return _said("\n".join(lines) + "\n" if lines else "")
 
-    def _job_line(self, job: Job) -> tuple[str, ...]:
+    def _job_line(self, job: SimulatedJob) -> tuple[str, ...]:
         word = "COMPLETING" if job.extra.get("ending") and not job.state.ended else job.state.value
         if job.extra.get("ending") and job.state is State.PENDING:
             word = "PENDING"
@@ -198,7 +198,7 @@ class Controller:
         return _said("")
 
 
-_POLICY = "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy"
+_POLICY = "sbatch: error: Batch job submission failed: SimulatedJob violates accounting/QOS policy"
 _REFUSALS = (
     _POLICY,
     f"sbatch: error: AssocMaxSubmitJobLimit\n{_POLICY}",

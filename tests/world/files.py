@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from metabroker.clusters.transports.base import CommandLost, Entry, Listed
+from metabroker.clusters.transports.base import CommandLost, FolderEntry, Listed
 
 T = TypeVar("T")
 
@@ -61,11 +61,11 @@ class MemoryFiles:
         found = self._folders.get(folder, {}).get(name)
         return None if found is None else found[0]
 
-    def list(self, path: str) -> Sequence[Entry] | None:
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
         """What is in a folder."""
         self._check(path)
         files = self._folders.get(path)
-        return None if files is None else [Entry(n, at) for n, (_c, at) in files.items()]
+        return None if files is None else [FolderEntry(n, at) for n, (_c, at) in files.items()]
 
     def glance(self, _folders: Sequence[str], _names: Sequence[str]) -> MemoryFiles:
         """The files themselves."""

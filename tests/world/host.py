@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from metabroker.broker.lease_term import Tenure, pause
+from metabroker.broker.lease_term import LeaseTerm, pause
 from metabroker.clusters.transports.base import CommandLost
 from metabroker.runtime.engine import Item
 from metabroker.store import LeadershipLost, StoreUnavailable
@@ -47,7 +47,7 @@ class Host:
         self.store.reached = self._database
         self.store.fails = self._commit_fails
         self.life: Life | None = None
-        self.tenure: Tenure | None = None
+        self.tenure: LeaseTerm | None = None
         self.term = 0
         self.up = False
         self.stopped_until = 0.0
@@ -252,7 +252,7 @@ class Host:
 
     def _granted(self, term: int, asked_at: float) -> None:
         self.term = self.store.term = term
-        self.tenure = Tenure.granted(term, LEASE, asked_at)
+        self.tenure = LeaseTerm.granted(term, LEASE, asked_at)
         self.at(self.world.now + pause(LEASE), self._renew)
         self._lead()
 

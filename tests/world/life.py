@@ -20,23 +20,23 @@ from metabroker.broker.effects import (
     Watch,
 )
 from metabroker.broker.events import (
+    ClusterUnreachable,
     Event,
     Observed,
     Tick,
-    Unreachable,
     Unsure,
 )
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import Operation, Pause
-from metabroker.clusters.port import Doubt, Marks, Refusal
+from metabroker.clusters.port import ClusterRefusal, ComponentRecord, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import Command, CommandLost
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
 from metabroker.runtime.engine import Engine, Item
 from metabroker.runtime.execution import carrying, carrying_stray, step_of
 from metabroker.runtime.executor import Stopped
-from metabroker.runtime.requests import Orders
+from metabroker.runtime.requests import RequestBuilder
 from metabroker.runtime.watcher import news
 from metabroker.store import LeadershipLost, StoreUnavailable
 
@@ -76,12 +76,13 @@ class Life:
         )
         self.adapters: list[SlurmCluster] = [c.adapter(settings, host) for c in world.clusters]
         self.orders = [
-            Orders(host.store, settings, c.plan.name, home=world.home) for c in world.clusters
+            RequestBuilder(host.store, settings, c.plan.name, home=world.home)
+            for c in world.clusters
         ]
         self._inbox: list[Item] = []
         self._lines: dict[Ref, deque[Owed]] = {}
         self._strays: set[str] = set()
-        self._watched: dict[Ref, tuple[int, Marks]] = {}
+        self._watched: dict[Ref, tuple[int, ComponentRecord]] = {}
         self._flushing = False
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._tick_at: float | None = None
@@ -203,7 +204,7 @@ class Life:
     def _dispatch(self, effects: Any) -> None:
         for effect in effects:
             if isinstance(effect, Watch):
-                self._watched[effect.ref] = (effect.cluster, Marks())
+                self._watched[effect.ref] = (effect.cluster, ComponentRecord())
             elif isinstance(effect, Unwatch):
                 self._watched.pop(effect.ref, None)
             elif isinstance(effect, CleanStray):
@@ -313,11 +314,11 @@ class Life:
         began = self.world.now
 
         def done(snapshot: Any, error: Exception | None) -> None:
-            event: Event = Unreachable(index, str(error))
+            event: Event = ClusterUnreachable(index, str(error))
             self._seen[index] = (error is None, began)
             if error is None:
                 event = Observed(index, snapshot)
-            elif not isinstance(error, Refusal | Doubt):
+            elif not isinstance(error, ClusterRefusal | UnknownOutcome):
                 raise error
             self.post(event)
             self.host.at(self.world.now + self.world.scenario.poll, lambda: self._poll(index))
@@ -336,7 +337,7 @@ class Life:
             try:
                 gate = self.orders[index].gate(ref)
                 found = self.adapters[index].look([] if gate is None else [gate])
-            except (Doubt, Refusal, StoreUnavailable):
+            except (UnknownOutcome, ClusterRefusal, StoreUnavailable):
                 continue
             for marks in found.values():
                 self._watched[ref] = (index, marks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from metabroker.clusters.transports.base import Entry, Listed
+from metabroker.clusters.transports.base import FolderEntry, Listed
 
 from .files import MemoryFiles
 
@@ -30,7 +30,7 @@ class SlippingFiles:
         """See `Files`."""
         return self._inner.read(path)
 
-    def list(self, path: str) -> Sequence[Entry] | None:
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
         """See `Files`."""
         return self._inner.list(path)
 

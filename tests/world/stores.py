@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from metabroker.store import Batch, Store, StoreUnavailable
-from metabroker.store.rows import Names
+from metabroker.store import Store, StoreUnavailable, Transaction
+from metabroker.store.rows import ClusterNames
 
 
 class WorldStore(Store):
@@ -23,7 +23,7 @@ class WorldStore(Store):
         self._committing = False
         super().__init__("sqlite://", migrate=False, clock=lambda _connection: self.now())
 
-    def commit(self, batch: Batch, names: Names) -> None:
+    def commit(self, batch: Transaction, names: ClusterNames) -> None:
         """Write, or fail before or after."""
         failure = self.fails()
         if failure == "before":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.core import Broker
-from metabroker.broker.resource_limits import Share, ShareLimits
+from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.settings import Settings
 from metabroker.policy import Scheduler
 
@@ -22,7 +22,7 @@ class Sharing(Broker):
 
     def __init__(self, settings: Settings, scheduler: Scheduler) -> None:
         super().__init__(settings, scheduler)
-        self.limit(ShareLimits(Share(coallocated=1)))
+        self.limit(ResourceLimits(ResourceLimit(coallocated=1)))
 
     def schedule(self, now: float) -> None:
         super().schedule(now)

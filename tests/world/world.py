@@ -21,8 +21,8 @@ from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.staging import work_folder
 from metabroker.runtime.engine import Ask, AskToSubmit
-from metabroker.runtime.requests import Orders, spec_of
-from metabroker.store.rows import Names
+from metabroker.runtime.requests import RequestBuilder, spec_of
+from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Processors, Submission
 
 from .cluster import WorldCluster
@@ -85,7 +85,7 @@ class World:
         ]
         self.by_name = {cluster.plan.name: cluster for cluster in self.clusters}
         self.settings = self._settings()
-        self.names = Names([c.plan.name for c in self.clusters])
+        self.names = ClusterNames([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.acknowledged: dict[int, int] = {}  # job plan -> job
         self.refused: set[int] = set()
@@ -342,7 +342,7 @@ class World:
     def _gate_position(self, ref: Ref) -> str | None:
         row = self.store.attempt(ref.job, ref.attempt)[ref.component]
         cluster = self.by_name[row["cluster"]]
-        gate = Orders(self.store, self.settings, row["cluster"]).gate(ref)
+        gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
         broken, cluster.files.broken = cluster.files.broken, False
         names = {entry.name for entry in cluster.files.list(gate or "") or ()}
         cluster.files.broken = broken
@@ -357,7 +357,7 @@ class World:
                 wanted = inputs(index)
         row = self.store.attempt(ref.job, ref.attempt)[ref.component]
         files = self.by_name[row["cluster"]].files
-        gate = Orders(self.store, self.settings, row["cluster"]).gate(ref)
+        gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
         broken, files.broken = files.broken, False
         found = {name: files.read(f"{work_folder(gate or '')}/{name}") for name in wanted}
         files.broken = broken
@@ -369,7 +369,7 @@ class World:
         token = tokens.make(self.store.instance, ref).encode()
         home = self.home.files.get(f"metabroker-{ref.job}.{ref.component}/{RESULT}")
         row = self.store.attempt(ref.job, ref.attempt)[ref.component]
-        orders = Orders(self.store, self.settings, row["cluster"])
+        orders = RequestBuilder(self.store, self.settings, row["cluster"])
         kept = self.by_name[row["cluster"]].files.read(f"{orders.keep(ref)}/{RESULT}")
         return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 

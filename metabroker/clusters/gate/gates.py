@@ -13,21 +13,21 @@ from typing import ParamSpec, TypeVar
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    Doubt,
-    Marks,
+    CleanRequest,
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRecord,
+    ComponentRequest,
     Peer,
-    Refusal,
-    Remains,
+    UnknownOutcome,
 )
 from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import (
+    BulkRead,
     CommandLost,
     CommandMissing,
-    Entry,
     Files,
-    Glance,
+    FolderEntry,
     NotAllowed,
 )
 from metabroker.clusters.transports.trust import FOLDER, Unsafe, split
@@ -102,9 +102,9 @@ def _doubted(method: Callable[P, R]) -> Callable[P, R]:
         try:
             return method(*args, **given)
         except (CommandLost, CommandMissing) as lost:
-            raise Doubt(f"the component's gate: {lost}") from lost
+            raise UnknownOutcome(f"the component's gate: {lost}") from lost
         except OSError as error:
-            raise Doubt(f"the component's gate: {error.strerror or error}") from error
+            raise UnknownOutcome(f"the component's gate: {error.strerror or error}") from error
 
     return doubted
 
@@ -119,18 +119,19 @@ class _Spoilt(contextlib.AbstractContextManager[None]):
 
 
 class Gates:
-    """All gates of one cluster. Any of these may end in `Doubt`, where its files are far away."""
+    """All gates of one cluster. Where its files are far away, any of these may end in
+    `UnknownOutcome`."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
 
     @_doubted
-    def prepare(self, order: ComponentOrder) -> None:
+    def prepare(self, order: ComponentRequest) -> None:
         """Make the component's gate with its script, unless it is there already (a submission
         done again).
 
         Raises:
-            Refusal: the job's folder cannot be used, or nobody may act for its user.
+            ClusterRefusal: the job's folder cannot be used, or nobody may act for its user.
         """
         gate = order.gate
         try:
@@ -143,13 +144,13 @@ class Gates:
             first = Position.GO if order.barrier_seconds is None else Position.WAIT
             self._files.write(f"{gate}/{_BORN}", b"")
             if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
-                raise Doubt("the component's gate was laid out by somebody else meanwhile")
+                raise UnknownOutcome("the component's gate was laid out by somebody else meanwhile")
         except Unsafe as unsafe:
-            raise Refusal(Cause.INVALID, str(unsafe.strerror)) from unsafe
+            raise ClusterRefusal(Cause.INVALID, str(unsafe.strerror)) from unsafe
         except OSError as error:
             raise _cannot_write(gate, error) from error
         except NotAllowed as denied:
-            raise Refusal(Cause.DENIED, str(denied)) from denied
+            raise ClusterRefusal(Cause.DENIED, str(denied)) from denied
 
     @_doubted
     def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
@@ -157,7 +158,7 @@ class Gates:
         is committed must need no space, or a full disk could hold back one component of all.
 
         Raises:
-            Refusal: it cannot be written.
+            ClusterRefusal: it cannot be written.
         """
         if self._position(gate) is None:
             return  # gone: who arms it is told
@@ -171,14 +172,14 @@ class Gates:
         """`wait -> armed`.
 
         Raises:
-            Refusal: the component has given up, or the gate is gone.
+            ClusterRefusal: the component has given up, or the gate is gone.
         """
         if self._move(gate, Position.WAIT, Position.ARMED):
             return
         position = self._position(gate)
         if position in (Position.ARMED, Position.GO, Position.RUN):
             return
-        raise Refusal(Cause.GAVE_UP, "the component has left the barrier")
+        raise ClusterRefusal(Cause.GAVE_UP, "the component has left the barrier")
 
     @_doubted
     def ready(self, gate: str) -> bool:
@@ -192,7 +193,7 @@ class Gates:
         what cannot be done now is tried again, whatever the reason.
 
         Raises:
-            Refusal: the gate is shut or gone.
+            ClusterRefusal: the gate is shut or gone.
         """
         with contextlib.suppress(Unsafe):
             names = {entry.name for entry in self._files.list(gate) or ()}
@@ -204,10 +205,10 @@ class Gates:
                 old, new = (f"{gate}/{p.value}" for p in (Position.ARMED, Position.GO))
                 if self._files.rename(old, new):
                     return
-        raise Refusal(Cause.LOST, "the component's gate is shut")
+        raise ClusterRefusal(Cause.LOST, "the component's gate is shut")
 
     @_doubted
-    def shut(self, order: CleanOrder) -> bool:
+    def shut(self, order: CleanRequest) -> bool:
         """Shut the component's gate for good. False: too late, the script has started."""
         if order.gate is None:
             return True
@@ -220,7 +221,7 @@ class Gates:
         return self._is_shut(order.gate)
 
     @_doubted
-    def look(self, gates: Iterable[str]) -> dict[str, Marks]:
+    def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         """What the components have written down so far; gates that are gone are left out, and so
         are those that cannot be read now while others can."""
         found = {}
@@ -240,7 +241,7 @@ class Gates:
         return found
 
     @_doubted
-    def remains(self, gate: str | None, cause: Cause | None) -> Remains:
+    def remains(self, gate: str | None, cause: Cause | None) -> CleanupResult:
         """The component's last record; `cause` is its cluster's word on how it ended."""
         marks = None if gate is None else _marks(self._files.glance([gate], RECORDS), gate)
         own = marks is not None and marks.exit_code is not None and not marks.signalled
@@ -248,8 +249,8 @@ class Gates:
             # A job that failed: its script ended by itself, or both were killed before it could.
             cause = None if own else Cause.KILLED
         if marks is None:
-            return Remains(cause=cause)
-        return Remains(
+            return CleanupResult(cause=cause)
+        return CleanupResult(
             marks.begun,
             marks.started,
             marks.ended,
@@ -264,7 +265,9 @@ class Gates:
         try:
             self._files.rename(work_folder(gate), folder)
         except OSError as error:
-            raise Doubt(f"its results cannot be put into {folder}: {error.strerror}") from error
+            raise UnknownOutcome(
+                f"its results cannot be put into {folder}: {error.strerror}"
+            ) from error
 
     @_doubted
     def remove(self, gate: str) -> None:
@@ -289,7 +292,7 @@ class Gates:
             raise
         return names.isdisjoint(p.value for p in Position if p is not Position.ABORT)
 
-    def _entries(self, gate: str) -> Sequence[Entry]:
+    def _entries(self, gate: str) -> Sequence[FolderEntry]:
         """What is in it. One that somebody has exchanged is gone: its component, which looks
         whose it is too, starts nothing from there."""
         with _Spoilt():
@@ -302,7 +305,7 @@ class Gates:
         return False
 
 
-def _marks(seen: Glance, gate: str) -> Marks | None:
+def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:
     """What the records say. They are a user's to write: what cannot be is not believed."""
     entries = None
     with _Spoilt():
@@ -313,7 +316,7 @@ def _marks(seen: Glance, gate: str) -> Marks | None:
     arrived = ARRIVED in times or READY in times
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
-    return Marks(
+    return ComponentRecord(
         arrived=arrived,
         hosts=_hosts(seen, gate) if arrived or STARTED in times else (),
         begun=begun,
@@ -333,14 +336,14 @@ def _moment(time: float) -> float:
     return min(time, _LAST) if time >= 0.0 else 0.0
 
 
-def _record(seen: Glance, path: str) -> bytes:
+def _record(seen: BulkRead, path: str) -> bytes:
     """What stands in a record; nothing in what is no plain file."""
     with contextlib.suppress(OSError):
         return seen.read(path) or b""
     return b""
 
 
-def _hosts(seen: Glance, gate: str) -> tuple[str, ...]:
+def _hosts(seen: BulkRead, gate: str) -> tuple[str, ...]:
     for name in (ARRIVED, READY, STARTED):
         words = _record(seen, f"{gate}/{name}").decode("ascii", "replace").split()
         hosts = tuple(word for word in words[:_MOST_HOSTS] if _HOST.fullmatch(word))
@@ -349,7 +352,7 @@ def _hosts(seen: Glance, gate: str) -> tuple[str, ...]:
     return ()
 
 
-def _end(seen: Glance, gate: str) -> tuple[int | None, bool]:
+def _end(seen: BulkRead, gate: str) -> tuple[int | None, bool]:
     """Exit code and whether it was signalled; (None, False) of a record that is not whole, or
     tells what no script can end with: then its cluster's word is all there is."""
     told = _EXIT.fullmatch(_record(seen, f"{gate}/{ENDED}").decode("ascii", "replace"))
@@ -358,10 +361,10 @@ def _end(seen: Glance, gate: str) -> tuple[int | None, bool]:
     return int(told[1]), "signalled" in (told[2] or "").split()
 
 
-def _cannot_write(gate: str, error: OSError) -> Refusal:
+def _cannot_write(gate: str, error: OSError) -> ClusterRefusal:
     """The refusal that says so. The folder's own name is a secret: it is not told."""
     theirs = error.errno in _THEIRS
-    return Refusal(
+    return ClusterRefusal(
         Cause.INVALID if theirs else Cause.REFUSED,
         f"cannot write in {split(gate).root}: {error.strerror}",
     )

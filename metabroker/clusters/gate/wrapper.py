@@ -6,7 +6,7 @@ import importlib.resources
 import shlex
 from collections.abc import Mapping, Sequence
 
-from metabroker.clusters.port import ComponentOrder
+from metabroker.clusters.port import ComponentRequest
 from metabroker.clusters.staging import work_folder
 
 # What sudo tells a command about who called it: none of a job's business.
@@ -15,7 +15,7 @@ _OWN = "mb__"
 _OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
 
 
-def wrapper(order: ComponentOrder, cluster: str, *, acting: bool = False) -> bytes:
+def wrapper(order: ComponentRequest, cluster: str, *, acting: bool = False) -> bytes:
     """The text of the native job. All that comes from the user goes in as quoted words, and what
     is exported for the user's script is set where nothing but that still comes. `acting`: it is
     submitted as another account."""

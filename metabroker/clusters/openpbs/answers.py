@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import LONGEST, first_line
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import Completed
 
 UNKNOWN_JOB = 153
@@ -102,35 +102,37 @@ def confusing(options: Sequence[str]) -> str | None:
     return None
 
 
-def of_submission(done: Completed, *, own_options: bool, reserved: bool) -> Refusal | Doubt:
+def of_submission(
+    done: Completed, *, own_options: bool, reserved: bool
+) -> ClusterRefusal | UnknownOutcome:
     """What a failed qsub means. `own_options`: its user has chosen more than the broker knows, so
     that what is full there (a queue, say) is not what others' jobs need; `reserved`: it was to run
     in a reservation of the broker's, which is a queue that may be gone."""
     reason = failure(done, "qsub")
-    if isinstance(reason, Doubt):
+    if isinstance(reason, UnknownOutcome):
         return reason
     if reserved and done.exit_status in (UNKNOWN_QUEUE, QUEUE_NOT_ENABLED):
-        return Refusal(Cause.LOST, reason.detail)
+        return ClusterRefusal(Cause.LOST, reason.detail)
     if own_options and reason.cause is Cause.BUSY:
-        return Refusal(Cause.REFUSED, reason.detail)
+        return ClusterRefusal(Cause.REFUSED, reason.detail)
     return reason
 
 
-def failure(done: Completed, what: str) -> Refusal | Doubt:
+def failure(done: Completed, what: str) -> ClusterRefusal | UnknownOutcome:
     """What a failed command means, as the exception to raise."""
     said = [line.strip() for line in (done.stderr + "\n" + done.stdout).splitlines()]
     text = first_line(done.stderr) or f"exit status {done.exit_status}"
     found = next((line for line in said if any(w in line for w in _NOT_DELIVERED)), None)
     if found is not None:
-        return Refusal(Cause.UNREACHABLE, f"{what}: {text}: {found}"[:LONGEST])
+        return ClusterRefusal(Cause.UNREACHABLE, f"{what}: {text}: {found}"[:LONGEST])
     found = next((line for line in said if any(w in line for w in _NO_ANSWER)), None)
     if found is not None or done.exit_status in _NO_ANSWER_CODES:
-        return Doubt(f"{what}: {found or text}"[:LONGEST])
+        return UnknownOutcome(f"{what}: {found or text}"[:LONGEST])
     cause = next((cause for codes, cause in _MEANING if done.exit_status in codes), Cause.REFUSED)
-    return Refusal(cause, f"{what}: {text}")
+    return ClusterRefusal(cause, f"{what}: {text}")
 
 
-def not_pbs(done: Completed) -> Refusal:
+def not_pbs(done: Completed) -> ClusterRefusal:
     """What a `qstat` means that is not OpenPBS's."""
     said = done.stdout + done.stderr
     if "slurm" in said.lower() or "Unknown option" in said:
@@ -139,4 +141,4 @@ def not_pbs(done: Completed) -> Refusal:
         what = "this is TORQUE, which cannot reserve and is not supported"
     else:
         what = f"this is not OpenPBS or PBS Professional ({first_line(said) or 'it says nothing'})"
-    return Refusal(Cause.INVALID, f"qstat --version: {what}")
+    return ClusterRefusal(Cause.INVALID, f"qstat --version: {what}")

@@ -10,32 +10,32 @@ from metabroker.broker.observation import NativeState, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.command_errors import answered
-from metabroker.clusters.examination import Finding
+from metabroker.clusters.examination import CheckResult
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    Refusal,
-    Remains,
-    ReserveOrder,
-    Submission,
+    CleanRequest,
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRequest,
+    NativeSubmission,
+    ReserveRequest,
 )
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.qsub import check_native
 
 from . import operations, reserving
 from .answers import confusing
-from .commands import Account
+from .commands import PbsIdentity
 from .examine import examine
 from .identity import identify
 from .known import Known
-from .last_seen import Lasting
+from .last_seen import LastSeen
 from .operations import Ending
-from .pacing import HostPorts, Pace
-from .parsing import Job
+from .pacing import HostPorts, PbsPace
+from .parsing import PbsJob
 from .snapshot import for_us, snapshot
 
 _KILL_DELAY = 45.0
@@ -69,7 +69,7 @@ class OpenPBSCluster(GatedCluster):
     def __init__(self, options: OpenPBSOptions, transport: Transport) -> None:
         super().__init__(transport)
         self._options = options
-        self._who = Account(
+        self._who = PbsIdentity(
             options.user,
             options.queue,
             options.account,
@@ -82,10 +82,10 @@ class OpenPBSCluster(GatedCluster):
         self._version = ""
         self._verified = None if options.owners is None else Verified(options.owners)
         self._ahead = [0.0]  # shared by all views of this cluster
-        self._lasting = Lasting()
+        self._lasting = LastSeen()
         self._known = Known()
         self._told: dict[str, float] = {}  # to end, by token: when
-        self._pace = Pace(options.ports or HostPorts())
+        self._pace = PbsPace(options.ports or HostPorts())
         self._clock = ClockWatch(operations.time_there, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -106,19 +106,21 @@ class OpenPBSCluster(GatedCluster):
         if verified is not None:
             found = replace(found, jobs=_of_owners(found.jobs, self._prefix, self._who, verified))
         if not for_us(found.nodes, self._who):
-            raise Refusal(Cause.INVALID, "no node is for this queue (see `queue` and `chunk`)")
+            raise ClusterRefusal(
+                Cause.INVALID, "no node is for this queue (see `queue` and `chunk`)"
+            )
         self._version = found.version
         self._lasting.seen(found)
         seen = snapshot(found, self._who, self._prefix, self._options.horizon)
         commands = seen.commands + more
         return replace(seen, commands=commands, clock_offset=self._clock.offset)
 
-    def reserve(self, order: ReserveOrder) -> Operation[None]:
+    def reserve(self, order: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare."""
         reserving_it = reserving.reserve(self._who, order, self._ahead[0])
         self._ahead[0] = yield from answered(self._pace.working(reserving_it))
 
-    def submit(self, order: ComponentOrder) -> Operation[Submission]:
+    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""
         order = replace(order, gate=self.placed(order.gate))
         self._gates.prepare(order)
@@ -128,14 +130,14 @@ class OpenPBSCluster(GatedCluster):
         self._known.submitted(done.native_id)
         return done
 
-    def clean(self, order: CleanOrder) -> Operation[Remains]:
+    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete; the record stays until `discard`."""
         seen = Ending()
         ending = self._pace.working(self._ending(order, seen))
         left = yield from self._cleaned(order, ending)
         return replace(left, detail=seen.words(left.cause))
 
-    def _ending(self, order: CleanOrder, seen: Ending) -> Operation[Cause | None]:
+    def _ending(self, order: CleanRequest, seen: Ending) -> Operation[Cause | None]:
         """Clean up; how the job ended, also where the server forgets jobs that have."""
         who = self._who
         stray = None
@@ -159,7 +161,9 @@ class OpenPBSCluster(GatedCluster):
         marks = self.look([order.gate]) if order.gate is not None else {}
         return self._lasting.cause(order.token, next(iter(marks.values()), None))
 
-    def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:
+    def examine(
+        self, now: float, *, reserves: bool, least_age: float
+    ) -> Operation[list[CheckResult]]:
         """What works here, and what is missing; see `examine`."""
         return examine(self._who, now, reserves=reserves)
 
@@ -172,7 +176,9 @@ class OpenPBSCluster(GatedCluster):
         return check_native(options) or confusing(options)
 
 
-def _of_owners(jobs: Sequence[Job], prefix: str, who: Account, verified: Verified) -> list[Job]:
+def _of_owners(
+    jobs: Sequence[PbsJob], prefix: str, who: PbsIdentity, verified: Verified
+) -> list[PbsJob]:
     """The broker's jobs, whose owners are those that they were submitted for: as its own."""
     named = [job for job in jobs if job.name.startswith(prefix)]
     ours = verified.seen([(job.name, job.owner) for job in named])

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metabroker.clusters.port import ComponentOrder, ReserveOrder
+from metabroker.clusters.port import ComponentRequest, ReserveRequest
 from metabroker.clusters.transports.base import Command
 
 # Times are printed, and read, in the zone of the client.
@@ -15,7 +15,7 @@ _ENV = (("TZ", "UTC"), ("LC_ALL", "C"))
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class PbsIdentity:
     """Under whose name, and where, jobs go. `chunk`: what each processor needs beside itself;
     `unit`: processors of a node, where only whole nodes are given; `native`: options of qsub that
     every job is given; `operator`: the account that commands run under and that reserves, if it is
@@ -99,7 +99,7 @@ def list_reservations(identity: str | None = None) -> Command:
     return _command("pbs_rstat", "-F", *((identity,) if identity else ()))
 
 
-def reserve(who: Account, order: ReserveOrder, start: float, patience: int) -> Command:
+def reserve(who: PbsIdentity, order: ReserveRequest, start: float, patience: int) -> Command:
     """A reservation from `start` (Unix seconds); it is given `patience` seconds to be confirmed,
     and is deleted if it is not by then (the minus)."""
     return _command(
@@ -120,7 +120,7 @@ def cancel(ids: Sequence[str], account: str | None = None) -> Command:
     return _command("qdel", *ids, account=account)
 
 
-def submit(who: Account, order: ComponentOrder, script: bytes, queue: str | None) -> Command:
+def submit(who: PbsIdentity, order: ComponentRequest, script: bytes, queue: str | None) -> Command:
     """Submit a component's job; the user's own options come first, so that ours win.
 
     `-f`: in this process, and not in one in the background that goes on when this one is killed.
@@ -143,7 +143,7 @@ def submit(who: Account, order: ComponentOrder, script: bytes, queue: str | None
     return _command(*words, stdin=_with_outputs(order, script), account=who.acting_for)
 
 
-def _with_outputs(order: ComponentOrder, script: bytes) -> bytes:
+def _with_outputs(order: ComponentRequest, script: bytes) -> bytes:
     """The script, after the steps that PBS has no options for: a working folder, and outputs that
     are written where they belong while it runs (PBS would copy them there afterwards)."""
     error = "&1" if order.error is None else f">{shlex.quote(order.error)}"
@@ -158,7 +158,7 @@ def _with_outputs(order: ComponentOrder, script: bytes) -> bytes:
     return head.encode() + script
 
 
-def _select(who: Account, processors: int) -> str:
+def _select(who: PbsIdentity, processors: int) -> str:
     """So many processors anywhere: `ncpus=N` alone would be on one host."""
     chunk = f":{who.chunk}" if who.chunk else ""
     if who.unit > 1:
@@ -170,7 +170,7 @@ def _select(who: Account, processors: int) -> str:
     return f"select={processors}:ncpus=1{chunk}"
 
 
-def _place(who: Account) -> str:
+def _place(who: PbsIdentity) -> str:
     """Whole nodes are wanted as such: what is free on one beside other jobs does not do."""
     return "place=scatter:excl" if who.unit > 1 else "place=free"
 

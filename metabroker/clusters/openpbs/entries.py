@@ -20,20 +20,20 @@ _COLUMN = re.compile(r"((?:[^|\\]|\\.)*)(?:\||$)", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-class Section(NamedTuple):
+class EntrySection(NamedTuple):
     """What objects are called: in a JSON document, and at the start of a line of dsv."""
 
     key: str
     head: str
 
 
-JOBS = Section("Jobs", "Job Id: ")
-NODES = Section("nodes", "Name=")
-SERVERS = Section("Server", "Server: ")
-QUEUES = Section("Queue", "Queue: ")
+JOBS = EntrySection("Jobs", "Job Id: ")
+NODES = EntrySection("nodes", "Name=")
+SERVERS = EntrySection("Server", "Server: ")
+QUEUES = EntrySection("Queue", "Queue: ")
 
 
-def entries(text: str, section: Section) -> Entries:
+def entries(text: str, section: EntrySection) -> Entries:
     """The objects by their names, in either form; parts of an attribute as `Resource_List.ncpus`.
 
     Raises:

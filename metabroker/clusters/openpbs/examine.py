@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from metabroker.clusters.command_errors import Garbled, answered
-from metabroker.clusters.examination import Finding, Findings
+from metabroker.clusters.examination import CheckResult, CheckResults
 from metabroker.clusters.operation import Operation, command
-from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
+from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 
 from . import commands, operations, parsing, serving
 from .answers import UNKNOWN_QUEUE, failure
-from .commands import Account
+from .commands import PbsIdentity
 from .entries import QUEUES, SERVERS, entries
-from .parsing import Node
+from .parsing import PbsNode
 from .snapshot import for_us
 from .states import is_sole
 
@@ -25,10 +25,10 @@ _COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `e
 _REACH = "see that pbs_server runs, and that PBS_CONF_FILE (`env`) names this cluster's pbs.conf"
 
 
-def examine(who: Account, now: float, *, reserves: bool) -> Operation[list[Finding]]:
+def examine(who: PbsIdentity, now: float, *, reserves: bool) -> Operation[list[CheckResult]]:
     """Release, server, listing, clock, history, the right to reserve. `now`: the broker's clock,
     Unix seconds."""
-    found, tried = Findings(), "qstat --version"
+    found, tried = CheckResults(), "qstat --version"
     # First of all: how long anything else takes is no matter of clocks.
     offset = yield from _offset(now)
     version = yield from found.attempt("version", tried, operations.identify(), _REACH, _COMMANDS)
@@ -66,7 +66,7 @@ def examine(who: Account, now: float, *, reserves: bool) -> Operation[list[Findi
     return found.all
 
 
-def _whole_nodes(found: Findings, who: Account, nodes: Sequence[Node]) -> None:
+def _whole_nodes(found: CheckResults, who: PbsIdentity, nodes: Sequence[PbsNode]) -> None:
     """Whether what jobs are given is what the configuration says."""
     tried = "pbsnodes: sharing"
     sizes: Counter[str] = Counter()
@@ -101,11 +101,11 @@ def _offset(now: float) -> Operation[float | None]:
     """How far the clock of the commands' host is ahead, in seconds; None: it does not say."""
     try:
         return (yield from answered(operations.time_there())) + 0.5 - now
-    except (Refusal, Doubt):
+    except (ClusterRefusal, UnknownOutcome):
         return None  # whether it answers at all is seen next
 
 
-def _clock(found: Findings, offset: float | None) -> None:
+def _clock(found: CheckResults, offset: float | None) -> None:
     if offset is None:
         return
     if abs(offset) - 0.5 > _MOST_OFFSET:
@@ -115,7 +115,7 @@ def _clock(found: Findings, offset: float | None) -> None:
         found.ok("clock", "date", "the same within 2 s")
 
 
-def _history(found: Findings, has: Mapping[str, str]) -> None:
+def _history(found: CheckResults, has: Mapping[str, str]) -> None:
     tried = "qstat -B -f -F json"
     if serving.is_on(has, "job_history_enable"):
         found.ok("ended jobs", tried, "job_history_enable is on")
@@ -135,7 +135,7 @@ def _shown() -> Operation[Mapping[str, str]]:
     return next(iter(entries(done.stdout, SERVERS).values()), {})
 
 
-def _queue(found: Findings, name: str | None) -> Operation[None]:
+def _queue(found: CheckResults, name: str | None) -> Operation[None]:
     """The queue that jobs go to."""
     if name is None:
         found.miss(
@@ -154,13 +154,13 @@ def _queue(found: Findings, name: str | None) -> Operation[None]:
         serving.queue(found, name, has)
 
 
-def _reserved(who: Account, now: float) -> Operation[bool]:
-    order = ReserveOrder(f"mb-doctor-{secrets.token_hex(3)}", 1, 60)
+def _reserved(who: PbsIdentity, now: float) -> Operation[bool]:
+    order = ReserveRequest(f"mb-doctor-{secrets.token_hex(3)}", 1, 60)
     done = yield from command(commands.reserve(who, order, now + _FAR, 10))
     if done.exit_status != 0:
         raise failure(done, "pbs_rsub")
     identity, word = parsing.confirmation(done.stdout)
     yield from operations.delete([identity])
     if word != "CONFIRMED":
-        raise Doubt(f"pbs_rsub: {word}: the scheduler did not confirm it")
+        raise UnknownOutcome(f"pbs_rsub: {word}: the scheduler did not confirm it")
     return True

@@ -6,7 +6,7 @@ import json
 import re
 
 from metabroker.clusters.operation import Operation, command
-from metabroker.clusters.port import Doubt
+from metabroker.clusters.port import UnknownOutcome
 from metabroker.clusters.transports.base import Command
 
 from . import commands
@@ -21,7 +21,7 @@ def identify() -> Operation[str]:
     """The server's host and port: `pbs1.example.org:15001`.
 
     Raises:
-        Refusal, Doubt: it does not say.
+        ClusterRefusal, UnknownOutcome: it does not say.
     """
     done = yield from command(commands.show_server())
     if done.exit_status != 0:
@@ -30,7 +30,7 @@ def identify() -> Operation[str]:
         servers = json.loads(done.stdout)["Server"]
         host = next(str(has.get("server_host", name)) for name, has in servers.items())
     except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
-        raise Doubt("qstat -B: it names no server") from error
+        raise UnknownOutcome("qstat -B: it names no server") from error
     file = yield from command(Command(CLIENTS_FILE))
     port = re.search(r"^\s*PBS_BATCH_SERVICE_PORT=(\d+)", file.stdout, re.MULTILINE)
     return f"{host}:{port[1] if port else _DEFAULT_PORT}"

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import Marks
+from metabroker.clusters.port import ComponentRecord
 
-from .snapshot import Look
+from .snapshot import PbsPoll
 
 _KEPT = 3600.0  # seconds after which a job that was not seen again is forgotten
 
@@ -20,13 +20,13 @@ class _Life:
     seen_at: float
 
 
-class Lasting:
+class LastSeen:
     """The jobs of an account that run, as they were last seen; by token."""
 
     def __init__(self) -> None:
         self._lives: dict[str, _Life] = {}
 
-    def seen(self, look: Look) -> None:
+    def seen(self, look: PbsPoll) -> None:
         """Remember what a look showed."""
         for job in look.jobs:
             if job.limit is not None and job.start_time is not None:
@@ -38,7 +38,7 @@ class Lasting:
             if life.seen_at > look.taken_at - _KEPT
         }
 
-    def cause(self, token: str, marks: Marks | None) -> Cause | None:
+    def cause(self, token: str, marks: ComponentRecord | None) -> Cause | None:
         """Why a job ended that its server has forgotten; None: by itself, or that is not known."""
         life = self._lives.pop(token, None)
         if marks is not None and marks.exit_code is not None and not marks.signalled:

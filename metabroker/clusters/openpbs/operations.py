@@ -11,15 +11,20 @@ from metabroker.clusters import cleanup
 from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
-from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, Submission
+from metabroker.clusters.port import (
+    ClusterRefusal,
+    ComponentRequest,
+    NativeSubmission,
+    UnknownOutcome,
+)
 from metabroker.clusters.transports.base import Command, Completed
 
 from . import answers, commands, parsing
 from .answers import failure
-from .commands import Account
+from .commands import PbsIdentity
 from .known import HISTORY, Known
-from .parsing import Job, Node, Reservation
-from .snapshot import Look, native_job
+from .parsing import PbsJob, PbsNode, PbsReservation
+from .snapshot import PbsPoll, native_job
 from .states import is_going
 
 _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
@@ -33,12 +38,12 @@ LOOK = 4
 
 
 def look(
-    who: Account,
+    who: PbsIdentity,
     taken_at: float,
     known_version: str,
     accounts: Sequence[str] = (),
     known: Known | None = None,
-) -> Operation[Look]:
+) -> Operation[PbsPoll]:
     """One look: four commands at most, as a rule; now and then the server is asked for all jobs
     that have ended, and it is one more, as it is with the other form of the nodes. `accounts`:
     whose jobs are looked at, if they are not all the account's own; `known`: which jobs there were.
@@ -61,20 +66,20 @@ def look(
             taken_at, parsing.ids(done.stdout), history=parsing.NO_HISTORY not in done.stderr
         )
     found = known.look(taken_at, live)
-    jobs: list[Job] = []
+    jobs: list[PbsJob] = []
     if found:
         count += 1
         jobs = yield from _jobs(found, history=known.history)
     reservations = yield from _reservations()
     nodes, asked = yield from _nodes()
-    return Look(taken_at, nodes, jobs, reservations, version, count + asked - 1)
+    return PbsPoll(taken_at, nodes, jobs, reservations, version, count + asked - 1)
 
 
 def identify() -> Operation[str]:
     """The release of PBS.
 
     Raises:
-        Refusal: this is something else.
+        ClusterRefusal: this is something else.
     """
     done = yield from command(commands.version())
     version = parsing.version(done.stdout)
@@ -91,13 +96,13 @@ def _told(asked: Command, *, also: frozenset[int] = frozenset()) -> Operation[Co
     return done
 
 
-def _jobs(ids: Sequence[str], *, history: bool) -> Operation[list[Job]]:
+def _jobs(ids: Sequence[str], *, history: bool) -> Operation[list[PbsJob]]:
     """The jobs that are still there of those that were a moment ago."""
     done = yield from _told(commands.show_jobs(ids, history=history), also=_GONE)
     return [job for job in parsing.jobs(done.stdout) if job.id in ids]
 
 
-def _nodes() -> Operation[tuple[list[Node], int]]:
+def _nodes() -> Operation[tuple[list[PbsNode], int]]:
     """The vnodes, and how many commands that took: what one comment can make invalid is asked
     for in the other form."""
     done = yield from _told(commands.list_nodes("json"))
@@ -107,7 +112,7 @@ def _nodes() -> Operation[tuple[list[Node], int]]:
         return parsing.nodes((yield from _told(commands.list_nodes("dsv"))).stdout), 2
 
 
-def _reservations(identity: str | None = None) -> Operation[list[Reservation]]:
+def _reservations(identity: str | None = None) -> Operation[list[PbsReservation]]:
     """All reservations, or one. `pbs_rstat` may succeed where it has reached no server."""
     done = yield from _told(
         commands.list_reservations(identity), also=frozenset({answers.UNKNOWN_RESERVATION})
@@ -117,7 +122,7 @@ def _reservations(identity: str | None = None) -> Operation[list[Reservation]]:
     return parsing.reservations(done.stdout)
 
 
-def find(who: Account, token: str) -> Operation[list[NativeJob]]:
+def find(who: PbsIdentity, token: str) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest; ended ones as long as the
     server remembers them."""
     done = yield from _told(commands.select_all(who.user, token))
@@ -131,13 +136,13 @@ def find(who: Account, token: str) -> Operation[list[NativeJob]]:
     )
 
 
-def reservations_of(who: Account, token: str) -> Operation[list[Reservation]]:
+def reservations_of(who: PbsIdentity, token: str) -> Operation[list[PbsReservation]]:
     """The reservations of one token: names are not unique."""
     found = yield from _reservations()
     return [r for r in found if r.name == token and r.owner == (who.operator or who.user)]
 
 
-def reservation(identity: str) -> Operation[Reservation | None]:
+def reservation(identity: str) -> Operation[PbsReservation | None]:
     """One reservation; None if it is not there."""
     return next((r for r in (yield from _reservations(identity)) if r.id == identity), None)
 
@@ -145,23 +150,23 @@ def reservation(identity: str) -> Operation[Reservation | None]:
 # --- submitting -------------------------------------------------------------------------------
 
 
-def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Submission]:
+def submit(who: PbsIdentity, order: ComponentRequest, script: bytes) -> Operation[NativeSubmission]:
     """Submit; where that may have been done before, look for the token first and adopt."""
     if order.again:
         known = yield from find(who, order.token)
         if known:
-            return Submission(known[0].native_id, known[0].submit_time)
+            return NativeSubmission(known[0].native_id, known[0].submit_time)
     queue = who.queue
     if order.reservation:
         mine = yield from reservations_of(who, order.token)
         if not mine:
-            raise Refusal(Cause.LOST, "its reservation is not there any more")
+            raise ClusterRefusal(Cause.LOST, "its reservation is not there any more")
         queue = mine[0].queue
     done = yield from command(commands.submit(who, order, script, queue))
     if done.exit_status != 0:
         own_options = bool(order.native)
         raise answers.of_submission(done, own_options=own_options, reserved=order.reservation)
-    return Submission(parsing.job_id(done.stdout))
+    return NativeSubmission(parsing.job_id(done.stdout))
 
 
 # --- cleaning ---------------------------------------------------------------------------------
@@ -190,12 +195,12 @@ class Ending:
 
 
 def clean(
-    who: Account, token: str, *, reservation: bool, seen: Ending | None = None
+    who: PbsIdentity, token: str, *, reservation: bool, seen: Ending | None = None
 ) -> Operation[NativeJob | None]:
     """Leave nothing of the token; answers its job as it was seen last. `seen` is filled in.
 
     Raises:
-        Doubt: not yet.
+        UnknownOutcome: not yet.
     """
     seen = seen or Ending()
 
@@ -215,14 +220,16 @@ def clean(
     )
 
 
-def _cancel(who: Account, jobs: Sequence[NativeJob]) -> Operation[None]:
+def _cancel(who: PbsIdentity, jobs: Sequence[NativeJob]) -> Operation[None]:
     live = [job.native_id for job in jobs if job.state is not NativeState.ENDED]
     done = yield from command(commands.cancel(live, who.acting_for))
     if done.exit_status not in _GONE | answers.ENDING:
-        raise Doubt(failure(done, "qdel").detail)
+        raise UnknownOutcome(failure(done, "qdel").detail)
 
 
-def delete_reservations(who: Account, token: str, seen: Ending | None = None) -> Operation[bool]:
+def delete_reservations(
+    who: PbsIdentity, token: str, seen: Ending | None = None
+) -> Operation[bool]:
     """Delete; False while one is still there."""
     mine = yield from reservations_of(who, token)
     if seen is not None and seen.reserved is None:
@@ -237,7 +244,7 @@ def delete(ids: Sequence[str]) -> Operation[None]:
     """Delete reservations by their ids; fine if they are gone."""
     done = yield from command(commands.delete_reservations(ids))
     if done.exit_status not in {0, answers.UNKNOWN_RESERVATION} | answers.ENDING:
-        raise Doubt(failure(done, "pbs_rdel").detail)
+        raise UnknownOutcome(failure(done, "pbs_rdel").detail)
 
 
 def time_there() -> Operation[int]:

@@ -12,7 +12,7 @@ from metabroker.clusters.operation import Operation, Pause, command
 from metabroker.clusters.transports.base import Command, Completed
 
 from .identity import CLIENTS_FILE
-from .ports import PortBudget, Use
+from .ports import PortBudget, PortUse
 
 R = TypeVar("R")
 _PORTLESS = frozenset({"sh", "date", "sudo"})
@@ -29,7 +29,7 @@ class HostPorts:
         self._clock = clock
         self._lock = threading.Lock()
 
-    def take(self, use: Use, ports: int) -> float:
+    def take(self, use: PortUse, ports: int) -> float:
         """See `PortBudget.take`."""
         with self._lock:
             return self._budget.take(use, ports, self._clock())
@@ -40,7 +40,7 @@ class HostPorts:
         return self._clock()
 
 
-class Pace:
+class PbsPace:
     """The pace of one server's commands. Where its clients do not prove who asks by a port, which
     their configuration says, there is none."""
 
@@ -59,7 +59,7 @@ class Pace:
             self._needed = yield from _uses_ports()
         if not self._needed:
             return 0.0
-        return (yield from self._wait(Use.LOOK, ports))
+        return (yield from self._wait(PortUse.LOOK, ports))
 
     def working(self, operation: Operation[R]) -> Operation[R]:
         """The operation, each of its commands as soon as there is a port for it."""
@@ -72,7 +72,7 @@ class Pace:
                 step = operation.send(answer) if error is None else operation.throw(error)
                 answer, error = None, None
                 if isinstance(step, Command) and step.argv[0] not in _PORTLESS:
-                    yield from self._wait(Use.WORK, 1)
+                    yield from self._wait(PortUse.WORK, 1)
                 try:
                     answer = yield step
                 except Exception as lost:
@@ -81,7 +81,7 @@ class Pace:
             result: R = end.value
             return result
 
-    def _wait(self, use: Use, ports: int) -> Operation[float]:
+    def _wait(self, use: PortUse, ports: int) -> Operation[float]:
         began: float | None = None
         while (left := self._ports.take(use, ports)) > 0:
             began = self._ports.now if began is None else began

@@ -27,7 +27,7 @@ _DATE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class PbsJob:
     """One job. Times in Unix seconds, `limit` in seconds; `vnodes`: processors in each."""
 
     id: str
@@ -47,7 +47,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PbsNode:
     """One vnode: processors in all, and held by running jobs and by reservations that have begun.
     `states`: the words of its state; `queue`: the one it is kept for; `sharing`: whether a job has
     it for itself."""
@@ -62,7 +62,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Reservation:
+class PbsReservation:
     """One reservation. Times in Unix seconds; `created` by the server's clock; `vnodes`:
     processors in each; `queue`: where its jobs go."""
 
@@ -132,7 +132,7 @@ def confirmation(text: str) -> tuple[str, str]:
     return identity, rest.strip()
 
 
-def jobs(text: str) -> list[Job]:
+def jobs(text: str) -> list[PbsJob]:
     """The jobs of `qstat -f -F json` or `-F dsv`.
 
     Raises:
@@ -141,9 +141,9 @@ def jobs(text: str) -> list[Job]:
     return [_job(name, attributes) for name, attributes in entries(text, JOBS).items()]
 
 
-def _job(name: str, has: Mapping[str, str]) -> Job:
+def _job(name: str, has: Mapping[str, str]) -> PbsJob:
     try:
-        return Job(
+        return PbsJob(
             id=name,
             name=has["Job_Name"],
             owner=has["Job_Owner"].partition("@")[0],
@@ -163,7 +163,7 @@ def _job(name: str, has: Mapping[str, str]) -> Job:
         raise Garbled(f"qstat: job {name[:100]!r}: {error}") from error
 
 
-def nodes(text: str) -> list[Node]:
+def nodes(text: str) -> list[PbsNode]:
     """The vnodes of `pbsnodes -a -v -F json` or `-F dsv`.
 
     Raises:
@@ -172,10 +172,10 @@ def nodes(text: str) -> list[Node]:
     return [_node(name, attributes) for name, attributes in entries(text, NODES).items()]
 
 
-def _node(name: str, has: Mapping[str, str]) -> Node:
+def _node(name: str, has: Mapping[str, str]) -> PbsNode:
     prefix = "resources_available."
     try:
-        return Node(
+        return PbsNode(
             name=name,
             states=tuple(word.strip().lower() for word in has["state"].split(",")),
             # One that has never been up has no processors yet.
@@ -189,7 +189,7 @@ def _node(name: str, has: Mapping[str, str]) -> Node:
         raise Garbled(f"pbsnodes: node {name[:100]!r}: {error}") from error
 
 
-def reservations(text: str) -> list[Reservation]:
+def reservations(text: str) -> list[PbsReservation]:
     """The blocks of `pbs_rstat -F`: there is no JSON of reservations.
 
     Raises:
@@ -207,12 +207,12 @@ def reservations(text: str) -> list[Reservation]:
     return [_reservation(name, attributes) for name, attributes in blocks]
 
 
-def _reservation(name: str, has: Mapping[str, str]) -> Reservation:
+def _reservation(name: str, has: Mapping[str, str]) -> PbsReservation:
     try:
         start, end = _time(has["reserve_start"]), _time(has["reserve_end"])
         if _RESERVATION_ID.fullmatch(name) is None or start is None or end is None:
             raise Garbled("no id, or no times")
-        return Reservation(
+        return PbsReservation(
             id=name,
             name=has["Reserve_Name"],
             owner=has["Reserve_Owner"].partition("@")[0],

@@ -18,7 +18,7 @@ _MARGIN = 1.0  # seconds: a command ends a little after it was begun
 _LEAST = 0.05  # seconds: nobody asks more often
 
 
-class Use(Enum):
+class PortUse(Enum):
     """What a port is used for."""
 
     LOOK = "look"  # at a cluster; it can be later, and rarer
@@ -26,7 +26,7 @@ class Use(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class PortLimits:
     """Ports in use at a time: `most` by the broker in all; `looks`, which only looks may use;
     and so many for `work` that looks never take."""
 
@@ -39,21 +39,21 @@ class PortBudget:
     """When commands were begun in the last minute, and when the next one may be. Pure: the caller
     tells the time, in seconds of a clock that never goes back, and sees to one call at a time."""
 
-    def __init__(self, shares: Shares | None = None) -> None:
-        self._shares = shares or Shares()
-        self._used: deque[tuple[float, Use]] = deque()
-        self._of = dict.fromkeys(Use, 0)
+    def __init__(self, shares: PortLimits | None = None) -> None:
+        self._shares = shares or PortLimits()
+        self._used: deque[tuple[float, PortUse]] = deque()
+        self._of = dict.fromkeys(PortUse, 0)
         self._last = 0.0  # work
 
-    def take(self, use: Use, ports: int, now: float) -> float:
-        """Use so many ports, if that may be now: 0.0. Else in how many seconds to ask again, and
+    def take(self, use: PortUse, ports: int, now: float) -> float:
+        """Take so many ports, if that may be now: 0.0. Else in how many seconds to ask again, and
         none is used. More than there ever are for this use are taken when none is in use."""
         self._forget(now)
-        pause = self._pause(now) if use is Use.WORK else 0.0
+        pause = self._pause(now) if use is PortUse.WORK else 0.0
         if pause > 0:
             return max(_LEAST, pause)
         if self._room(use, ports):
-            if use is Use.WORK:
+            if use is PortUse.WORK:
                 self._last = now
             self._used.extend((now, use) for _ in range(ports))
             self._of[use] += ports
@@ -65,15 +65,15 @@ class PortBudget:
         """Ports that were in use when it was asked last."""
         return len(self._used)
 
-    def _room(self, use: Use, ports: int) -> bool:
+    def _room(self, use: PortUse, ports: int) -> bool:
         shares, used = self._shares, len(self._used)
         if not self._of[use]:
             return True
-        if use is Use.LOOK:
+        if use is PortUse.LOOK:
             if self._of[use] + ports <= shares.looks:
                 return True
             return used + ports <= shares.most - shares.work
-        kept = max(0, shares.looks - self._of[Use.LOOK])
+        kept = max(0, shares.looks - self._of[PortUse.LOOK])
         return used + ports <= shares.most - kept
 
     def _pause(self, now: float) -> float:
@@ -81,7 +81,7 @@ class PortBudget:
         fewer ports are left, so that who comes next does not wait for a minute."""
         left = self._shares.most - self._shares.looks
         burst = left // 2
-        beyond = self._of[Use.WORK] - burst
+        beyond = self._of[PortUse.WORK] - burst
         if beyond <= 0:
             return 0.0
         return self._last + 2 * KEPT * beyond / (left - burst) ** 2 - now

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.operation import Operation, command
-from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
+from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 
 from . import answers, commands, operations, parsing
 from .answers import failure
-from .commands import Account
-from .parsing import Reservation
+from .commands import PbsIdentity
+from .parsing import PbsReservation
 from .states import is_healthy
 
 # Seconds ahead, by the server's clock as far as that is known: a start in this second or the next
@@ -23,26 +23,26 @@ _LEADS = (3, 10, 20)
 _PATIENCE = 8  # seconds for the scheduler to confirm it (0.1 is usual)
 
 
-def reserve(who: Account, order: ReserveOrder, ahead: float) -> Operation[float]:
+def reserve(who: PbsIdentity, order: ReserveRequest, ahead: float) -> Operation[float]:
     """A reservation of exactly the processors asked for, or none. `ahead`: how many seconds the
     server's clock was last seen ahead of that of the commands' host; answers that anew.
 
     Raises:
-        Refusal: it cannot be had now, or not at all; nothing is left of it.
-        Doubt: something may be left of it.
+        ClusterRefusal: it cannot be had now, or not at all; nothing is left of it.
+        UnknownOutcome: something may be left of it.
     """
     mine = yield from operations.reservations_of(who, order.token)
     if len(mine) == 1 and _fits(mine[0], order):
         return ahead
     if mine:
         yield from operations.delete([r.id for r in mine])
-    refusal = Refusal(Cause.BUSY, "pbs_rsub: not confirmed")
+    refusal = ClusterRefusal(Cause.BUSY, "pbs_rsub: not confirmed")
     for lead in _LEADS:
         now = yield from operations.time_there()
         start = now + max(0.0, ahead) + lead
         done = yield from command(commands.reserve(who, order, start, _PATIENCE))
         if done.exit_status == answers.BAD_TIME:
-            refusal = Refusal(
+            refusal = ClusterRefusal(
                 Cause.BUSY, "pbs_rsub: the server's clock is ahead of its clients': set the clocks"
             )
             continue
@@ -52,28 +52,30 @@ def reserve(who: Account, order: ReserveOrder, ahead: float) -> Operation[float]
         if word == "CONFIRMED":
             return (yield from _checked(order, identity, now))
         if word == "DENIED":
-            raise Refusal(Cause.BUSY, "pbs_rsub: DENIED: the processors are not free for so long")
+            raise ClusterRefusal(
+                Cause.BUSY, "pbs_rsub: DENIED: the processors are not free for so long"
+            )
         yield from operations.delete([identity])
-        refusal = Refusal(Cause.BUSY, f"pbs_rsub: {word}"[:200])
+        refusal = ClusterRefusal(Cause.BUSY, f"pbs_rsub: {word}"[:200])
     raise refusal
 
 
-def _checked(order: ReserveOrder, identity: str, now: float) -> Operation[float]:
+def _checked(order: ReserveRequest, identity: str, now: float) -> Operation[float]:
     """What was made, read again and compared; answers how far the server's clock is ahead."""
     made = yield from operations.reservation(identity)
     if made is None or not _fits(made, order):
         yield from operations.delete([identity])
-        raise Refusal(Cause.BUSY, "the reservation made was not the one asked for")
+        raise ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     return 0.0 if made.created is None else made.created - now
 
 
-def _fits(made: Reservation, order: ReserveOrder) -> bool:
+def _fits(made: PbsReservation, order: ReserveRequest) -> bool:
     return made.processors == order.processors and is_healthy(made.state, made.substate)
 
 
-def _explained(reason: Refusal | Doubt) -> Refusal | Doubt:
-    if isinstance(reason, Refusal) and reason.cause is Cause.DENIED:
-        return Refusal(
+def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | UnknownOutcome:
+    if isinstance(reason, ClusterRefusal) and reason.cause is Cause.DENIED:
+        return ClusterRefusal(
             reason.cause,
             f"{reason.detail} (this account may not reserve: `metabroker doctor` tells why, or set "
             "`claim: placeholder` for this cluster)",

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from metabroker.clusters.examination import Findings
+from metabroker.clusters.examination import CheckResults
 
-from .commands import Account
-from .parsing import Node
+from .commands import PbsIdentity
+from .parsing import PbsNode
 from .states import is_unsettled, takes_jobs
 
 Attributes = Mapping[str, str]
@@ -22,7 +22,7 @@ def is_on(has: Attributes, name: str, default: bool = False) -> bool:
     return has.get(name, str(default)).lower() in ("true", "1")
 
 
-def server(found: Findings, who: Account, has: Attributes, host: str) -> None:
+def server(found: CheckResults, who: PbsIdentity, has: Attributes, host: str) -> None:
     """What the server allows. `host`: on which commands run."""
     if is_on(has, "scheduling", True):
         found.ok("scheduling", _SERVER, "the server's scheduling is on")
@@ -34,7 +34,7 @@ def server(found: Findings, who: Account, has: Attributes, host: str) -> None:
     _submission(found, who, has, host)
 
 
-def _submission(found: Findings, who: Account, has: Attributes, host: str) -> None:
+def _submission(found: CheckResults, who: PbsIdentity, has: Attributes, host: str) -> None:
     """Whether jobs are taken from this host and account."""
     before = len(found.all)
     if is_on(has, "acl_host_enable") and not _listed(has.get("acl_hosts", ""), host):
@@ -67,7 +67,7 @@ def _submission(found: Findings, who: Account, has: Attributes, host: str) -> No
         found.ok("submission", _SERVER, f"taken of {who.user} from {host}")
 
 
-def queue(found: Findings, name: str, has: Attributes) -> None:
+def queue(found: CheckResults, name: str, has: Attributes) -> None:
     """Whether a queue takes jobs, and runs them."""
     tried = f"qstat -Q -f {name}"
     before = len(found.all)
@@ -85,7 +85,7 @@ def queue(found: Findings, name: str, has: Attributes) -> None:
         found.ok("queue", tried, f"queue {name} is enabled and started")
 
 
-def no_queue(found: Findings, name: str) -> None:
+def no_queue(found: CheckResults, name: str) -> None:
     """It is not there."""
     found.miss(
         "queue", f"qstat -Q -f {name}", f"there is no queue {name}",
@@ -93,7 +93,7 @@ def no_queue(found: Findings, name: str) -> None:
     )  # fmt: skip
 
 
-def nodes(found: Findings, ours: Sequence[Node]) -> None:
+def nodes(found: CheckResults, ours: Sequence[PbsNode]) -> None:
     """Which nodes run no jobs, and why."""
     tried = "pbsnodes -a"
     down = [n.name for n in ours if "down" in n.states or is_unsettled(n.states)]
@@ -123,7 +123,7 @@ def nodes(found: Findings, ours: Sequence[Node]) -> None:
         found.ok("nodes", tried, f"all {usable} vnodes take jobs")
 
 
-def reservability(has: Attributes, who: Account, host: str) -> str:
+def reservability(has: Attributes, who: PbsIdentity, host: str) -> str:
     """What to do where this account may not reserve, by what the server says of that."""
     other = "or set `claim: placeholder` for this cluster"
     if not is_on(has, "resv_enable", True):

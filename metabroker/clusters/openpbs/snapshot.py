@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
 from metabroker.clusters.duplicates import by_token
 
-from .commands import Account
-from .parsing import Job, Node, Reservation
+from .commands import PbsIdentity
+from .parsing import PbsJob, PbsNode, PbsReservation
 from .states import (
     end_cause,
     ended_words,
@@ -33,18 +33,18 @@ _AMOUNT = re.compile(r"[0-9]+[kmgtp]?[bw]?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PbsPoll:
     """What the commands of one look printed, parsed. `jobs`: the account's own."""
 
     taken_at: float
-    nodes: Sequence[Node]
-    jobs: Sequence[Job]
-    reservations: Sequence[Reservation]
+    nodes: Sequence[PbsNode]
+    jobs: Sequence[PbsJob]
+    reservations: Sequence[PbsReservation]
     version: str = ""
     commands: int = 0
 
 
-def for_us(nodes: Iterable[Node], who: Account) -> list[Node]:
+def for_us(nodes: Iterable[PbsNode], who: PbsIdentity) -> list[PbsNode]:
     """The vnodes that our jobs can run on: those of our queue, where it has some of its own, else
     those that no queue has for itself; and with what our chunks ask for by name."""
     nodes = list(nodes)
@@ -53,7 +53,7 @@ def for_us(nodes: Iterable[Node], who: Account) -> list[Node]:
     return [node for node in nodes if node.queue == wanted and _has(node, who.chunk or "")]
 
 
-def _has(node: Node, chunk: str) -> bool:
+def _has(node: PbsNode, chunk: str) -> bool:
     """Whether a vnode has what a chunk asks for; of amounts only PBS can tell."""
     for part in chunk.split(":"):
         name, given, value = part.partition("=")
@@ -63,7 +63,7 @@ def _has(node: Node, chunk: str) -> bool:
     return True
 
 
-def snapshot(look: Look, who: Account, prefix: str, horizon: float) -> Snapshot:
+def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Snapshot:
     """The look as the broker's core reads it.
 
     `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
@@ -105,23 +105,23 @@ def snapshot(look: Look, who: Account, prefix: str, horizon: float) -> Snapshot:
     )
 
 
-def is_ours(thing: Job | Reservation, user: str, prefix: str) -> bool:
+def is_ours(thing: PbsJob | PbsReservation, user: str, prefix: str) -> bool:
     """Whether it is the broker's: names are not unique, and anybody may take any."""
     return thing.name.startswith(prefix) and thing.owner == user
 
 
-def _tokens(jobs: Iterable[Job], user: str, prefix: str) -> list[Job]:
+def _tokens(jobs: Iterable[PbsJob], user: str, prefix: str) -> list[PbsJob]:
     return [job for job in jobs if is_ours(job, user, prefix)]
 
 
-def _idle(node: Node, whole: bool) -> int:
+def _idle(node: PbsNode, whole: bool) -> int:
     if is_taken_whole(node.states) or (whole and node.assigned):
         return 0
     return max(0, node.total - node.assigned)
 
 
 def _kept(
-    reservation: Reservation, usable: Mapping[str, Node], idle: dict[str, int], whole: bool
+    reservation: PbsReservation, usable: Mapping[str, PbsNode], idle: dict[str, int], whole: bool
 ) -> int:
     """Processors of ours to use that a reservation holds. Those of one that has not begun are
     not assigned yet: they are taken from `idle`; whole nodes, where it is they that jobs get."""
@@ -138,13 +138,13 @@ def _kept(
     return kept
 
 
-def _of(node: Node, processors: int) -> int:
+def _of(node: PbsNode, processors: int) -> int:
     """What so many processors of a vnode really take away from it."""
     return node.total if is_taken_whole(node.states) else min(processors, node.total)
 
 
 def _held(
-    jobs: Iterable[Job], usable: Mapping[str, Node], user: str, prefix: str
+    jobs: Iterable[PbsJob], usable: Mapping[str, PbsNode], user: str, prefix: str
 ) -> dict[str, int]:
     """Processors that each of our tokens' running jobs hold."""
     held: dict[str, int] = {}
@@ -155,7 +155,7 @@ def _held(
     return held
 
 
-def native_job(job: Job) -> NativeJob:
+def native_job(job: PbsJob) -> NativeJob:
     """One job as the core reads it."""
     state = job_state(job.state)
     ended = state is NativeState.ENDED
@@ -175,7 +175,7 @@ def native_job(job: Job) -> NativeJob:
     )
 
 
-def _reason(job: Job, state: NativeState) -> str:
+def _reason(job: PbsJob, state: NativeState) -> str:
     """Why it waits, or how it ended, in words."""
     if state is NativeState.PENDING:
         return job.comment

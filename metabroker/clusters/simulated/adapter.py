@@ -6,9 +6,9 @@ from typing import Any
 
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import ComponentOrder, Refusal, ReserveOrder
+from metabroker.clusters.port import ClusterRefusal, ComponentRequest, ReserveRequest
 
-from .model import CAUSES, Denied, Job, Model, State, of_names
+from .model import CAUSES, Denied, Model, SimulatedJob, State, of_names
 
 
 def observe(model: Model, now: float, prefix: str) -> Snapshot:
@@ -42,7 +42,7 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
     )
 
 
-def native(job: Job) -> NativeJob:
+def native(job: SimulatedJob) -> NativeJob:
     """A model's job as the core reads it."""
     state = {State.PENDING: NativeState.PENDING, State.RUNNING: NativeState.RUNNING}
     return NativeJob(
@@ -59,7 +59,7 @@ def native(job: Job) -> NativeJob:
     )
 
 
-def reserve(model: Model, order: ReserveOrder, now: float) -> None:
+def reserve(model: Model, order: ReserveRequest, now: float) -> None:
     """Make the reservation, or find that it is there already."""
     existing = model.reservations.get(order.token)
     if existing is not None and existing.processors == order.processors:
@@ -67,10 +67,12 @@ def reserve(model: Model, order: ReserveOrder, now: float) -> None:
     try:
         model.reserve(order.token, order.processors, now, now + order.seconds)
     except Denied as denied:
-        raise Refusal(Cause.BUSY if denied.busy else Cause.INVALID, str(denied)) from denied
+        raise ClusterRefusal(Cause.BUSY if denied.busy else Cause.INVALID, str(denied)) from denied
 
 
-def submit(model: Model, order: ComponentOrder, now: float, extra: dict[str, Any]) -> Job:
+def submit(
+    model: Model, order: ComponentRequest, now: float, extra: dict[str, Any]
+) -> SimulatedJob:
     """Queue the component's job, or with `again` adopt it."""
     if order.again:
         known = model.named(order.token)
@@ -87,4 +89,4 @@ def submit(model: Model, order: ComponentOrder, now: float, extra: dict[str, Any
         )
     except Denied as denied:
         gone = order.reservation and order.token not in model.reservations
-        raise Refusal(Cause.LOST if gone else Cause.INVALID, str(denied)) from denied
+        raise ClusterRefusal(Cause.LOST if gone else Cause.INVALID, str(denied)) from denied

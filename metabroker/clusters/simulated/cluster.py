@@ -16,19 +16,19 @@ from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    Doubt,
-    Marks,
-    Remains,
-    ReserveOrder,
-    Submission,
+    CleanRequest,
+    CleanupResult,
+    ComponentRecord,
+    ComponentRequest,
+    NativeSubmission,
+    ReserveRequest,
+    UnknownOutcome,
 )
 from metabroker.clusters.transports.local import LocalTransport
 
 from . import adapter, processes
 from .actor import Actor
-from .model import CAUSES, Denied, Job, Model, State
+from .model import CAUSES, Denied, Model, SimulatedJob, State
 from .processes import Process
 
 log = logging.getLogger(__name__)
@@ -75,14 +75,14 @@ class SimulatedCluster(GatedCluster):
         with self._lock:
             return adapter.observe(self._model, now, self._prefix)
 
-    def reserve(self, order: ReserveOrder) -> Operation[None]:
+    def reserve(self, order: ReserveRequest) -> Operation[None]:
         """Make the reservation."""
         yield from ()
         with self._lock:
             adapter.reserve(self._model, order, time.time())
             self._save()
 
-    def submit(self, order: ComponentOrder) -> Operation[Submission]:
+    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, queue the job."""
         yield from ()
         self._gates.prepare(order)
@@ -93,9 +93,9 @@ class SimulatedCluster(GatedCluster):
                 self._script(job).write_bytes(wrapper(order, self._options.name))
             self._save()
             self._lock.notify()
-            return Submission(str(job.id), job.submit_time)
+            return NativeSubmission(str(job.id), job.submit_time)
 
-    def clean(self, order: CleanOrder) -> Operation[Remains]:
+    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete."""
         fenced = self._gates.shut(order)
         for _ in range(_PATIENCE):
@@ -109,7 +109,7 @@ class SimulatedCluster(GatedCluster):
                     cause = CAUSES.get(jobs[0].state) if jobs else None
                     return self._gates.remains(order.gate, cause)
             yield Pause(_TICK)
-        raise Doubt(f"{order.token}: not gone yet", fenced=fenced)
+        raise UnknownOutcome(f"{order.token}: not gone yet", fenced=fenced)
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """A simulated cluster has no submit command of its own."""
@@ -153,7 +153,7 @@ class SimulatedCluster(GatedCluster):
         if changed:
             self._save()
 
-    def _start(self, job: Job, now: float) -> None:
+    def _start(self, job: SimulatedJob, now: float) -> None:
         extra = job.extra
         if not self._options.run:
             self._actors[job.id] = self._actor(job, now)
@@ -172,11 +172,11 @@ class SimulatedCluster(GatedCluster):
         else:
             extra["process"] = asdict(process)
 
-    def _left_running(self, job: Job) -> Process | None:
+    def _left_running(self, job: SimulatedJob) -> Process | None:
         """The process of a job that was started just before the daemon died."""
         return processes.find(self._script(job)) if job.id in self._inherited else None
 
-    def _follow(self, job: Job, now: float) -> bool:
+    def _follow(self, job: SimulatedJob, now: float) -> bool:
         """Has a running job ended?"""
         asked = job.extra.get("ending")
         if self._options.run:
@@ -203,7 +203,7 @@ class SimulatedCluster(GatedCluster):
             self._model.end(job, state, now, code)
         return True
 
-    def _cancel(self, job: Job, state: State) -> None:
+    def _cancel(self, job: SimulatedJob, state: State) -> None:
         if job.state is State.PENDING:
             self._model.end(job, state, time.time())
         elif "ending" not in job.extra:
@@ -216,7 +216,7 @@ class SimulatedCluster(GatedCluster):
             return False
         return True
 
-    def _actor(self, job: Job, now: float) -> Actor:
+    def _actor(self, job: SimulatedJob, now: float) -> Actor:
         extra = job.extra
         actor = Actor(
             gate=extra["gate"],
@@ -225,12 +225,12 @@ class SimulatedCluster(GatedCluster):
             patience=extra["patience"],
             run_time=extra["run_time"],
         )
-        marks = self._gates.look([actor.gate]).get(actor.gate, Marks())
+        marks = self._gates.look([actor.gate]).get(actor.gate, ComponentRecord())
         since = marks.started or (now if marks.begun else None)
         actor.arrived, actor.running_since = marks.arrived, since
         return actor
 
-    def _extra(self, order: ComponentOrder) -> dict[str, object]:
+    def _extra(self, order: ComponentRequest) -> dict[str, object]:
         asked = order.environment.get(RUN_TIME, "")
         return {
             "gate": order.gate,
@@ -243,7 +243,7 @@ class SimulatedCluster(GatedCluster):
 
     # --- the state file -----------------------------------------------------------------------
 
-    def _script(self, job: Job) -> Path:
+    def _script(self, job: SimulatedJob) -> Path:
         return self._folder / f"{job.id}.sh"
 
     def _load(self) -> None:

@@ -49,7 +49,7 @@ class Denied(Exception):
 
 
 @dataclass(slots=True)
-class Job:
+class SimulatedJob:
     """A job of anybody. Times in Unix seconds, `limit` in seconds."""
 
     id: int
@@ -66,7 +66,7 @@ class Job:
 
 
 @dataclass(slots=True)
-class Reservation:
+class SimulatedReservation:
     """Processors kept for the jobs that name it, from `start` until `end`."""
 
     name: str
@@ -83,8 +83,8 @@ class Model:
     down: int = 0
     remember: float = 300.0
     next_id: int = 1
-    jobs: dict[int, Job] = field(default_factory=dict)
-    reservations: dict[str, Reservation] = field(default_factory=dict)
+    jobs: dict[int, SimulatedJob] = field(default_factory=dict)
+    reservations: dict[str, SimulatedReservation] = field(default_factory=dict)
 
     # --- counting -----------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class Model:
 
     # --- what is asked of it ------------------------------------------------------------------
 
-    def reserve(self, name: str, processors: int, start: float, end: float) -> Reservation:
+    def reserve(self, name: str, processors: int, start: float, end: float) -> SimulatedReservation:
         """Keep processors free, all or nothing.
 
         Raises:
@@ -124,7 +124,7 @@ class Model:
             raise Denied(f"a reservation named {name} exists")
         if processors > self.idle():
             raise Denied(f"{processors} processors asked for, {self.idle()} idle", busy=True)
-        made = Reservation(name, processors, start, end)
+        made = SimulatedReservation(name, processors, start, end)
         self.reservations[name] = made
         return made
 
@@ -147,7 +147,7 @@ class Model:
         *,
         reservation: str | None = None,
         extra: dict[str, Any] | None = None,
-    ) -> Job:
+    ) -> SimulatedJob:
         """Queue a job.
 
         Raises:
@@ -160,24 +160,28 @@ class Model:
             room = self.reservations[reservation].processors
         if processors > room:
             raise Denied(f"{processors} processors asked for, at most {room} can be had")
-        job = Job(self.next_id, name, processors, limit, now, reservation, extra=extra or {})
+        job = SimulatedJob(
+            self.next_id, name, processors, limit, now, reservation, extra=extra or {}
+        )
         self.next_id += 1
         self.jobs[job.id] = job
         return job
 
-    def end(self, job: Job, state: State, now: float, exit_code: int | None = None) -> None:
+    def end(
+        self, job: SimulatedJob, state: State, now: float, exit_code: int | None = None
+    ) -> None:
         """A job is over."""
         if not job.state.ended:
             job.state, job.end_time, job.exit_code = state, now, exit_code
 
-    def named(self, name: str) -> list[Job]:
+    def named(self, name: str) -> list[SimulatedJob]:
         """The jobs of that name, the liveliest first, then the latest."""
         found = [job for job in self.jobs.values() if job.name == name]
         return sorted(found, key=lambda job: (job.state.ended, job.state.value, -job.id))
 
     # --- time ---------------------------------------------------------------------------------
 
-    def advance(self, now: float) -> list[Job]:
+    def advance(self, now: float) -> list[SimulatedJob]:
         """Catch up with the time; answers the jobs that start now, in order.
 
         Reservations end, and with them their running jobs; ended jobs are forgotten in time. Jobs
@@ -204,13 +208,13 @@ class Model:
                 started.append(job)
         return started
 
-    def _fits_reservation(self, job: Job, now: float) -> bool:
+    def _fits_reservation(self, job: SimulatedJob, now: float) -> bool:
         reservation = self.reservations.get(job.reservation or "")
         if reservation is None or reservation.start > now:
             return False
         return job.processors <= reservation.processors - self.held_by_jobs(job.reservation)
 
-    def overdue(self, now: float) -> list[Job]:
+    def overdue(self, now: float) -> list[SimulatedJob]:
         """Running jobs over their time limit."""
         return [
             job
@@ -233,10 +237,12 @@ class Model:
     def from_json(self, data: dict[str, Any]) -> None:
         """Take over what `to_json` said."""
         self.next_id = data["next_id"]
-        self.jobs = {j["id"]: Job(**(j | {"state": State(j["state"])})) for j in data["jobs"]}
-        self.reservations = {r["name"]: Reservation(**r) for r in data["reservations"]}
+        self.jobs = {
+            j["id"]: SimulatedJob(**(j | {"state": State(j["state"])})) for j in data["jobs"]
+        }
+        self.reservations = {r["name"]: SimulatedReservation(**r) for r in data["reservations"]}
 
 
-def of_names(jobs: Iterable[Job], prefix: str) -> list[Job]:
+def of_names(jobs: Iterable[SimulatedJob], prefix: str) -> list[SimulatedJob]:
     """The jobs whose name begins with `prefix`."""
     return [job for job in jobs if job.name.startswith(prefix)]

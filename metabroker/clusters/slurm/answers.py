@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import LONGEST, first_line
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import Completed
 
 # What the words in an answer mean, the surest first: the first that is found counts.
@@ -146,22 +146,24 @@ def confusing(options: Sequence[str]) -> str | None:
     return None
 
 
-def of_submission(done: Completed, *, own_options: bool, reserved: bool) -> Refusal | Doubt:
+def of_submission(
+    done: Completed, *, own_options: bool, reserved: bool
+) -> ClusterRefusal | UnknownOutcome:
     """What a failed sbatch means. `own_options`: its user has chosen more than the broker knows, so
     that what is full there (a partition, say) is not what others' jobs need; `reserved`: it was to
     run in a reservation of the broker's."""
     reason = failure(done, "sbatch")
-    if isinstance(reason, Doubt):
+    if isinstance(reason, UnknownOutcome):
         return reason
     said = done.stderr + done.stdout
     if reserved and any(words in said for words in _NO_RESERVATION):
-        return Refusal(Cause.LOST, reason.detail)
+        return ClusterRefusal(Cause.LOST, reason.detail)
     if own_options and reason.cause is Cause.BUSY:
-        return Refusal(Cause.REFUSED, reason.detail)
+        return ClusterRefusal(Cause.REFUSED, reason.detail)
     return reason
 
 
-def failure(done: Completed, what: str) -> Refusal | Doubt:
+def failure(done: Completed, what: str) -> ClusterRefusal | UnknownOutcome:
     """What a failed command means, as the exception to raise."""
     said = [line.strip() for line in (done.stderr + "\n" + done.stdout).splitlines()]
 
@@ -170,13 +172,15 @@ def failure(done: Completed, what: str) -> Refusal | Doubt:
         return None if line is None else f"{what}: {line[:LONGEST]}"
 
     if (detail := find(_NOT_DELIVERED)) is not None:
-        return Refusal(Cause.UNREACHABLE, detail)
+        return ClusterRefusal(Cause.UNREACHABLE, detail)
     if (detail := find(_WRONG_CLIENT)) is not None:
-        return Doubt(f"{detail}; the commands may be of another release than the controller")
+        return UnknownOutcome(
+            f"{detail}; the commands may be of another release than the controller"
+        )
     if (detail := find(_NO_ANSWER)) is not None:
-        return Doubt(detail)
+        return UnknownOutcome(detail)
     for meaning, cause in _MEANING:
         if (detail := find(meaning)) is not None:
-            return Refusal(cause, detail)
+            return ClusterRefusal(cause, detail)
     text = first_line(done.stderr) or first_line(done.stdout) or f"exit status {done.exit_status}"
-    return Refusal(Cause.REFUSED, f"{what}: {text}")
+    return ClusterRefusal(Cause.REFUSED, f"{what}: {text}")

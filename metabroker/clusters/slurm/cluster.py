@@ -10,18 +10,18 @@ from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.command_errors import answered
-from metabroker.clusters.examination import Finding
+from metabroker.clusters.examination import CheckResult
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    Refusal,
-    Remains,
-    ReserveOrder,
-    Submission,
+    CleanRequest,
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRequest,
+    NativeSubmission,
+    ReserveRequest,
 )
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.sbatch import check_native
@@ -30,7 +30,7 @@ from . import operations
 from .answers import confusing
 from .examine import examine
 from .identity import identify
-from .operations import Account
+from .operations import SlurmIdentity
 from .parsing import NodeLine
 from .snapshot import in_partition, snapshot
 
@@ -59,7 +59,7 @@ class SlurmCluster(GatedCluster):
     def __init__(self, options: SlurmOptions, transport: Transport) -> None:
         super().__init__(transport)
         self._options = options
-        self._who = Account(
+        self._who = SlurmIdentity(
             options.user,
             options.partition,
             options.account,
@@ -87,17 +87,17 @@ class SlurmCluster(GatedCluster):
         nodes = in_partition(found.nodes, self._who.partition)
         if not nodes:
             which = self._who.partition or "a default one"
-            raise Refusal(Cause.INVALID, f"no node is in the partition ({which})")
+            raise ClusterRefusal(Cause.INVALID, f"no node is in the partition ({which})")
         self._nodes, self._version = nodes, found.version
         seen = snapshot(found, self._who.partition, self._prefix, self._options.horizon)
         commands = seen.commands + more
         return replace(seen, commands=commands, clock_offset=self._clock.offset)
 
-    def reserve(self, order: ReserveOrder) -> Operation[None]:
+    def reserve(self, order: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare."""
         yield from answered(operations.reserve(self._who, order, self._nodes, self._version))
 
-    def submit(self, order: ComponentOrder) -> Operation[Submission]:
+    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""
         order = replace(order, gate=self.placed(order.gate))
         self._gates.prepare(order)
@@ -105,7 +105,7 @@ class SlurmCluster(GatedCluster):
         submitting = operations.submit(self._who, order, script)
         return (yield from self._submitted(order, submitting))
 
-    def clean(self, order: CleanOrder) -> Operation[Remains]:
+    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete; the record stays until `discard`."""
         who = self._who
         stray = self._verified.stray(order.token) if self._verified and not who.acting else None
@@ -114,7 +114,9 @@ class SlurmCluster(GatedCluster):
         cleaning = operations.clean(who, order.token, reservation=order.reservation)
         return (yield from self._cleaned(order, cleaning))
 
-    def examine(self, now: float, *, reserves: bool, least_age: float) -> Operation[list[Finding]]:
+    def examine(
+        self, now: float, *, reserves: bool, least_age: float
+    ) -> Operation[list[CheckResult]]:
         """What works here, and what is missing; see `examine`."""
         return examine(self._who, now, reserves=reserves, least_age=least_age)
 

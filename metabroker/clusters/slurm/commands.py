@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from metabroker.clusters.port import ComponentOrder
+from metabroker.clusters.port import ComponentRequest
 from metabroker.clusters.transports.base import Command
 
 from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, marked_format
@@ -108,7 +108,7 @@ def cancel(user: str, token: str, *, acting: bool = False) -> Command:
 
 
 def submit(
-    order: ComponentOrder,
+    order: ComponentRequest,
     script: bytes,
     *,
     partition: str | None,
@@ -141,13 +141,13 @@ def submit(
     return Command(tuple(words), stdin=_with_names(order, script), account=acting_for)
 
 
-def comment(order: ComponentOrder) -> str:
+def comment(order: ComponentRequest) -> str:
     """What people see of the job in squeue (`%k`): its number and name here. The native name is
     the token: by it alone a job can be found again, whoever else has jobs."""
     return f"metabroker:{order.job}:{_UNPLAIN.sub('_', order.name)[:_LONGEST_NAME]}"
 
 
-def _with_names(order: ComponentOrder, script: bytes) -> bytes:
+def _with_names(order: ComponentRequest, script: bytes) -> bytes:
     """The script, after the variables that Slurm has set by our command and not by the user's."""
     head = (
         "#!/bin/sh\n"

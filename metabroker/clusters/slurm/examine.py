@@ -7,13 +7,13 @@ import secrets
 from collections.abc import Sequence
 
 from metabroker.clusters.command_errors import first_line
-from metabroker.clusters.examination import Finding, Findings
+from metabroker.clusters.examination import CheckResult, CheckResults
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.transports.base import Command, Completed
 
 from . import commands, operations
 from .answers import failure
-from .operations import Account
+from .operations import SlurmIdentity
 from .parsing import NodeLine
 
 OLDEST, NEWEST = (22, 5), (26, 5)
@@ -30,14 +30,14 @@ _RESERVE = (
 
 
 def examine(
-    who: Account, now: float, *, reserves: bool, least_age: float
-) -> Operation[list[Finding]]:
+    who: SlurmIdentity, now: float, *, reserves: bool, least_age: float
+) -> Operation[list[CheckResult]]:
     """Release, controller, listing, clock, what is remembered, whole nodes, the right to reserve.
 
     `now`: the broker's clock, Unix seconds; `least_age`: seconds for which ended jobs must be
     remembered.
     """
-    found = Findings()
+    found = CheckResults()
     if not (yield from _release(found)):
         return found.all
     look = operations.look(who, now, "mb-", "known")
@@ -62,7 +62,7 @@ def examine(
     return found.all
 
 
-def _release(found: Findings) -> Operation[bool]:
+def _release(found: CheckResults) -> Operation[bool]:
     tried = "sinfo --version"
     done = yield from found.attempt("version", tried, _told(commands.version()), _REACH, _COMMANDS)
     if done is None:
@@ -81,7 +81,7 @@ def _release(found: Findings) -> Operation[bool]:
     return True
 
 
-def _settings(found: Findings, now: float, least_age: float) -> Operation[bool]:
+def _settings(found: CheckResults, now: float, least_age: float) -> Operation[bool]:
     """Clock and memory; answers whether jobs are given whole nodes."""
     tried = "scontrol show config"
     asked = Command(("scontrol", "show", "config"), env=_READ)
@@ -102,7 +102,9 @@ def _settings(found: Findings, now: float, least_age: float) -> Operation[bool]:
     return bool(said.get("SelectType", "").strip() == "select/linear")
 
 
-def _nodes(found: Findings, who: Account, nodes: Sequence[NodeLine], *, whole: bool) -> None:
+def _nodes(
+    found: CheckResults, who: SlurmIdentity, nodes: Sequence[NodeLine], *, whole: bool
+) -> None:
     """Whether what is given to jobs is what the configuration says."""
     tried, largest = "SelectType, OverSubscribe", max(node.total for node in nodes)
     if whole and who.unit != largest:
@@ -119,7 +121,7 @@ def _nodes(found: Findings, who: Account, nodes: Sequence[NodeLine], *, whole: b
         )  # fmt: skip
 
 
-def _clock(found: Findings, text: str, now: float) -> None:
+def _clock(found: CheckResults, text: str, now: float) -> None:
     told = re.match(r"Configuration data as of (\d+)", text)
     if told is None:
         return
@@ -131,7 +133,7 @@ def _clock(found: Findings, text: str, now: float) -> None:
         found.ok("clock", "scontrol show config", "the same within 2 s")
 
 
-def _partition(found: Findings, who: Account) -> Operation[bool]:
+def _partition(found: CheckResults, who: SlurmIdentity) -> Operation[bool]:
     """Whether it is up; answers whether jobs are given whole nodes there."""
     exclusive = False
     asked = ("scontrol", "-o", "show", "partition", *((who.partition,) if who.partition else ()))
@@ -151,7 +153,7 @@ def _partition(found: Findings, who: Account) -> Operation[bool]:
     return exclusive
 
 
-def _reserving(found: Findings, who: Account) -> Operation[None]:
+def _reserving(found: CheckResults, who: SlurmIdentity) -> Operation[None]:
     tried = "scontrol create reservation (one core, in 30 days), delete"
     made = yield from found.attempt(
         "reserve", tried, _reserved(who), _RESERVE.format(user=who.user)
@@ -160,7 +162,7 @@ def _reserving(found: Findings, who: Account) -> Operation[None]:
         found.ok("reserve", tried, "made and deleted")
 
 
-def _reserved(who: Account) -> Operation[bool]:
+def _reserved(who: SlurmIdentity) -> Operation[bool]:
     name = f"mb-doctor-{secrets.token_hex(4)}"
     words = [
         "scontrol", "create", "reservation", f"ReservationName={name}",

@@ -14,7 +14,7 @@ def identify() -> Operation[str]:
     """ClusterName and the first controller: `delft at ctl1:6817`; the same for all who ask it.
 
     Raises:
-        Refusal, Doubt: it does not say.
+        ClusterRefusal, UnknownOutcome: it does not say.
     """
     done = yield from command(Command(("scontrol", "show", "config")))
     if done.exit_status != 0:

@@ -17,13 +17,19 @@ from metabroker.clusters.command_errors import first_line
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.owners import Verified
-from metabroker.clusters.port import ComponentOrder, Doubt, Refusal, ReserveOrder, Submission
+from metabroker.clusters.port import (
+    ClusterRefusal,
+    ComponentRequest,
+    NativeSubmission,
+    ReserveRequest,
+    UnknownOutcome,
+)
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed
 
 from . import commands, parsing
 from .answers import failure, of_submission
-from .parsing import JobLine, NodeLine, Reservation, Use
-from .snapshot import Look, native_job
+from .parsing import JobLine, NodeLine, SlurmReservation, Use
+from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
 
 R = TypeVar("R")
@@ -31,7 +37,7 @@ _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SlurmIdentity:
     """Under whose name, and where, jobs go. `acting`: it is another one than that which commands
     run under, and jobs are submitted and cancelled as it."""
 
@@ -48,8 +54,8 @@ class Account:
 
 
 def look(
-    who: Account, taken_at: float, prefix: str, version: str, verified: Verified | None = None
-) -> Operation[Look]:
+    who: SlurmIdentity, taken_at: float, prefix: str, version: str, verified: Verified | None = None
+) -> Operation[SlurmPoll]:
     """One look: three commands, a fourth where others have reservations. `verified`: the broker's
     jobs are not all of one account, and these are its own.
 
@@ -76,7 +82,7 @@ def look(
             .removeprefix("slurm-wlm ")
             .removeprefix("slurm ")
         )
-    return Look(taken_at, nodes, jobs, reservations, inside, version, count)
+    return SlurmPoll(taken_at, nodes, jobs, reservations, inside, version, count)
 
 
 def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]:
@@ -99,7 +105,7 @@ def time_there() -> Operation[int]:
     done = yield from _told(commands.show_settings())
     found = re.match(r"Configuration data as of (\d+)", done.stdout)
     if found is None:
-        raise Doubt("scontrol show config: it does not say what time it is")
+        raise UnknownOutcome("scontrol show config: it does not say what time it is")
     return int(found[1])
 
 
@@ -111,7 +117,7 @@ def _told(asked: Command) -> Operation[Completed]:
     return done
 
 
-def find(who: Account, token: str) -> Operation[list[NativeJob]]:
+def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest."""
     done = yield from _told(commands.find_jobs(who.user, token))
     jobs = parsing.jobs(done.stdout)
@@ -122,7 +128,7 @@ def find(who: Account, token: str) -> Operation[list[NativeJob]]:
 
 
 def reserve(
-    who: Account, order: ReserveOrder, nodes: Sequence[NodeLine], version: str
+    who: SlurmIdentity, order: ReserveRequest, nodes: Sequence[NodeLine], version: str
 ) -> Operation[None]:
     """A reservation of exactly the processors asked for, or none.
 
@@ -132,7 +138,7 @@ def reserve(
     threads = max((n.threads_per_core for n in nodes), default=1)
     whole = order.processors // who.unit if who.unit > 1 else None
     cores = None if whole else -(-order.processors // threads)
-    refusal: Refusal | None = None
+    refusal: ClusterRefusal | None = None
     for count in (whole,) if whole else _forms(nodes, order.processors, version):
         done = yield from command(
             commands.create_reservation(
@@ -141,7 +147,7 @@ def reserve(
         )
         if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
             reason = failure(done, "scontrol create reservation")
-            if isinstance(reason, Refusal) and reason.cause is Cause.BUSY:
+            if isinstance(reason, ClusterRefusal) and reason.cause is Cause.BUSY:
                 refusal = reason
                 continue
             raise _explained(reason)
@@ -149,22 +155,22 @@ def reserve(
         if (yield from _after_making(holds)):
             return
         yield from _after_making(_delete_reservation(order.token))
-        refusal = Refusal(Cause.BUSY, "the reservation made was not the one asked for")
-    raise refusal or Refusal(Cause.BUSY, "no node of the partition takes jobs")
+        refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
+    raise refusal or ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
 
 
 def _after_making(step: Operation[R]) -> Operation[R]:
     """A reservation is there: that the cluster can no longer be asked does not undo it.
 
     Raises:
-        Doubt: for what would be a sure no otherwise.
+        UnknownOutcome: for what would be a sure no otherwise.
     """
     try:
         return (yield from step)
-    except Refusal as refusal:
-        raise Doubt(refusal.detail) from refusal
+    except ClusterRefusal as refusal:
+        raise UnknownOutcome(refusal.detail) from refusal
     except CommandMissing as away:
-        raise Doubt(str(away)) from away
+        raise UnknownOutcome(str(away)) from away
 
 
 def _forms(nodes: Sequence[NodeLine], processors: int, version: str) -> Iterator[int | None]:
@@ -200,7 +206,7 @@ def _fewest(rooms: Sequence[int], processors: int) -> int | None:
     return None
 
 
-def _holds(order: ReserveOrder, cores: int, threads: int) -> Operation[bool]:
+def _holds(order: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
     """Whether the reservation, as it is shown now, is the one asked for, and has begun."""
     found = yield from _shown(order)
     return found is not None and (
@@ -210,7 +216,7 @@ def _holds(order: ReserveOrder, cores: int, threads: int) -> Operation[bool]:
     )
 
 
-def _shown(order: ReserveOrder) -> Operation[Reservation | None]:
+def _shown(order: ReserveRequest) -> Operation[SlurmReservation | None]:
     """The reservation of that name."""
     done = yield from command(commands.show_reservation(order.token))
     if done.exit_status != 0:
@@ -221,15 +227,15 @@ def _shown(order: ReserveOrder) -> Operation[Reservation | None]:
     return found[0] if found else None
 
 
-def _holds_nodes(order: ReserveOrder, count: int | None) -> Operation[bool]:
+def _holds_nodes(order: ReserveRequest, count: int | None) -> Operation[bool]:
     """The same, of whole nodes: what each has in it is its own."""
     found = yield from _shown(order)
     return found is not None and found.node_count == count and found.state == "ACTIVE"
 
 
-def _explained(reason: Refusal | Doubt) -> Refusal | Doubt:
-    if isinstance(reason, Refusal) and reason.cause is Cause.DENIED:
-        return Refusal(
+def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | UnknownOutcome:
+    if isinstance(reason, ClusterRefusal) and reason.cause is Cause.DENIED:
+        return ClusterRefusal(
             reason.cause,
             f"{reason.detail} (only Slurm operators may reserve: give this account AdminLevel "
             "Operator, or set `claim: placeholder` for this cluster)",
@@ -246,18 +252,20 @@ def _delete_reservation(token: str) -> Operation[bool]:
     if "in use" in said:
         return False
     reason = failure(done, "scontrol delete reservation")
-    raise Doubt(reason.detail)
+    raise UnknownOutcome(reason.detail)
 
 
 # --- submitting -------------------------------------------------------------------------------
 
 
-def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Submission]:
+def submit(
+    who: SlurmIdentity, order: ComponentRequest, script: bytes
+) -> Operation[NativeSubmission]:
     """Submit; where that may have been done before, look for the token first and adopt."""
     if order.again:
         known = yield from find(who, order.token)
         if known:
-            return Submission(known[0].native_id, known[0].submit_time)
+            return NativeSubmission(known[0].native_id, known[0].submit_time)
     own_options = bool(order.native)
     order = dataclasses.replace(order, native=(*who.native, *order.native))
     done = yield from command(
@@ -274,18 +282,18 @@ def submit(who: Account, order: ComponentOrder, script: bytes) -> Operation[Subm
         raise of_submission(done, own_options=own_options, reserved=order.reservation)
     identity = done.stdout.strip().partition(";")[0]
     if not (identity.isascii() and identity.isdigit()):
-        raise Doubt(f"sbatch: no job number in its answer: {done.stdout[:100]!r}")
-    return Submission(identity)
+        raise UnknownOutcome(f"sbatch: no job number in its answer: {done.stdout[:100]!r}")
+    return NativeSubmission(identity)
 
 
 # --- cleaning ---------------------------------------------------------------------------------
 
 
-def clean(who: Account, token: str, *, reservation: bool) -> Operation[Cause | None]:
+def clean(who: SlurmIdentity, token: str, *, reservation: bool) -> Operation[Cause | None]:
     """Leave nothing of the token; answers how its job ended, in its cluster's words.
 
     Raises:
-        Doubt: not yet.
+        UnknownOutcome: not yet.
     """
     last = yield from cleanup.clean(
         token,
@@ -296,8 +304,8 @@ def clean(who: Account, token: str, *, reservation: bool) -> Operation[Cause | N
     return None if last is None else last.cause
 
 
-def _cancel(who: Account, token: str) -> Operation[None]:
+def _cancel(who: SlurmIdentity, token: str) -> Operation[None]:
     done = yield from command(commands.cancel(who.user, token, acting=who.acting))
     # An unknown job is no error, and one that has just ended none that matters.
     if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
-        raise Doubt(failure(done, "scancel").detail)
+        raise UnknownOutcome(failure(done, "scancel").detail)

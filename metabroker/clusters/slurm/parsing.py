@@ -69,7 +69,7 @@ class NodeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Reservation:
+class SlurmReservation:
     """One reservation. `cores` counts those of each node, where the output tells them."""
 
     name: str
@@ -211,7 +211,7 @@ _FIELD = re.compile(r"(?:^|\s)(\w+)=(\S*)")
 _CORES = re.compile(r"NodeName=(\S+) CoreIDs=(\S+)")
 
 
-def reservations(text: str) -> list[Reservation]:
+def reservations(text: str) -> list[SlurmReservation]:
     """The lines of `scontrol -o show reservation`.
 
     Raises:
@@ -220,14 +220,14 @@ def reservations(text: str) -> list[Reservation]:
     return [_reservation(line) for line in _lines(text) if line.startswith("ReservationName=")]
 
 
-def _reservation(line: str) -> Reservation:
+def _reservation(line: str) -> SlurmReservation:
     fields: dict[str, str] = {}
     for key, value in _FIELD.findall(line):
         fields.setdefault(key, value)
     try:
         threads = re.search(r"cpu=([0-9]+)", fields.get("TRES", ""))
         cores = _number("scontrol", fields.get("CoreCnt") or "0")
-        return Reservation(
+        return SlurmReservation(
             name=fields["ReservationName"],
             start_time=float(_number("scontrol", fields["StartTime"])),
             end_time=float(_number("scontrol", fields["EndTime"])),

@@ -13,18 +13,18 @@ from metabroker.broker.observation import NativeJob, NativeReservation, NativeSt
 from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
 
-from .parsing import JobLine, NodeLine, Reservation, Use
+from .parsing import JobLine, NodeLine, SlurmReservation, Use
 from .states import end_cause, is_unsettled, job_state, takes_jobs
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SlurmPoll:
     """What the commands of one look printed, parsed."""
 
     taken_at: float
     nodes: Sequence[NodeLine]
     jobs: Sequence[JobLine]
-    reservations: Sequence[Reservation]
+    reservations: Sequence[SlurmReservation]
     inside: Sequence[Use] = ()  # running jobs of anybody in other people's reservations
     version: str = ""
     commands: int = 0
@@ -37,7 +37,7 @@ def in_partition(nodes: Iterable[NodeLine], partition: str | None) -> list[NodeL
     return [node for node in nodes if node.default]
 
 
-def snapshot(look: Look, partition: str | None, prefix: str, horizon: float) -> Snapshot:
+def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float) -> Snapshot:
     """The look as the broker's core reads it.
 
     `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
@@ -75,7 +75,7 @@ def snapshot(look: Look, partition: str | None, prefix: str, horizon: float) -> 
     )
 
 
-def _kept_free(reservation: Reservation, idle: dict[str, int], running: int) -> int:
+def _kept_free(reservation: SlurmReservation, idle: dict[str, int], running: int) -> int:
     """Processors that the reservation keeps from others on nodes that we could use.
 
     22.05 may keep more than it was asked for, and tells so by its cores alone.
@@ -91,7 +91,7 @@ def _kept_free(reservation: Reservation, idle: dict[str, int], running: int) -> 
     return max(0, min(most, max(reservation.processors, reservation.core_count) - running))
 
 
-def _inside(look: Look) -> dict[str, int]:
+def _inside(look: SlurmPoll) -> dict[str, int]:
     """Processors that running jobs hold in each reservation."""
     uses = {job.id: Use(job.id, job.state, job.processors, job.reservation) for job in look.jobs}
     uses |= {use.id: use for use in look.inside}

@@ -10,7 +10,7 @@ from .base import Unreached
 MOST = 60.0  # seconds
 
 
-class Pacing:
+class BackOff:
     """The pauses between one cluster's connections; its owner sees to one use at a time."""
 
     def __init__(

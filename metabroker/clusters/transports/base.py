@@ -85,7 +85,7 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """A file in a directory: its name and when it was last modified, in Unix seconds."""
 
     name: str
@@ -103,19 +103,19 @@ class Listed:
     executable: bool = False
 
 
-class Glance(Protocol):
+class BulkRead(Protocol):
     """Folders and small files as they are, or as they were in one moment."""
 
     def read(self, path: str) -> bytes | None:
         """The content, up to `MOST_BYTES`; None if it is not there. `OSError` (ELOOP) where it is
         no regular file."""
 
-    def list(self, path: str) -> Sequence[Entry] | None:
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
         """What is in a folder, up to `MOST_ENTRIES`; None if the folder is not there. Names that
         are not UTF-8 are left out."""
 
 
-class Files(Glance, Protocol):
+class Files(BulkRead, Protocol):
     """The few things the gate does with files; each is one step. None follows a symbolic link
     below the root of its path (see `trust`), and none waits for a pipe.
 
@@ -125,7 +125,7 @@ class Files(Glance, Protocol):
         Unreached: it is not done, since their host cannot be reached.
     """
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> Glance:
+    def glance(self, folders: Sequence[str], names: Sequence[str]) -> BulkRead:
         """Many folders, and their files of these names, in one round trip to their host."""
 
     def make_folder(self, path: str) -> None:
@@ -181,7 +181,7 @@ class Transport(Protocol):
 
 
 @runtime_checkable
-class Acting(Protocol):
+class RunAs(Protocol):
     """A transport that also runs commands as other accounts (`Command.account`)."""
 
     def files_of(self, account: str) -> Files:

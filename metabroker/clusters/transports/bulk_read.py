@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .base import LOOKED_FOR, MOST_ENTRIES, CommandLost, Entry
+from .base import LOOKED_FOR, MOST_ENTRIES, CommandLost, FolderEntry
 from .trust import Unsafe
 
 EXCHANGED = "a link or somebody else's folder stands where the gate was"
@@ -118,18 +118,18 @@ class Folder:
     error: OSError | None = None
 
 
-class FarGlance:
+class RemoteBulkRead:
     """Folders and some of their files, as they were when they were looked at."""
 
     def __init__(self, folders: dict[str, Folder]) -> None:
         self._folders = folders
 
-    def list(self, path: str) -> Sequence[Entry] | None:
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
         """What is in a folder; None if the folder is not there."""
         found = self._folder(path)
         if found is None:
             return None
-        return [Entry(name, found.times.get(name, 0.0)) for name in found.names]
+        return [FolderEntry(name, found.times.get(name, 0.0)) for name in found.names]
 
     def read(self, path: str) -> bytes | None:
         """The content; None if it is not there."""
@@ -148,7 +148,7 @@ class FarGlance:
         return found
 
 
-def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarGlance:
+def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
     """What the script said. Raises `CommandLost` where that is something else."""
     found: dict[str, Folder] = {}
     current = Folder()
@@ -182,7 +182,7 @@ def read_glance(said: str, folders: Sequence[str], names: Sequence[str]) -> FarG
     for path, content in _contents(rest.removesuffix("E\n"), wanted):
         folder, _, name = path.rpartition("/")
         found[folder].contents[name] = content.encode()
-    return FarGlance(found)
+    return RemoteBulkRead(found)
 
 
 def _absent(folder: str, complaint: str, found: dict[str, Folder]) -> None:

@@ -19,10 +19,10 @@ from paramiko.ssh_exception import (
 
 from metabroker import accounts
 
-from .back_off import Pacing
+from .back_off import BackOff
 from .base import Unreached
 from .known_hosts import KnownHosts
-from .ssh_target import Hop, Reach
+from .ssh_target import Hop, SshTarget
 
 # Every packet's fate is no matter for the daemon's log; what goes wrong is told by exceptions.
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)
@@ -33,12 +33,12 @@ _TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)
 _PROBE = "alive@metabroker"
 
 
-class Connection:
+class SshConnection:
     """To one login host, over others if need be; used by several threads at once."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: SshTarget) -> None:
         self._reach = reach
-        self._pacing = Pacing(reach.pause)
+        self._pacing = BackOff(reach.pause)
         self._making = threading.Lock()
         self._clients: list[paramiko.SSHClient] = []  # the hops, the target last
         self._closed = False
@@ -179,7 +179,7 @@ def _preferring(kinds: tuple[str, ...], sock: Any, given: Any) -> paramiko.Trans
     return transport
 
 
-def _tcp(hop: Hop, reach: Reach) -> socket.socket:
+def _tcp(hop: Hop, reach: SshTarget) -> socket.socket:
     sock = socket.create_connection((hop.host, hop.port or _PORT), timeout=reach.connect_timeout)
     # Small packets to and fro: without this each would wait for the answer to the last one.
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -189,7 +189,7 @@ def _tcp(hop: Hop, reach: Reach) -> socket.socket:
     return sock
 
 
-def _key(reach: Reach) -> paramiko.PKey | None:
+def _key(reach: SshTarget) -> paramiko.PKey | None:
     """The configured key, with its certificate."""
     if reach.key is None:
         return None
@@ -211,7 +211,7 @@ def _key(reach: Reach) -> paramiko.PKey | None:
     return key
 
 
-def _refused(hop: Hop, reach: Reach, error: AuthenticationException) -> str:
+def _refused(hop: Hop, reach: SshTarget, error: AuthenticationException) -> str:
     means = [f"the key {reach.key}"] if reach.key else []
     means += ["the keys of the agent"] if reach.agent else []
     user = hop.user or reach.target.user or accounts.own().name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .base import Acting, Command, Completed, Entry, Files, Glance, Listed, Transport
+from .base import BulkRead, Command, Completed, Files, FolderEntry, Listed, RunAs, Transport
 
 Permit = Callable[[], None]
 """Returns when the broker may act. Raises CommandLost where it never will again."""
@@ -16,19 +16,19 @@ Permit = Callable[[], None]
 
 def permitted(transport: Transport, permit: Permit) -> Transport:
     """The same transport; it acts for accounts if that does."""
-    if isinstance(transport, Acting):
-        return _PermittedActing(transport, permit)
-    return _Permitted(transport, permit)
+    if isinstance(transport, RunAs):
+        return _FencedRunAs(transport, permit)
+    return _Fenced(transport, permit)
 
 
-class _Permitted:
+class _Fenced:
     def __init__(self, inner: Transport, permit: Permit) -> None:
         self._inner = inner
         self._permit = permit
 
     @property
     def files(self) -> Files:
-        return PermittedFiles(self._inner.files, self._permit)
+        return FencedFiles(self._inner.files, self._permit)
 
     def run(self, command: Command) -> Completed:
         self._permit()
@@ -38,23 +38,23 @@ class _Permitted:
         self._inner.close()
 
 
-class _PermittedActing(_Permitted):
+class _FencedRunAs(_Fenced):
     def __init__(self, inner: Transport, permit: Permit) -> None:
         super().__init__(inner, permit)
-        assert isinstance(inner, Acting)
+        assert isinstance(inner, RunAs)
         self._acting = inner
 
     def files_of(self, account: str) -> Files:
         """The files as that account sees them."""
-        return PermittedFiles(self._acting.files_of(account), self._permit)
+        return FencedFiles(self._acting.files_of(account), self._permit)
 
     def home_of(self, account: str) -> str:
-        """See `Acting.home_of`."""
+        """See `RunAs.home_of`."""
         self._permit()
         return self._acting.home_of(account)
 
 
-class PermittedFiles:
+class FencedFiles:
     """Files of which each step asks first (see `Files`)."""
 
     def __init__(self, inner: Files, permit: Permit) -> None:
@@ -62,16 +62,16 @@ class PermittedFiles:
         self._permit = permit
 
     def read(self, path: str) -> bytes | None:
-        """See `Glance.read`."""
+        """See `BulkRead.read`."""
         self._permit()
         return self._inner.read(path)
 
-    def list(self, path: str) -> Sequence[Entry] | None:
-        """See `Glance.list`."""
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
+        """See `BulkRead.list`."""
         self._permit()
         return self._inner.list(path)
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> Glance:
+    def glance(self, folders: Sequence[str], names: Sequence[str]) -> BulkRead:
         """See `Files.glance`."""
         self._permit()
         return self._inner.glance(folders, names)

@@ -12,7 +12,7 @@ from metabroker import accounts, openfiles
 from .base import Command, CommandLost, CommandMissing, Completed, NotAllowed, located
 from .children import talk
 from .local_files import LocalFiles
-from .pipe import Spoken
+from .pipe import Pipe
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -66,7 +66,7 @@ class LocalTransport:
             stderr.decode("utf-8", "replace"),
         )
 
-    def speak(self, command: Command) -> Spoken:
+    def speak(self, command: Command) -> Pipe:
         """A command to speak with over its input and output.
 
         Raises:
@@ -76,7 +76,7 @@ class LocalTransport:
         def start(both: int, errors: int) -> subprocess.Popen[bytes]:
             return self._started(command, both, errors)
 
-        return Spoken(start)
+        return Pipe(start)
 
     def close(self) -> None:
         """Nothing is kept open."""

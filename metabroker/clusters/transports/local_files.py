@@ -25,11 +25,11 @@ from .base import (
     MOST_ENTRIES,
     MOST_FILES,
     REMOVING,
-    Entry,
+    FolderEntry,
     Listed,
     TooMany,
 )
-from .trust import Seen, Split, Unsafe, examine, owned, split
+from .trust import Seen, SplitPath, Unsafe, examine, owned, split
 
 _MOST_TRIES = 10
 _WAY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
@@ -94,7 +94,7 @@ class LocalFiles:
         with os.fdopen(handle, "rb") as file:
             return file.read(MOST_BYTES)
 
-    def list(self, path: str) -> Sequence[Entry] | None:
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
         """What is in a folder; None if the folder is not there."""
         way = split(path)
         try:
@@ -153,7 +153,7 @@ class LocalFiles:
 
 
 @contextlib.contextmanager
-def _entered(way: Split, count: int) -> Iterator[int]:
+def _entered(way: SplitPath, count: int) -> Iterator[int]:
     """A handle of the folder of the first so many parts, each a real folder in the one above; to
     the gate, our own."""
     owners = _owners()
@@ -216,11 +216,11 @@ def _regular(name: str, flags: int, folder: int, mode: int = 0o600) -> int:
     raise OSError(word, os.strerror(word))
 
 
-def _entries(handle: int) -> Sequence[Entry]:
+def _entries(handle: int) -> Sequence[FolderEntry]:
     """What is in a folder. Names that are no text are nobody's who is looked for; of too many,
     only those that somebody looks for: in the order in which a gate's positions follow another, so
     that the one that is taken is not missed."""
-    found: list[Entry] = []
+    found: list[FolderEntry] = []
     with os.scandir(handle) as entries:
         for count, file in enumerate(entries):
             if count >= MOST_ENTRIES:
@@ -241,17 +241,17 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _entry(file: os.DirEntry[str]) -> Entry:
+def _entry(file: os.DirEntry[str]) -> FolderEntry:
     """A file that is renamed while it is looked at was there: its time is not known."""
     try:
-        return Entry(file.name, file.stat(follow_symlinks=False).st_mtime)
+        return FolderEntry(file.name, file.stat(follow_symlinks=False).st_mtime)
     except FileNotFoundError:
-        return Entry(file.name, 0.0)
+        return FolderEntry(file.name, 0.0)
 
 
-def _looked_for(handle: int, name: str) -> Entry | None:
+def _looked_for(handle: int, name: str) -> FolderEntry | None:
     try:
-        return Entry(name, os.stat(name, dir_fd=handle, follow_symlinks=False).st_mtime)
+        return FolderEntry(name, os.stat(name, dir_fd=handle, follow_symlinks=False).st_mtime)
     except FileNotFoundError:
         return None
 

@@ -17,15 +17,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .back_off import Pacing
+from .back_off import BackOff
 from .base import Command, CommandLost, CommandMissing, Completed, Unreached
 from .children import talk
 from .local import scrubbed
-from .pipe import Spoken
+from .pipe import Pipe
 from .remote_files import CommandFiles
-from .remote_shell import LINE, FarShell, plain_line
+from .remote_shell import LINE, RemoteShell, plain_line
 from .slots import Slots
-from .ssh_target import Hop, Reach
+from .ssh_target import Hop, SshTarget
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
 _OWN_WORD = 255  # the exit status of ssh itself; a command's own never gets here (see `farshell`)
@@ -41,14 +41,14 @@ class OpenSshTransport:
 
     def __init__(
         self,
-        reach: Reach,
+        reach: SshTarget,
         env: Mapping[str, str],
         *,
         folder: str | None = None,
         command_timeout: float = 30.0,
         program: str | None = None,
     ) -> None:
-        self._shell = FarShell(env, folder)
+        self._shell = RemoteShell(env, folder)
         self._slots = Slots()
         self._timeout = command_timeout
         self._master = Master(reach, program)
@@ -75,10 +75,10 @@ class OpenSshTransport:
         # Only a far shell that never began to read ends so, whatever its number.
         return sent.answer(stdout, stderr)
 
-    def speak(self, command: Command) -> Spoken:
+    def speak(self, command: Command) -> Pipe:
         """A command to speak with over a client of its own; see `acting.Speaking`."""
         words = [*self._master.client(), plain_line(command)]
-        return Spoken(lambda both, errors: self._master.start(words, both, errors))
+        return Pipe(lambda both, errors: self._master.start(words, both, errors))
 
     def close(self) -> None:
         """End the connection."""
@@ -88,10 +88,10 @@ class OpenSshTransport:
 class Master:
     """The connection, and the private folder where its clients find it."""
 
-    def __init__(self, reach: Reach, program: str | None = None) -> None:
+    def __init__(self, reach: SshTarget, program: str | None = None) -> None:
         self._reach = reach
         self._program = program or "ssh"
-        self._pacing = Pacing(reach.pause)
+        self._pacing = BackOff(reach.pause)
         self._making = threading.Lock()
         self._folder: Path | None = None
         kept = {name: os.environ[name] for name in _OF_LOGINS if name in os.environ}

@@ -13,7 +13,7 @@ Start = Callable[[int, int], "subprocess.Popen[bytes]"]
 _MOST_WORDS = 2000  # bytes of its errors that are passed on
 
 
-class Spoken:
+class Pipe:
     """Both ends of one conversation: what a `paramiko.Channel` is for a process elsewhere.
 
     A socket of its own would do, but paramiko minds no time limit on one.

@@ -11,8 +11,8 @@ import stat
 import time
 from collections.abc import Callable, Sequence
 
-from .base import MOST_FILES, Command, CommandLost, Completed, Entry, Listed, TooMany
-from .bulk_read import EXCHANGED, OWN, SCRIPT, FarGlance, error_of, read_glance
+from .base import MOST_FILES, Command, CommandLost, Completed, FolderEntry, Listed, TooMany
+from .bulk_read import EXCHANGED, OWN, SCRIPT, RemoteBulkRead, error_of, read_glance
 from .trust import ROOT_BELIEVED, Seen, examine, is_private, split
 
 Run = Callable[[Command], Completed]
@@ -98,14 +98,14 @@ class CommandFiles:
         told = self._there(_guarded(_READ, path, os.strerror(errno.ELOOP)))
         return None if told is None else bytes.fromhex(told)
 
-    def list(self, path: str) -> Sequence[Entry] | None:
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
         """What is in a folder; None if the folder is not there."""
         return self.glance([path], ()).list(path)
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> FarGlance:
+    def glance(self, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
         """Many folders, and their files of these names, in one round trip."""
         if not folders:
-            return FarGlance({})
+            return RemoteBulkRead({})
         said = self._done(_shell(SCRIPT, str(len(names)), *names, *folders))
         return read_glance(said, folders, names)
 

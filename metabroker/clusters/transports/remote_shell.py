@@ -92,7 +92,7 @@ class Sent:
         return Completed(code, said.decode("utf-8", "replace"), errors)
 
 
-class FarShell:
+class RemoteShell:
     """Makes commands for one account on another host. `env` is added to what the account has
     there. The cluster's commands are those of `folder`, which also comes first in its PATH."""
 

@@ -39,7 +39,7 @@ class Speaking(Transport, Protocol):
         """
 
 
-class Way(Protocol):
+class Method(Protocol):
     """How one becomes somebody else."""
 
     def command(self, command: Command) -> Command:
@@ -72,7 +72,7 @@ class Ids:
         return command
 
 
-class ActingTransport:
+class RunAsTransport:
     """The transport within, and beside it what is done as other accounts.
 
     `most`: how many accounts have a server of their files at once.
@@ -81,7 +81,7 @@ class ActingTransport:
     def __init__(
         self,
         inner: Speaking,
-        way: Way,
+        way: Method,
         *,
         sftp_server: str = SFTP_SERVER,
         command_timeout: float = 30.0,

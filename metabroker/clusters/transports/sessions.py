@@ -15,14 +15,14 @@ from contextlib import contextmanager
 import paramiko
 
 from .base import Unreached
-from .connection import Connection
+from .connection import SshConnection
 from .remote_shell import LINE
 
 
 class Sessions:
     """At most `count` at once, the one that is kept ready among them."""
 
-    def __init__(self, connection: Connection, count: int, seconds: float) -> None:
+    def __init__(self, connection: SshConnection, count: int, seconds: float) -> None:
         self._connection = connection
         self._seconds = seconds
         self._changed = threading.Condition()

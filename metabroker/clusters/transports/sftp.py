@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import paramiko
 
 from .base import CommandLost, Unreached
-from .connection import Connection
+from .connection import SshConnection
 from .remote_files import CommandFiles, Run
 from .sftp_steps import Ways, get, put, write
 from .trust import split
@@ -110,7 +110,7 @@ class SftpSession:
 class SftpFiles(CommandFiles):
     """`Files` over SFTP; what SFTP cannot do in one step is done by `run`'s commands."""
 
-    def __init__(self, connection: Connection, run: Run, seconds: float) -> None:
+    def __init__(self, connection: SshConnection, run: Run, seconds: float) -> None:
         super().__init__(run)
         self._session = SftpSession(lambda: _subsystem(connection, seconds), seconds)
         self._ways = Ways(self._private)
@@ -155,7 +155,7 @@ class SftpFiles(CommandFiles):
         self._session.close()
 
 
-def _subsystem(connection: Connection, seconds: float) -> paramiko.SFTPClient:
+def _subsystem(connection: SshConnection, seconds: float) -> paramiko.SFTPClient:
     """The SFTP of the account that is logged in.
 
     Raises:

@@ -17,7 +17,17 @@ import paramiko
 from paramiko.sftp import CMD_CLOSE, CMD_HANDLE, CMD_NAME, CMD_OPENDIR, CMD_READDIR
 
 from .base import LOOKED_FOR, MOST_ENTRIES, REMOVING, TooMany
-from .trust import GATE_BELIEVED, ROOT_BELIEVED, Private, Seen, Split, Unsafe, examine, owned, split
+from .trust import (
+    GATE_BELIEVED,
+    ROOT_BELIEVED,
+    Private,
+    Seen,
+    SplitPath,
+    Unsafe,
+    examine,
+    owned,
+    split,
+)
 
 _MOST_TRIES = 5
 _MOST_KEPT = 4096  # folders that are remembered
@@ -82,7 +92,7 @@ class Ways:
         for gate in [gate for gate in self._gates if gate.startswith(path)]:
             self._gates.pop(gate, None)
 
-    def _make(self, sftp: paramiko.SFTPClient, way: Split, count: int) -> None:
+    def _make(self, sftp: paramiko.SFTPClient, way: SplitPath, count: int) -> None:
         folder = way.at(count)
         if self._gates.get(folder, 0.0) > time.monotonic():
             return
@@ -100,7 +110,7 @@ class Ways:
             if count <= way.gates:  # nobody else can have exchanged it since
                 self._remember(folder)
 
-    def _check(self, sftp: paramiko.SFTPClient, way: Split, count: int) -> None:
+    def _check(self, sftp: paramiko.SFTPClient, way: SplitPath, count: int) -> None:
         folder = way.at(count)
         if self._gates.get(folder, 0.0) > time.monotonic():
             return

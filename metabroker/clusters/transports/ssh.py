@@ -10,12 +10,12 @@ from collections.abc import Mapping
 import paramiko
 
 from .base import MOST_OUTPUT, Command, CommandLost, Completed, Unreached
-from .connection import Connection
-from .remote_shell import FarShell, Sent, plain_line
+from .connection import SshConnection
+from .remote_shell import RemoteShell, Sent, plain_line
 from .sessions import Sessions
 from .sftp import SftpFiles
 from .slots import CHANNELS
-from .ssh_target import Reach
+from .ssh_target import SshTarget
 
 _PIECE = 1 << 15
 _SILENT = "it does not say why"
@@ -27,14 +27,14 @@ class SshTransport:
 
     def __init__(
         self,
-        reach: Reach,
+        reach: SshTarget,
         env: Mapping[str, str],
         *,
         folder: str | None = None,
         command_timeout: float = 30.0,
     ) -> None:
-        self._connection = Connection(reach)
-        self._shell = FarShell(env, folder)
+        self._connection = SshConnection(reach)
+        self._shell = RemoteShell(env, folder)
         self._sessions = Sessions(
             self._connection, CHANNELS - 1, command_timeout
         )  # one is for files

@@ -18,7 +18,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SshTarget:
     """One cluster's login host. Times in seconds.
 
     `key` and `certificate` are files; `agent`: whether the agent's keys are offered. There are no

@@ -53,7 +53,7 @@ Private = Callable[[str, int], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitPath:
     """A path of the broker's: the folder `root`, which somebody chose, and the `parts` below it,
     which are the broker's own. The first `gates` of these lead to the gate, and are the account's
     alone."""
@@ -67,15 +67,15 @@ class Split:
         return "/".join((self.root.rstrip("/"), *self.parts[:count]))
 
 
-def split(path: str) -> Split:
+def split(path: str) -> SplitPath:
     """A path's root, and what is below it. A path without a gate has its last part there."""
     parts = path.split("/")
     for index, part in enumerate(parts[1:], 1):
         apart = part.startswith(MADE_APART)
         if apart or part == FOLDER or part.startswith(f"{FOLDER}-"):
             below = tuple(parts[index:])
-            return Split("/".join(parts[:index]) or "/", below, 1 if apart else 2)
-    return Split("/".join(parts[:-1]) or "/", (parts[-1],), 0)
+            return SplitPath("/".join(parts[:index]) or "/", below, 1 if apart else 2)
+    return SplitPath("/".join(parts[:-1]) or "/", (parts[-1],), 0)
 
 
 def owned(path: str, seen: Seen, owners: Collection[int]) -> None:

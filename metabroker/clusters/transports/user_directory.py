@@ -11,29 +11,29 @@ from collections.abc import Iterator
 import paramiko
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import Doubt, Refusal
-from metabroker.clusters.submit_directory import Changed
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
+from metabroker.clusters.submit_directory import FileChanged
 
 from . import sftp_steps as steps
 from .base import CommandLost, CommandMissing, Listed, Unreached
-from .run_as import ActingTransport
+from .run_as import RunAsTransport
 from .user_files import UserFiles
 
 
-class UserHomes:
+class UserDirectories:
     """By the name of the user; `transport` acts for users on this host."""
 
-    def __init__(self, transport: ActingTransport) -> None:
+    def __init__(self, transport: RunAsTransport) -> None:
         self._transport = transport
 
-    def __call__(self, user: str) -> UserHome:
+    def __call__(self, user: str) -> UserDirectory:
         """The user's."""
         files = self._transport.files_of(user)
         assert isinstance(files, UserFiles)
-        return UserHome(files)
+        return UserDirectory(files)
 
 
-class UserHome:
+class UserDirectory:
     """`Home` (see `metabroker.clusters.submit_directory`) of one user."""
 
     def __init__(self, files: UserFiles) -> None:
@@ -52,7 +52,7 @@ class UserHome:
         with self._session() as sftp:
             path = _way(sftp, folder, was.path)
             if _listed(was.path, sftp.lstat(path)) != was:
-                raise Changed("it was changed while it was sent")
+                raise FileChanged("it was changed while it was sent")
             return steps.get(sftp, path, offset, length)
 
     def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
@@ -77,9 +77,9 @@ class UserHome:
             with self._files.session.one() as sftp:
                 yield sftp
         except (CommandLost, Unreached) as lost:
-            raise Doubt(f"the user's own files: {lost}") from lost
+            raise UnknownOutcome(f"the user's own files: {lost}") from lost
         except CommandMissing as refused:
-            raise Refusal(Cause.INVALID, f"the user's own files: {refused}") from refused
+            raise ClusterRefusal(Cause.INVALID, f"the user's own files: {refused}") from refused
 
 
 def _way(sftp: paramiko.SFTPClient, folder: str, name: str, *, make: bool = False) -> str:

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import paramiko
 
 from . import sftp_steps as steps
-from .base import MOST_BYTES, MOST_DEPTH, MOST_FILES, Entry, Listed, TooMany
-from .bulk_read import FarGlance, Folder
+from .base import MOST_BYTES, MOST_DEPTH, MOST_FILES, FolderEntry, Listed, TooMany
+from .bulk_read import Folder, RemoteBulkRead
 from .sftp import SftpSession
 from .sftp_steps import Listing, Ways
 from .trust import split
@@ -59,7 +59,7 @@ class UserFiles:
             except FileNotFoundError:
                 return None
 
-    def list(self, path: str) -> Sequence[Entry] | None:
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
         """What is in a folder; None if the folder is not there."""
         with self.session.one() as sftp:
             before = self._listing(sftp, path)
@@ -70,7 +70,7 @@ class UserFiles:
                 before = found
         return None if found is None else _entries(found)
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> FarGlance:
+    def glance(self, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
         """Many folders, and their files of these names."""
         found: dict[str, Folder] = {}
         for path in folders:
@@ -82,7 +82,7 @@ class UserFiles:
                     continue
                 if listing is not None:
                     found[path] = self._folder(sftp, path, listing, names)
-        return FarGlance(found)
+        return RemoteBulkRead(found)
 
     def tree(self, path: str) -> Sequence[Listed]:
         """The regular files below a folder; no link is followed."""
@@ -181,5 +181,5 @@ class UserFiles:
         return content
 
 
-def _entries(listing: Listing) -> Sequence[Entry]:
-    return [Entry(name, float(file.st_mtime or 0)) for name, file in listing.items()]
+def _entries(listing: Listing) -> Sequence[FolderEntry]:
+    return [FolderEntry(name, float(file.st_mtime or 0)) for name, file in listing.items()]

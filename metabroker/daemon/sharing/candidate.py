@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from metabroker.broker.lease_term import Tenure, pause
+from metabroker.broker.lease_term import LeaseTerm, pause
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership
 
@@ -15,7 +15,7 @@ from .lease import clock
 log = logging.getLogger(__name__)
 
 
-class Candidate:
+class Campaign:
     """Asks for the lead again and again, in a thread of its own, until `stop`."""
 
     def __init__(
@@ -23,7 +23,7 @@ class Candidate:
         leadership: Leadership,
         holder: str,
         seconds: float,
-        elected: Callable[[Tenure], None],
+        elected: Callable[[LeaseTerm], None],
     ) -> None:
         """`holder`: this broker, for people; `elected` is called once, in the thread."""
         self._leadership = leadership
@@ -44,11 +44,11 @@ class Candidate:
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
 
-    def ask(self) -> Tenure | None:
+    def ask(self) -> LeaseTerm | None:
         """Ask once. Raises StoreUnavailable."""
         asked_at = clock()
         term = self._leadership.take(self._holder, self._seconds)
-        return None if term is None else Tenure.granted(term, self._seconds, asked_at)
+        return None if term is None else LeaseTerm.granted(term, self._seconds, asked_at)
 
     def _run(self) -> None:
         while not self._stopping.wait(pause(self._seconds)):

@@ -16,7 +16,7 @@ class WholeService(Service, Protocol):
         """`overview` without its jobs."""
 
 
-class Present:
+class CurrentService:
     """Hands every call on to `service`, which may be replaced at any time."""
 
     def __init__(self, service: WholeService) -> None:

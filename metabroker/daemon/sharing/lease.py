@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from metabroker.broker.lease_term import Tenure, pause
+from metabroker.broker.lease_term import LeaseTerm, pause
 from metabroker.clusters.transports.base import CommandLost
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership
@@ -34,7 +34,7 @@ class Lease:
     def __init__(
         self,
         leadership: Leadership,
-        tenure: Tenure,
+        tenure: LeaseTerm,
         lost: Callable[[], None],
         clock: Callable[[], float] = clock,
     ) -> None:

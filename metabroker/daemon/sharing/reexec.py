@@ -15,7 +15,7 @@ from metabroker import openfiles
 log = logging.getLogger(__name__)
 
 
-def begin_anew() -> NoReturn:
+def reexec() -> NoReturn:
     """Execute this program again, with the same arguments.
 
     Every thread ends at once, whatever it was in the middle of, and may do no step more; the
@@ -31,7 +31,7 @@ def begin_anew() -> NoReturn:
     os._exit(1)
 
 
-def bury_former() -> None:
+def reap_former() -> None:
     """Wait for the commands that were under way when this process began anew, so that they do not
     stay as zombies. To be called before any is started."""
     try:

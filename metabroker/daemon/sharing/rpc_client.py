@@ -16,7 +16,7 @@ from typing import Any
 
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.store import StoreUnavailable
-from metabroker.store.listener import Bell
+from metabroker.store.listener import Listener
 from metabroker.store.requests import Requests
 from metabroker.submission.model import Caller
 
@@ -36,10 +36,10 @@ class _Asked:
     begun: bool = False
 
 
-class Relay:
+class RpcClient:
     """Between `start` and `stop`, one thread that hears answers."""
 
-    def __init__(self, requests: Requests, bell: Bell, broker: str) -> None:
+    def __init__(self, requests: Requests, bell: Listener, broker: str) -> None:
         """`broker`: the name of the one that passes on."""
         self._requests = requests
         self._bell = bell

@@ -18,7 +18,7 @@ from typing import Any
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.service.service import DaemonService
 from metabroker.store import StoreUnavailable
-from metabroker.store.listener import Bell
+from metabroker.store.listener import Listener
 from metabroker.store.requests import Passed, Requests
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
@@ -36,10 +36,12 @@ _LAST = 3.0  # seconds in which the last answers are written at the end
 _Answer = tuple[int, Json]
 
 
-class Inbox:
+class RpcServer:
     """The requests of one term, between `start` and `stop`."""
 
-    def __init__(self, requests: Requests, bell: Bell, term: int, service: DaemonService) -> None:
+    def __init__(
+        self, requests: Requests, bell: Listener, term: int, service: DaemonService
+    ) -> None:
         self._requests = requests
         self._bell = bell
         self._term = term

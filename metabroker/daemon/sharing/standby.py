@@ -14,13 +14,13 @@ from typing import Any
 import metabroker
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.service.job_view import job_view
-from metabroker.service.queries import ENDED_WORDS, Places, Reading, Row, unavailable
+from metabroker.service.queries import ENDED_WORDS, Places, Queries, Row, unavailable
 from metabroker.service.reasons import Waiting
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.wire import to_wire
 
-from .rpc_client import Relay
+from .rpc_client import RpcClient
 
 PATIENCE = 2.0  # seconds for what only the broker that leads knows
 _GRACE = 10.0  # seconds that a change waits for a leader, after the last one's lease has run out
@@ -29,13 +29,13 @@ _MOST_NAMED = 1000  # waiting jobs asked for by their numbers: of more, all are
 _UNTOLD = "this broker stands by, and none leads now: where it waits is not known"
 
 
-class StandbyService(Reading):
+class StandbyService(Queries):
     """Answers users while another broker leads (`metabroker.api.service.Service`)."""
 
     def __init__(
         self,
         store: Store,
-        relay: Relay,
+        relay: RpcClient,
         clock: Callable[[], float],
         own: Mapping[str, Any],
         lease: float,
@@ -47,7 +47,7 @@ class StandbyService(Reading):
         self._own = own
         self._lease = lease
         self._started = clock()
-        self._ends = Ends(self)
+        self._ends = CompletionWatcher(self)
 
     def start(self) -> None:
         """Begin to look for ends of jobs."""
@@ -187,10 +187,10 @@ class StandbyService(Reading):
             raise
 
 
-class Ends:
+class CompletionWatcher:
     """Looks for the ends of those jobs that somebody waits for."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Queries) -> None:
         self._reading = reading
         self._lock = threading.Lock()
         self._waiters: dict[int, list[Future[Json]]] = {}

@@ -24,7 +24,7 @@ _ALIKE = "similar, slightly, small: maximal utilizations within 3 %"
 _CLEARLY = "clearly, much: the maximal utilization is at least 1.05 times the other one"
 
 
-class Limits:
+class ClaimLimits:
     """Maximal utilizations at a scale, and statements about them."""
 
     def __init__(self, scale: Scale) -> None:
@@ -83,12 +83,12 @@ def _close(first: Quantity, second: Quantity) -> Statement:
 
 
 def _claim(
-    make: Callable[[Limits], Sequence[Statement]],
+    make: Callable[[ClaimLimits], Sequence[Statement]],
     notes: tuple[str, ...],
     reading: str = "",
 ) -> Compared:
     def statements(scale: Scale) -> Sequence[Statement]:
-        return make(Limits(scale))
+        return make(ClaimLimits(scale))
 
     return Compared(statements, reading, searched=True, notes=notes)
 
@@ -96,15 +96,15 @@ def _claim(
 # 4.1 Comparing the policies
 
 
-def _traced(make: Callable[[Limits], Sequence[Statement]], reading: str = "") -> Compared:
+def _traced(make: Callable[[ClaimLimits], Sequence[Statement]], reading: str = "") -> Compared:
     return _claim(make, NOTES_LOG[:2], reading)
 
 
-def _unbalance(m: Limits) -> list[Statement]:
+def _unbalance(m: ClaimLimits) -> list[Statement]:
     return [_below(m.drop(_LP, limit), m.drop(_LS, limit)) for limit in LIMITS]
 
 
-def _below_065(m: Limits) -> list[Statement]:
+def _below_065(m: ClaimLimits) -> list[Statement]:
     single = m.traced("SC")
     return [_below(single, Quantity("0.65", single.tasks, lambda _: 0.65))]
 
@@ -178,10 +178,10 @@ _SIZES: dict[str, Compared] = {
 # 5.3 Evaluation (of the coallocation rules)
 
 
-def _rules(make: Callable[[Limits, str], Sequence[Statement]], reading: str = "") -> Compared:
+def _rules(make: Callable[[ClaimLimits, str], Sequence[Statement]], reading: str = "") -> Compared:
     """A claim that is to hold in each of the three workloads."""
 
-    def statements(m: Limits) -> list[Statement]:
+    def statements(m: ClaimLimits) -> list[Statement]:
         return [
             Statement(f"{workload}: {said.label}", said.at)
             for workload in WORKLOADS
@@ -192,7 +192,7 @@ def _rules(make: Callable[[Limits, str], Sequence[Statement]], reading: str = ""
 
 
 def _restricted(
-    m: Limits, w: str, policies: Sequence[str], others: Sequence[str]
+    m: ClaimLimits, w: str, policies: Sequence[str], others: Sequence[str]
 ) -> list[Statement]:
     """[rco] and [fco] are clearly better than the `others`."""
     return [

@@ -10,7 +10,7 @@ from metabroker.simulation.statistics.intervals import t_interval
 from metabroker.simulation.system import Run
 
 from .experiment import Experiment, Result, Value
-from .result_cache import Laboratory, Task, Trial, trials
+from .result_cache import CachedRun, ResultCache, Trial, trials
 from .scale import Scale
 
 
@@ -21,7 +21,7 @@ class Point(NamedTuple):
     series: str
     kind: str
     x: float | str
-    task: Task
+    task: CachedRun
     figure: Callable[[Any], float | None]
 
 
@@ -39,14 +39,14 @@ class Chart(Experiment):
     points: Callable[[Scale], Sequence[Point]]
     replications: Callable[[Scale], int] = lambda scale: scale.replications
     notes: tuple[str, ...] = ()
-    remarks: Callable[[Laboratory, Scale], Sequence[str]] = lambda laboratory, scale: ()
+    remarks: Callable[[ResultCache, Scale], Sequence[str]] = lambda laboratory, scale: ()
     columns: int = 2
 
     def trials(self, scale: Scale) -> list[Trial]:
         tasks = [point.task for point in self.points(scale)]
         return trials(tasks, self.replications(scale))
 
-    def result(self, laboratory: Laboratory, scale: Scale) -> Result:
+    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
         laboratory.play(self.trials(scale))
         count = self.replications(scale)
         return Result(
@@ -63,7 +63,7 @@ class Chart(Experiment):
         )
 
 
-def _value(point: Point, laboratory: Laboratory, replications: int) -> Value:
+def _value(point: Point, laboratory: ResultCache, replications: int) -> Value:
     """The mean over the replications; None if one of them has no such figure."""
     task = point.task
     found = [point.figure(outcome) for outcome in laboratory.outcomes(task, replications)]

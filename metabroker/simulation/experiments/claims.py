@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from . import registry
 from .evidence import FAILS, HOLDS, REASON, UNDECIDED, Check, Decision
-from .result_cache import Laboratory, Trial
+from .result_cache import ResultCache, Trial
 from .scale import Scale
 
 
@@ -49,7 +49,7 @@ def claims() -> list[Claim]:
 
 
 def decide(
-    laboratory: Laboratory, scale: Scale, only: Sequence[str] | None = None
+    laboratory: ResultCache, scale: Scale, only: Sequence[str] | None = None
 ) -> list[Decided]:
     """Decide all claims, or those whose ids begin with one of `only`.
 
@@ -65,7 +65,7 @@ def _trials(checks: Iterable[Check], scale: Scale) -> list[Trial]:
     return [trial for check in checks for trial in check.trials(scale)]
 
 
-def _decision(check: Check | None, laboratory: Laboratory, scale: Scale) -> Decision:
+def _decision(check: Check | None, laboratory: ResultCache, scale: Scale) -> Decision:
     if check is None:
         return Decision(UNDECIDED, ["nothing in this version decides this claim yet"])
     return check.decide(laboratory, scale)

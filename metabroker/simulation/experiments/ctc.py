@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.simulation.workloads.streams import Purpose, stream
@@ -98,7 +98,7 @@ class Replayed:
     seed: int
     log: str
 
-    def play(self, replication: int) -> Outcome:
+    def play(self, replication: int) -> JobOutcome:
         """The whole extract: there is no warm-up to cut in the paper."""
         name, _, kind = self.workload.rpartition("_")
         most = WIDEST if kind == "max64" else None

@@ -13,7 +13,7 @@ from metabroker.policy import Limits
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.distributions import Discrete, Lognormal, shares
 from metabroker.simulation.workloads.runtimes import STAND_INS, Runtimes, admitted, work
-from metabroker.simulation.workloads.shapes import Split
+from metabroker.simulation.workloads.shapes import SplitRule
 from metabroker.simulation.workloads.synthetic import Synthetic, rate_for
 from metabroker.simulation.workloads.tables import sizes
 
@@ -63,11 +63,11 @@ def traced(
     if policy == "SC":
         clusters, extension = (PROCESSORS,), 1.0
         system, queues = System(clusters, "GS"), shares([1])
-        shapes = Split(total_sizes(most), Limits(), clusters)
+        shapes = SplitRule(total_sizes(most), Limits(), clusters)
     else:
         system, extension = System(CLUSTERS, policy), EXTENSION
         queues = BALANCED if balanced else UNBALANCED
-        shapes = Split(total_sizes(most), Limits(component=limit), CLUSTERS)
+        shapes = SplitRule(total_sizes(most), Limits(component=limit), CLUSTERS)
     rate = rate_for(1.0, shapes, SERVICE, PROCESSORS, extension)
     workload = Synthetic(shapes, SERVICE, queues, rate, extension)
     return Run(system, workload, jobs, seed, extension=extension)

@@ -26,7 +26,7 @@ from .grids import (
     overheads,
     there,
 )
-from .result_cache import Laboratory
+from .result_cache import ResultCache
 from .scale import Scale
 
 
@@ -91,7 +91,7 @@ def _at_50(workload: str, name: str, scale: Scale) -> Replayed:
 class Related(Chart):
     """Figure 3: everything as a part of what m512 has at the same place."""
 
-    def result(self, laboratory: Laboratory, scale: Scale) -> Result:
+    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
         found = super().result(laboratory, scale)
         whole = {v.x: v.interval.mean for v in found.values if v.series == "m512" and v.interval}
         values = [
@@ -102,7 +102,7 @@ class Related(Chart):
         return replace(found, values=tuple(values))
 
 
-def _remarks(laboratory: Laboratory, scale: Scale) -> list[str]:
+def _remarks(laboratory: ResultCache, scale: Scale) -> list[str]:
     lines = [f"the first {extract_jobs(scale)} jobs of each workload, once: nothing is drawn"]
     if log(scale).is_file():
         lines.append("extracts are a little shifted: 23 of the log's jobs are not in it")

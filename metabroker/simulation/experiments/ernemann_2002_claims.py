@@ -21,11 +21,11 @@ from .evidence import (
     Compared,
     Comparison,
     Decision,
-    Finding,
     Statement,
+    Verdict,
 )
 from .grids import CONFIGURATIONS, MAIN, METRICS, job_sharing, multi_site, overheads, there
-from .result_cache import Laboratory, Task, Trial
+from .result_cache import CachedRun, ResultCache, Trial
 from .scale import Scale
 
 ORG = tuple(f"{name}_org" for name in EXTRACTS)
@@ -35,7 +35,7 @@ MIDDLE = 50
 """The overhead of figure 4."""
 
 
-def _figure(laboratory: Laboratory, task: Task, metric: str) -> float:
+def _figure(laboratory: ResultCache, task: CachedRun, metric: str) -> float:
     (outcome,) = laboratory.outcomes(task, 1)
     return METRICS[metric](outcome) or 0.0
 
@@ -51,10 +51,10 @@ class Exact:
     close: bool = False
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[CachedRun, ...]:
         return (self.first, self.second)
 
-    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
         """Yes or no: there is no chance in it."""
         ours, theirs = (_figure(laboratory, task, self.metric) for task in self.tasks)
         if self.close:
@@ -62,7 +62,7 @@ class Exact:
         else:
             right, relation = ours < self.factor * theirs, "<"
         text = f"{self.metric} {ours:.5g} {relation} {self.factor:.4g} x {theirs:.5g}"
-        return Finding(YES if right else NO, text)
+        return Verdict(YES if right else NO, text)
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class AtLeast:
     least: float
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[CachedRun, ...]:
         return (self.task,)
 
-    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
         """Yes or no."""
         found = _figure(laboratory, self.task, self.metric)
-        return Finding(YES if found >= self.least else NO, f"{self.metric} {found:.5g} s")
+        return Verdict(YES if found >= self.least else NO, f"{self.metric} {found:.5g} s")
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,15 @@ class Grows:
     metric: str = "AWRT"
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[CachedRun, ...]:
         return self.along
 
-    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
         """Yes or no."""
         found = [_figure(laboratory, task, self.metric) for task in self.along]
         falls = sum(b < a for a, b in pairwise(found))
         text = f"{self.metric} from {found[0]:.5g} to {found[-1]:.5g}, {falls} decreases on the way"
-        return Finding(YES if found[-1] > found[0] else NO, text)
+        return Verdict(YES if found[-1] > found[0] else NO, text)
 
 
 class OnExtracts(Compared):
@@ -108,7 +108,7 @@ class OnExtracts(Compared):
     def trials(self, scale: Scale) -> list[Trial]:
         return super().trials(scale) if there(MAIN, scale) else []
 
-    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
         if there(MAIN, scale):
             return super().decide(laboratory, scale)
         missing = f"it is about the CTC's log, and {log(scale)} is missing (--trace names one)"
@@ -227,7 +227,7 @@ class PaperTable4:
     def trials(self, scale: Scale) -> list[Trial]:
         return []
 
-    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
         table = {
             "10_20k_org": (22.19, 41.46),
             "30_40k_org": (23.97, 39.17),

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from metabroker.simulation.statistics.intervals import Interval, paired, t_interval
 from metabroker.simulation.system import Run
 
-from .result_cache import Laboratory, Task, Trial, trials
+from .result_cache import CachedRun, ResultCache, Trial, trials
 from .scale import Scale
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -38,12 +38,12 @@ class Quantity:
     """
 
     label: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[CachedRun, ...]
     value: Callable[..., float | None]
     total: bool = False
 
 
-class Finding(NamedTuple):
+class Verdict(NamedTuple):
     """What a comparison has shown: "yes", "no", "open" or "nothing", and the numbers."""
 
     sign: str
@@ -54,10 +54,10 @@ class Comparison(Protocol):
     """Something that measured values say yes or no to."""
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[CachedRun, ...]:
         """What is to be played."""
 
-    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
         """What `replications` of each task show."""
 
 
@@ -70,10 +70,10 @@ class Below:
     factor: float = 1.0
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[CachedRun, ...]:
         return (*self.first.tasks, *self.second.tasks)
 
-    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
         """See the module's text."""
         times = "" if self.factor == 1 else f"{self.factor:g} x "
         what = f"{self.first.label} < {times}{self.second.label}"
@@ -82,11 +82,11 @@ class Below:
             return _by_saturation(what, lost, self.first.total and self.second.total)
         pair = _values(self.first, self.second, laboratory, replications)
         if pair is None:
-            return Finding(NOTHING, f"{what}: no such jobs")
+            return Verdict(NOTHING, f"{what}: no such jobs")
         ours, theirs = pair
         gap = paired(ours, [self.factor * value for value in theirs])
         sign = YES if gap.high < 0 else NO if gap.low > 0 else OPEN
-        return Finding(sign, f"{what}: {_numbers(ours, theirs, gap)}")
+        return Verdict(sign, f"{what}: {_numbers(ours, theirs, gap)}")
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class Close:
     tolerance: float
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[CachedRun, ...]:
         return (*self.first.tasks, *self.second.tasks)
 
-    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
         """Yes if the interval of the difference lies within the tolerance, no if it lies outside.
 
         Between a saturated system and one that is not, the difference is larger than any.
@@ -109,12 +109,12 @@ class Close:
         what = f"{self.first.label} within {self.tolerance:.0%} of {self.second.label}"
         lost = [_lost(q, laboratory, replications) for q in (self.first, self.second)]
         if all(lost) or (any(lost) and not (self.first.total and self.second.total)):
-            return Finding(NOTHING, f"{what}: saturated")
+            return Verdict(NOTHING, f"{what}: saturated")
         if any(lost):
-            return Finding(NO, f"{what}: one of them is saturated")
+            return Verdict(NO, f"{what}: one of them is saturated")
         pair = _values(self.first, self.second, laboratory, replications)
         if pair is None:
-            return Finding(NOTHING, f"{what}: no such jobs")
+            return Verdict(NOTHING, f"{what}: no such jobs")
         ours, theirs = pair
         over = paired(ours, [(1 + self.tolerance) * value for value in theirs])
         under = paired(ours, [(1 - self.tolerance) * value for value in theirs])
@@ -123,24 +123,24 @@ class Close:
             sign = YES
         elif over.low > 0 or under.high < 0:
             sign = NO
-        return Finding(sign, f"{what}: {_numbers(ours, theirs, paired(ours, theirs))}")
+        return Verdict(sign, f"{what}: {_numbers(ours, theirs, paired(ours, theirs))}")
 
 
-def _lost(quantity: Quantity, laboratory: Laboratory, replications: int) -> bool:
+def _lost(quantity: Quantity, laboratory: ResultCache, replications: int) -> bool:
     """Could one of its systems not keep up?"""
     runs = [task for task in quantity.tasks if isinstance(task, Run)]
     return any(laboratory.summary(run, replications).saturated for run in runs)
 
 
-def _by_saturation(what: str, lost: Sequence[bool], total: bool) -> Finding:
+def _by_saturation(what: str, lost: Sequence[bool], total: bool) -> Verdict:
     if all(lost) or not total:
-        return Finding(NOTHING, f"{what}: saturated")
+        return Verdict(NOTHING, f"{what}: saturated")
     which = "the first" if lost[0] else "the second"
-    return Finding(NO if lost[0] else YES, f"{what}: {which} is saturated, the other is not")
+    return Verdict(NO if lost[0] else YES, f"{what}: {which} is saturated, the other is not")
 
 
 def _values(
-    first: Quantity, second: Quantity, laboratory: Laboratory, replications: int
+    first: Quantity, second: Quantity, laboratory: ResultCache, replications: int
 ) -> tuple[list[float], list[float]] | None:
     """Both quantities, replication by replication; None if one of them is missing."""
     found: list[list[float]] = []
@@ -167,7 +167,7 @@ class Statement:
     label: str
     at: tuple[tuple[str, Comparison], ...]
 
-    def judge(self, laboratory: Laboratory, replications: int) -> tuple[str, list[str]]:
+    def judge(self, laboratory: ResultCache, replications: int) -> tuple[str, list[str]]:
         """Holds, fails or undecided, and one line for each place."""
         signs, lines = [], []
         for place, comparison in self.at:
@@ -209,7 +209,7 @@ class Check(Protocol):
     def trials(self, scale: Scale) -> list[Trial]:
         """All trials that it needs."""
 
-    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
         """The decision; trials that were not played yet are played now."""
 
 
@@ -238,7 +238,7 @@ class Compared:
         ]
         return trials(tasks, self._replications(scale))
 
-    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
         laboratory.play(self.trials(scale))
         verdicts: list[str] = []
         evidence: list[str] = []

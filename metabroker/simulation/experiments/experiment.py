@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.statistics.intervals import Interval
 from metabroker.simulation.system import Run
 
-from .result_cache import Laboratory, Trial, trials
+from .result_cache import ResultCache, Trial, trials
 from .scale import Scale
 
 
@@ -72,11 +72,11 @@ class Experiment(ABC):
         """All trials that it needs."""
 
     @abstractmethod
-    def result(self, laboratory: Laboratory, scale: Scale) -> Result:
+    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
         """What their outcomes show; trials that were not played yet are played now."""
 
 
-METRICS: dict[str, Callable[[Outcome], float | None]] = {
+METRICS: dict[str, Callable[[JobOutcome], float | None]] = {
     "total": lambda outcome: outcome.response,
     "local": lambda outcome: outcome.response_first,
     "global": lambda outcome: outcome.response_others,
@@ -107,7 +107,7 @@ class BarChart(Experiment):
         runs = [run for panel in self.plan(scale) for _, run, _ in panel.bars]
         return trials(runs, scale.replications)
 
-    def result(self, laboratory: Laboratory, scale: Scale) -> Result:
+    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
         laboratory.play(self.trials(scale))
         values = []
         for panel in self.plan(scale):
@@ -154,7 +154,7 @@ class CurveChart(Experiment):
         runs = [run for points in lines for _, run in points]
         return trials(runs, scale.curve_replications)
 
-    def result(self, laboratory: Laboratory, scale: Scale) -> Result:
+    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
         laboratory.play(self.trials(scale))
         values = []
         for panel in self.plan(scale):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.measure import JobOutcome
 
 from .ctc import EXTRACTS, SYNTHETIC, Replayed, log
 from .scale import Scale
@@ -32,7 +32,7 @@ QUICK_JOBS = 2000
 """Of each extract, in quick runs: the paper's have 10000."""
 EXTRACT_JOBS = 10_000
 
-Figure = Callable[[Outcome], float | None]
+Figure = Callable[[JobOutcome], float | None]
 METRICS: dict[str, Figure] = {
     "AWRT": lambda outcome: outcome.awrt,
     "AWWT": lambda outcome: outcome.awwt,

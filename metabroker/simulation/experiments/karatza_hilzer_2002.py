@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.statistics.intervals import t_interval
 from metabroker.simulation.system import Run, System
-from metabroker.simulation.workloads.job_mix import JobMix
+from metabroker.simulation.workloads.job_mix import JobMixStream
 
 from .charts import Chart, Point
 from .evidence import (
@@ -31,12 +31,12 @@ from .evidence import (
     Compared,
     Comparison,
     Decision,
-    Finding,
     Quantity,
     Statement,
+    Verdict,
 )
 from .experiment import Experiment
-from .result_cache import Laboratory, Task, Trial, trials
+from .result_cache import CachedRun, ResultCache, Trial, trials
 from .scale import Scale
 
 PROCESSORS = 128
@@ -49,11 +49,11 @@ ARRIVALS = 2
 """For a run cut at its last departure so many times as many jobs are submitted: gangs that starve
 are not among those that leave."""
 
-Figure = Callable[[Outcome], float | None]
+Figure = Callable[[JobOutcome], float | None]
 
 
 def _ratio(over: Figure, under: Figure) -> Figure:
-    def ratio(outcome: Outcome) -> float | None:
+    def ratio(outcome: JobOutcome) -> float | None:
         a, b = over(outcome), under(outcome)
         return None if a is None or not b else a / b
 
@@ -80,7 +80,7 @@ class ShortRun:
 
     run: Run
 
-    def play(self, replication: int) -> Outcome:
+    def play(self, replication: int) -> JobOutcome:
         """One replication."""
         return self.run.play(replication)
 
@@ -90,7 +90,7 @@ def short_run(policy: str, nmax: int, scale: Scale) -> ShortRun:
     jobs arrive are counted too."""
     jobs = min(DEPARTURES, scale.jobs)
     system = System((PROCESSORS,), policy)
-    return ShortRun(Run(system, JobMix(nmax), jobs, scale.seed, warmup="none", gangs=True))
+    return ShortRun(Run(system, JobMixStream(nmax), jobs, scale.seed, warmup="none", gangs=True))
 
 
 def cut_run(policy: str, nmax: int, scale: Scale) -> ShortRun:
@@ -98,14 +98,14 @@ def cut_run(policy: str, nmax: int, scale: Scale) -> ShortRun:
     most = min(DEPARTURES, scale.jobs)
     system = System((PROCESSORS,), policy)
     jobs = ARRIVALS * most
-    run = Run(system, JobMix(nmax), jobs, scale.seed, warmup="none", gangs=True, most=most)
+    run = Run(system, JobMixStream(nmax), jobs, scale.seed, warmup="none", gangs=True, most=most)
     return ShortRun(run)
 
 
 def long_run(policy: str, nmax: int, scale: Scale) -> Run:
     """The same in the long run, its beginning cut."""
     system = System((PROCESSORS,), policy)
-    return Run(system, JobMix(nmax), scale.jobs, scale.seed, gangs=True)
+    return Run(system, JobMixStream(nmax), scale.jobs, scale.seed, gangs=True)
 
 
 READINGS: dict[str, Callable[[str, int, Scale], ShortRun | Run]] = {
@@ -136,7 +136,7 @@ def _points(metrics: Sequence[str], policies: Sequence[str]) -> Callable[[Scale]
     return points
 
 
-def _remarks(laboratory: Laboratory, scale: Scale) -> list[str]:
+def _remarks(laboratory: ResultCache, scale: Scale) -> list[str]:
     return [
         f"{scale.replications} replications, seed {scale.seed}: short runs of "
         f"{min(DEPARTURES, scale.jobs)} jobs from the empty system until all have left, or cut at "
@@ -196,7 +196,7 @@ class Runs:
     def apart(self, policy: str, nmax: int = 8) -> Quantity:
         """By how much the maximum response times of the two classes differ."""
 
-        def value(outcome: Outcome) -> float:
+        def value(outcome: JobOutcome) -> float:
             return abs(outcome.max_others - outcome.max_first)
 
         task = self.make(policy, nmax, self.scale)
@@ -205,7 +205,7 @@ class Runs:
     def utilization(self, which: Callable[[list[float]], float], label: str) -> Quantity:
         """The lowest or highest utilization of all policies at Nmax=8."""
 
-        def value(*outcomes: Outcome) -> float:
+        def value(*outcomes: JobOutcome) -> float:
             return which([outcome.gross for outcome in outcomes])
 
         tasks = tuple(self.make(policy, 8, self.scale) for policy in POLICIES)
@@ -221,10 +221,10 @@ class Near:
     tolerance: float
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[CachedRun, ...]:
         return self.quantity.tasks
 
-    def judge(self, laboratory: Laboratory, replications: int) -> Finding:
+    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
         """Yes if its interval lies within, no if it lies outside."""
         each = [laboratory.outcomes(task, replications) for task in self.tasks]
         values = [self.quantity.value(*outcomes) for outcomes in zip(*each, strict=True)]
@@ -234,7 +234,7 @@ class Near:
         outside = found.high < low or found.low > high
         text = f"{self.quantity.label} is {self.value:g} +- {self.tolerance:g}: {found.mean:.4g} "
         text += f"[{found.low:.4g}, {found.high:.4g}], n={found.values}"
-        return Finding(YES if within else NO if outside else OPEN, text)
+        return Verdict(YES if within else NO if outside else OPEN, text)
 
 
 Make = Callable[[Runs], Sequence[Comparison]]
@@ -254,7 +254,7 @@ class InShortRuns:
         tasks = [task for comparison in comparisons for task in comparison.tasks]
         return [*self._short().trials(scale), *trials(tasks, scale.replications)]
 
-    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
         laboratory.play(self.trials(scale))
         result, evidence = self._short().decide(laboratory, scale)
         beside = []
@@ -290,10 +290,10 @@ class SharesOfSequentialJobs:
     def trials(self, scale: Scale) -> list[Trial]:
         return []
 
-    def decide(self, laboratory: Laboratory, scale: Scale) -> Decision:
+    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
         evidence = []
         for nmax, said in zip(NMAX, (25.0, 37.5, 50.0), strict=True):
-            sizes = JobMix(nmax, PROCESSORS).sizes
+            sizes = JobMixStream(nmax, PROCESSORS).sizes
             share = 100 * sum(size <= nmax for size in sizes) / len(sizes)
             sign = YES if share == said else NO
             evidence.append(f"{sign}: Nmax={nmax}: {share:g} % sequential, the text says {said:g}")

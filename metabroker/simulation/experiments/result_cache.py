@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, Protocol
 
-from metabroker.simulation.executor import Here, Spread
+from metabroker.simulation.executor import Executor, InProcess
 from metabroker.simulation.replications import Summary
 from metabroker.simulation.system import Run
 
 
-class Task(Hashable, Protocol):
+class CachedRun(Hashable, Protocol):
     """What can be played: equal tasks have equal outcomes."""
 
     def play(self, replication: int) -> Any:
         """The outcome of one replication (from 0)."""
 
 
-Trial = tuple[Task, int]
+Trial = tuple[CachedRun, int]
 """A task, and the number of a replication."""
 
 
-def trials(tasks: Iterable[Task], replications: int) -> list[Trial]:
+def trials(tasks: Iterable[CachedRun], replications: int) -> list[Trial]:
     """The first `replications` of each task."""
     return [(task, replication) for task in tasks for replication in range(replications)]
 
@@ -37,11 +37,11 @@ def play(trial: Trial) -> Any:
     return task.play(replication)
 
 
-class Laboratory:
+class ResultCache:
     """Keeps every outcome. `spread`: where trials are played (None: here, one after another)."""
 
-    def __init__(self, spread: Spread | None = None) -> None:
-        self._spread = spread or Here()
+    def __init__(self, spread: Executor | None = None) -> None:
+        self._spread = spread or InProcess()
         self._known: dict[Trial, Any] = {}
 
     @property
@@ -56,7 +56,7 @@ class Laboratory:
             outcomes = self._spread.map(play, missing)
             self._known.update(zip(missing, outcomes, strict=True))
 
-    def outcomes(self, task: Task, replications: int) -> tuple[Any, ...]:
+    def outcomes(self, task: CachedRun, replications: int) -> tuple[Any, ...]:
         """The outcomes of the first `replications` of a task, in their order."""
         wanted = trials([task], replications)
         self.play(wanted)

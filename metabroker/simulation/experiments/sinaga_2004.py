@@ -23,7 +23,7 @@ from metabroker.simulation.workloads.streams import Purpose, stream
 from .charts import Chart, Point
 from .evidence import Below, Check, Close, Compared, Comparison, Quantity, Statement
 from .experiment import Experiment
-from .result_cache import Laboratory
+from .result_cache import ResultCache
 from .scale import Scale
 
 JOBS = 40
@@ -37,7 +37,7 @@ ORDERED = Request((8,) * 4, clusters=(0, 0, 1, 1))
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedSetup:
     """What one batch has shown: times in seconds, loads as parts of all processors."""
 
     makespan: float
@@ -65,7 +65,7 @@ class Setup:
     deviation: float
     seed: int = 1
 
-    def play(self, replication: int) -> Played:
+    def play(self, replication: int) -> PlayedSetup:
         """One batch. The i-th job of all setups has the same luck with its time."""
         luck = stream(self.seed, replication, Purpose.SERVICE).random(JOBS)
         shape = (self.time / self.deviation) ** 2
@@ -78,7 +78,7 @@ class Setup:
         return _played(done, sum(self.clusters))
 
 
-def _played(done: Sequence[Finished], processors: int) -> Played:
+def _played(done: Sequence[Finished], processors: int) -> PlayedSetup:
     spans = [(start, end, job.request.total) for end, _, _, job, _, _, start in done]
     makespan = max(end for _, end, _ in spans)
     last_start = max(start for start, _, _ in spans)
@@ -89,7 +89,7 @@ def _played(done: Sequence[Finished], processors: int) -> Played:
 
     steps = range(int(makespan // STEP) + 1)
     responses = [end for _, end, _ in spans]
-    return Played(
+    return PlayedSetup(
         makespan,
         fmean(responses),
         stdev(responses),
@@ -123,7 +123,7 @@ _NOTES = (
 )
 
 
-def _load_at(step: int) -> Callable[[Played], float]:
+def _load_at(step: int) -> Callable[[PlayedSetup], float]:
     return lambda played: played.loads[step] if step < len(played.loads) else 0.0
 
 
@@ -140,14 +140,14 @@ def _points(names: Sequence[str]) -> Callable[[Scale], list[Point]]:
     return points
 
 
-def _table(names: Sequence[str]) -> Callable[[Laboratory, Scale], list[str]]:
+def _table(names: Sequence[str]) -> Callable[[ResultCache, Scale], list[str]]:
     """The tables under the graphs: the response time, and how long it all took."""
 
-    def remarks(laboratory: Laboratory, scale: Scale) -> list[str]:
+    def remarks(laboratory: ResultCache, scale: Scale) -> list[str]:
         lines = []
         for title, setup, paper in (_PANELS[name] for name in names):
             task = replace(setup, seed=scale.seed)
-            found: Sequence[Played] = laboratory.outcomes(task, scale.replications)
+            found: Sequence[PlayedSetup] = laboratory.outcomes(task, scale.replications)
             lines.append(
                 f"{title}: response time {fmean(p.response for p in found):.0f} s, deviation "
                 f"{fmean(p.deviation for p in found):.0f} s (paper: {paper:g} s); "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run
 
 from .evidence import Below, Close, Compared, Comparison, Quantity, Statement
@@ -150,10 +150,10 @@ def claim(
     return Compared(lambda scale: make(Claims(scale)), reading, most=most)
 
 
-def _ratio(kind: str) -> Callable[[Outcome, Outcome], float | None]:
+def _ratio(kind: str) -> Callable[[JobOutcome, JobOutcome], float | None]:
     metric = METRICS[kind]
 
-    def ratio(first: Outcome, second: Outcome) -> float | None:
+    def ratio(first: JobOutcome, second: JobOutcome) -> float | None:
         a, b = metric(first), metric(second)
         return None if a is None or not b else a / b
 
@@ -163,6 +163,6 @@ def _ratio(kind: str) -> Callable[[Outcome, Outcome], float | None]:
 _RATIOS = {kind: _ratio(kind) for kind in METRICS}
 
 
-def _spread(*outcomes: Outcome) -> float:
+def _spread(*outcomes: JobOutcome) -> float:
     times = [outcome.response for outcome in outcomes]
     return max(times) / min(times)

@@ -6,32 +6,32 @@ import math
 from typing import NamedTuple
 
 from metabroker.policy import Limits, Options, Request
-from metabroker.simulation.system import Run, System, Workload
+from metabroker.simulation.system import JobStream, Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.batch import alternating
-from metabroker.simulation.workloads.job_mix import JobMix
+from metabroker.simulation.workloads.job_mix import JobMixStream
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.simulation.workloads.runtimes import Runtimes, admitted, work
-from metabroker.simulation.workloads.shapes import Composition, Shapes, Split
+from metabroker.simulation.workloads.shapes import Composition, Shapes, SplitRule
 from metabroker.simulation.workloads.synthetic import Synthetic, rate_for
 
 from .checks import problems
 from .defaults import filled
-from .files import Files
+from .files import ScenarioFiles
 from .fits import Room
 from .keys import Key
-from .model import RuntimesWorkload, Scenario, Service, SwfWorkload, SyntheticWorkload
+from .model import RuntimesWorkload, Scenario, ServiceTime, SwfWorkload, SyntheticWorkload
 from .wrong import Wrong, blamed
 
 
 class _Made(NamedTuple):
     """A workload, and how many jobs there are to play."""
 
-    workload: Workload
+    workload: JobStream
     jobs: int
 
 
-def build(scenario: Scenario, files: Files | None = None) -> Run:
+def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
     """The run of a scenario. Reads the files that it names, each once for the same `files`.
 
     Raises Wrong for a scenario that cannot be played.
@@ -42,7 +42,7 @@ def build(scenario: Scenario, files: Files | None = None) -> Run:
     scenario = filled(scenario)
     system = _system(scenario)
     room = Room(system, scenario.clusters, _limits(scenario))
-    made = _workload(scenario, room, files or Files())
+    made = _workload(scenario, room, files or ScenarioFiles())
     extension, synthetic = 1.0, scenario.workload.synthetic
     if synthetic is not None:
         extension = synthetic.extension_factor
@@ -84,7 +84,7 @@ def _limits(scenario: Scenario) -> Limits:
     return Limits(given.component, given.components, given.total)
 
 
-def _workload(scenario: Scenario, room: Room, files: Files) -> _Made:
+def _workload(scenario: Scenario, room: Room, files: ScenarioFiles) -> _Made:
     given = scenario.workload
     jobs = math.inf if scenario.jobs is None else scenario.jobs
     if given.synthetic is not None:
@@ -96,7 +96,7 @@ def _workload(scenario: Scenario, room: Room, files: Files) -> _Made:
         with blamed(("workload", "job_mix")):
             (processors,) = scenario.clusters.values()
             times = mix.mean_interarrival, mix.mean_service
-            return _Made(JobMix(mix.nmax, processors, *times), int(jobs))
+            return _Made(JobMixStream(mix.nmax, processors, *times), int(jobs))
     if given.swf is not None:
         replay = _replay(scenario, given.swf, files)
         count = int(min(jobs, len(replay.extract)))
@@ -105,7 +105,9 @@ def _workload(scenario: Scenario, room: Room, files: Files) -> _Made:
     return _batch(scenario, room, jobs)
 
 
-def _synthetic(scenario: Scenario, given: SyntheticWorkload, room: Room, files: Files) -> Synthetic:
+def _synthetic(
+    scenario: Scenario, given: SyntheticWorkload, room: Room, files: ScenarioFiles
+) -> Synthetic:
     key: Key = ("workload", "synthetic")
     shapes, blame = _shapes(scenario, given, files)
     with blamed((*key, "service")):
@@ -124,7 +126,9 @@ def _synthetic(scenario: Scenario, given: SyntheticWorkload, room: Room, files: 
         return Synthetic(shapes, service, queues, rate, extension)
 
 
-def _shapes(scenario: Scenario, given: SyntheticWorkload, files: Files) -> tuple[Shapes, Key]:
+def _shapes(
+    scenario: Scenario, given: SyntheticWorkload, files: ScenarioFiles
+) -> tuple[Shapes, Key]:
     """What jobs ask for, and the key that says so."""
     key: Key = ("workload", "synthetic")
     if given.total_sizes is not None:
@@ -133,7 +137,7 @@ def _shapes(scenario: Scenario, given: SyntheticWorkload, files: Files) -> tuple
         with blamed(blame, "take such sizes out of the table, or change `limits`"):
             sizes = files.sizes(given.total_sizes)
             by = Limits(limits.component, limits.components, limits.total)
-            return Split(sizes, by, tuple(scenario.clusters.values())), blame
+            return SplitRule(sizes, by, tuple(scenario.clusters.values())), blame
     assert given.component_sizes is not None, "filled in"
     one = given.component_sizes
     with blamed((*key, "component_sizes")):
@@ -144,14 +148,14 @@ def _shapes(scenario: Scenario, given: SyntheticWorkload, files: Files) -> tuple
 
 def _largest(shapes: Shapes) -> list[Request]:
     """Requests that all others fit where these do."""
-    if isinstance(shapes, Split):
+    if isinstance(shapes, SplitRule):
         return list(shapes.all)
     assert isinstance(shapes, Composition)
     largest = max(shapes.sizes.values)
     return [Request((largest,) * n) for n, part in enumerate(shapes.percent, 1) if part]
 
 
-def _law(service: Service) -> laws.Law:
+def _law(service: ServiceTime) -> laws.Law:
     if service.distribution == "exponential":
         return laws.Exponential(service.mean)
     if service.distribution == "constant":
@@ -167,7 +171,9 @@ def _reasonable(rate: float) -> None:
         raise ValueError(f"makes an arrival rate of {rate:g}, which no clock can tell")
 
 
-def _runtimes(scenario: Scenario, given: RuntimesWorkload, room: Room, files: Files) -> Runtimes:
+def _runtimes(
+    scenario: Scenario, given: RuntimesWorkload, room: Room, files: ScenarioFiles
+) -> Runtimes:
     key: Key = ("workload", "runtimes")
     clusters = tuple(scenario.clusters.values())
     limits = Limits(scenario.limits.component, scenario.limits.components, scenario.limits.total)
@@ -186,7 +192,7 @@ def _runtimes(scenario: Scenario, given: RuntimesWorkload, room: Room, files: Fi
         return Runtimes(table, queues, rate)
 
 
-def _replay(scenario: Scenario, given: SwfWorkload, files: Files) -> Replay:
+def _replay(scenario: Scenario, given: SwfWorkload, files: ScenarioFiles) -> Replay:
     key: Key = ("workload", "swf")
     with blamed((*key, "file")):
         trace = files.trace(given.file, given.strict)

@@ -9,7 +9,7 @@ from metabroker.policy import PLANNERS
 
 from .defaults import placement
 from .keys import Key
-from .model import RuntimesWorkload, Scenario, Service, SyntheticWorkload, Workload
+from .model import RuntimesWorkload, Scenario, ServiceTime, SyntheticWorkload, Workload
 
 ONE_CLUSTER = ("AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS")
 """The policies of a job mix: one cluster, one queue."""
@@ -179,7 +179,7 @@ def _composition(scenario: Scenario, percent: Sequence[float], key: Key) -> Iter
         yield Problem(key, message, "add clusters, or leave such jobs out")
 
 
-def _service(service: Service, key: Key) -> Iterator[Problem]:
+def _service(service: ServiceTime, key: Key) -> Iterator[Problem]:
     law = service.distribution
     if law in ("lognormal", "hyperexponential"):
         if service.cv is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic_core import ErrorDetails
 
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.problems import Problem, choice, nearest, plain
 
 from .keys import Key, model_at
@@ -26,7 +26,7 @@ def problem(error: ErrorDetails) -> Problem:
     kind, value = error["type"], error["input"]
     context = error.get("ctx", {})
     cause = context.get("error")
-    if isinstance(cause, Refusal):
+    if isinstance(cause, ConfigRefusal):
         return Problem(key, cause.message, cause.advice)
     if kind == "extra_forbidden":
         return unknown(key)

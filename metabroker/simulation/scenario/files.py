@@ -9,7 +9,7 @@ from metabroker.simulation.workloads.distributions import Discrete
 from metabroker.traces import swf
 
 
-class Files:
+class ScenarioFiles:
     """Logs and tables that were read. Raises TraceError and WorkloadError for broken ones."""
 
     def __init__(self) -> None:

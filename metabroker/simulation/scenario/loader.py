@@ -16,7 +16,7 @@ from metabroker.simulation.system import Run
 
 from .build import build, complete
 from .explain import problem
-from .files import Files
+from .files import ScenarioFiles
 from .model import Scenario
 from .overrides import Override, applied, combinations, parse
 from .wrong import Wrong, blamed
@@ -85,7 +85,7 @@ class _Reader:
         self._data = data
         self._overrides = overrides
         self._folder = folder
-        self._files = Files()
+        self._files = ScenarioFiles()
 
     def plan(self, values: dict[str, Any]) -> Plan | None:
         """The plan with these swept values; None, and errors, where it is wrong."""

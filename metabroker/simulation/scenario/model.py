@@ -13,9 +13,17 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
 
 from metabroker.config import values
-from metabroker.config.errors import Refusal
+from metabroker.config.errors import ConfigRefusal
 from metabroker.config.model import Policy as DaemonPolicy
-from metabroker.config.section import ClusterName, Count, Limits, Section, as_tuple, empty, folder
+from metabroker.config.section import (
+    ClusterName,
+    Count,
+    Section,
+    SizeLimits,
+    as_tuple,
+    empty,
+    folder,
+)
 
 Policy = Literal[
     DaemonPolicy,
@@ -48,13 +56,13 @@ def _table(value: object, info: ValidationInfo) -> object:
 
 
 def warm_up(value: object) -> object:
-    """`auto`, `none`, or the fraction of the jobs that is cut. Raises Refusal."""
+    """`auto`, `none`, or the fraction of the jobs that is cut. Raises ConfigRefusal."""
     if value in ("auto", "none"):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1:
         return float(value)
     message = f"must be auto, none, or a fraction below 1, not {values.shown(value)}"
-    raise Refusal(message, "write auto, none, or for example 0.1")
+    raise ConfigRefusal(message, "write auto, none, or for example 0.1")
 
 
 def _optional_warm_up(value: object) -> object:
@@ -85,7 +93,7 @@ class ComponentSizes(Section):
     """the largest component"""
 
 
-class Service(Section):
+class ServiceTime(Section):
     """The law of service times."""
 
     distribution: Literal["exponential", "lognormal", "hyperexponential", "constant"] = (
@@ -113,7 +121,7 @@ class SyntheticWorkload(Section):
     """the size of each component; null: D(0.9) on [1, 8], unless there are `total_sizes`"""
     total_sizes: FileOrNone = None
     """table of total sizes (columns size, prob), split by `limits` into as few as possible"""
-    service: Annotated[Service, BeforeValidator(empty)] = Service()
+    service: Annotated[ServiceTime, BeforeValidator(empty)] = ServiceTime()
     """how long jobs run"""
     local_shares: Weights | None = None
     """weights of the local queues, one per cluster; null: equal"""
@@ -235,7 +243,7 @@ class Scenario(Section):
     """how clusters are chosen; null: as in the policy's paper"""
     workload: Workload
     """what jobs there are"""
-    limits: Annotated[Limits, BeforeValidator(empty)] = Limits()
+    limits: Annotated[SizeLimits, BeforeValidator(empty)] = SizeLimits()
     """the largest request; a larger one is split (`total_sizes`), left out (`runtimes`) or wrong"""
     overhead: NotNegative = 0.0
     """a job that MULTI-SITE splits runs (1 + overhead) times as long"""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
-from .sweeps import Line
+from .sweeps import SweepLine
 
 ENDINGS = (".png", ".svg", ".pdf")
 
@@ -14,7 +14,7 @@ _STYLES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "v", "D", "x", "+", "*", "<", ">", "p")
 
 
-def draw(lines: Sequence[Line], path: Path) -> None:
+def draw(lines: Sequence[SweepLine], path: Path) -> None:
     """Draw the lines, each with a style and a marker of its own, and intervals as bars.
 
     Saturated runs have no mean: they are not drawn, and the legend says from where on. The format

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.rounds import Played, Stop
-from metabroker.simulation.workloads.job_mix import JobMix
+from metabroker.simulation.workloads.job_mix import JobMixStream
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.simulation.workloads.runtimes import Runtimes, work
 from metabroker.simulation.workloads.synthetic import Synthetic
@@ -21,7 +21,7 @@ from .loader import Plan
 from .model import Workload
 
 Json = dict[str, Any]
-Figure = Callable[[Outcome], float | None]
+Figure = Callable[[JobOutcome], float | None]
 
 BACKLOG = 2.0
 """A log's system has fallen behind if it has more than so many longest run times to catch up."""
@@ -103,7 +103,7 @@ def offered(plan: Plan) -> float:
         return workload.utilization(processors)[0]
     if isinstance(workload, Runtimes):
         return workload.arrival_rate * work(workload.table) / processors
-    return workload.utilization if isinstance(workload, JobMix) else 0.0
+    return workload.utilization if isinstance(workload, JobMixStream) else 0.0
 
 
 def _responses(plan: Plan, played: Played) -> Json:
@@ -173,11 +173,11 @@ def _notes(plan: Plan) -> list[str]:
     return []
 
 
-def _first(outcome: Outcome) -> float | None:
+def _first(outcome: JobOutcome) -> float | None:
     return outcome.response_first
 
 
-def _others(outcome: Outcome) -> float | None:
+def _others(outcome: JobOutcome) -> float | None:
     return outcome.response_others
 
 

@@ -44,7 +44,7 @@ _OF_MIXES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Line(NamedTuple):
+class SweepLine(NamedTuple):
     """One line of a plot: utilizations, mean response times and half-widths, by utilization.
 
     `saturated` are the utilizations at which there is no mean to draw.
@@ -70,17 +70,17 @@ def write_csv(runs: Sequence[Json], file: TextIO) -> None:
         writer.writerow([*values, *(_cell(_at(run, path)) for path in figures.values())])
 
 
-def lines(runs: Sequence[Json]) -> list[Line]:
+def lines(runs: Sequence[Json]) -> list[SweepLine]:
     """Response time against utilization: one line per combination of the other swept values.
 
     The utilization is the offered one where it is swept, else the measured gross one.
     """
-    found: dict[str, Line] = {}
+    found: dict[str, SweepLine] = {}
     for run in runs:
         swept: dict[str, Any] = run.get("set", {})
         axis = next((swept[key] for key in OFFERED if key in swept), run["utilization"]["gross"])
         label = label_of(swept) or str(run["scenario"]["policy"])
-        line = found.setdefault(label, Line(label, [], []))
+        line = found.setdefault(label, SweepLine(label, [], []))
         mean, half = (run["response_time"]["total"][name] for name in ("mean", "ci95"))
         if run["saturated"] or mean is None:
             line.saturated.append(axis)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from metabroker.policy import Request
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 
 
 @dataclass(frozen=True)
@@ -15,10 +15,12 @@ class Batch:
 
     entries: tuple[tuple[Request, float], ...]
 
-    def jobs(self, seed: int = 0, replication: int = 0, count: int | None = None) -> Iterator[Job]:
+    def jobs(
+        self, seed: int = 0, replication: int = 0, count: int | None = None
+    ) -> Iterator[SimJob]:
         """All jobs, or the first `count` of them. Nothing is drawn."""
         for request, time in self.entries[:count]:
-            yield Job(0.0, request, 0, time, time)
+            yield SimJob(0.0, request, 0, time, time)
 
 
 def alternating(kinds: Sequence[tuple[Request, float]], count: int) -> Batch:

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from metabroker.policy import Request, Sequential
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 
 from .distributions import Exponential
 from .streams import CHUNK, Purpose, stream
 
 
 @dataclass(frozen=True)
-class JobMix:
+class JobMixStream:
     """`processors` (a power of two), `nmax`, and mean times in the unit of the workload.
 
     Raises ValueError for numbers of processors that are no power of two, and means not above 0.
@@ -55,7 +55,7 @@ class JobMix:
         mean = sum(sizes) / len(sizes)
         return mean * self.mean_service / self.mean_interarrival / self.processors
 
-    def jobs(self, seed: int, replication: int, count: int) -> Iterator[Job]:
+    def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
         """The first `count` jobs. A job's tasks have their own times, whether they are one after
         another or together is `nmax`'s: the i-th job of two mixes has the same size."""
         gaps = stream(seed, replication, Purpose.ARRIVALS)
@@ -72,4 +72,4 @@ class JobMix:
             for submit, kind in zip(submits.tolist(), chosen, strict=True):
                 tasks = sizes[kind] if sizes[kind] <= self.nmax else 1
                 time = float(service.standard_gamma(tasks)) * self.mean_service
-                yield Job(submit, known[kind], 0, time, time)
+                yield SimJob(submit, known[kind], 0, time, time)

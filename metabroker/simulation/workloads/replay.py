@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from metabroker.policy import Request
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 from metabroker.traces.swf import Parts, SwfJob, Trace
 
 Shape = tuple[tuple[int, ...], tuple[int, ...] | None]
@@ -51,7 +51,9 @@ class Replay:
         start = 0 if self.first is None else max(0, self.first - 1)
         return self.trace.jobs[start : self.last]
 
-    def jobs(self, seed: int = 0, replication: int = 0, count: int | None = None) -> Iterator[Job]:
+    def jobs(
+        self, seed: int = 0, replication: int = 0, count: int | None = None
+    ) -> Iterator[SimJob]:
         """The jobs with their submission counted from the first one's. Nothing is drawn."""
         known: dict[Shape, Request] = {}
         extract = self.extract[:count]
@@ -64,7 +66,7 @@ class Replay:
                     request = known[shape] = Request(*shape)
                 site = self._site(entry, turn)
                 turn += 1
-                yield Job(entry.submit - begin, request, site, entry.run, entry.estimate)
+                yield SimJob(entry.submit - begin, request, site, entry.run, entry.estimate)
 
     def entries(self, count: int | None = None) -> Iterator[SwfJob]:
         """The job of the log that each of `jobs()` is, or is a part of."""

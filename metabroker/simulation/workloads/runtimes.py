@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metabroker.policy import Limits, Request
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 
 from .distributions import Discrete, Exponential
 from .streams import CHUNK, Purpose, stream
@@ -123,7 +123,7 @@ class Runtimes:
     def _choice(self) -> Discrete:
         return Discrete(tuple(range(len(self.table))), tuple(weights(self.table)))
 
-    def jobs(self, seed: int, replication: int, count: int) -> Iterator[Job]:
+    def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
         """The first `count` jobs of a replication."""
         gaps = stream(seed, replication, Purpose.ARRIVALS)
         kinds = stream(seed, replication, Purpose.SIZES)
@@ -138,7 +138,7 @@ class Runtimes:
             where = self.queues.indices(local.random(size)).tolist()
             for submit, index, queue in zip(submits.tolist(), chosen, where, strict=True):
                 request, time = known[index]
-                yield Job(submit, request, queue, time, time)
+                yield SimJob(submit, request, queue, time, time)
 
 
 def weights(table: Sequence[Measured]) -> list[float]:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from metabroker.policy import Limits, Refusal, Request, split_total
+from metabroker.policy import Limits, Request, RequestRefusal, split_total
 
 from .distributions import Discrete, Floats
 
@@ -81,7 +81,7 @@ class Composition(Shapes):
 
 
 @dataclass(frozen=True)
-class Split(Shapes):
+class SplitRule(Shapes):
     """A total size from `totals`, split into as few components as `limits` allow (BE07 2.4.1).
 
     `clusters` are the sizes of the clusters. Raises ValueError for a size that cannot be split so.
@@ -101,7 +101,7 @@ class Split(Shapes):
 
     def _split(self, total: int) -> Request:
         sizes = split_total(total, self.clusters, self.limits)
-        if isinstance(sizes, Refusal):
+        if isinstance(sizes, RequestRefusal):
             raise ValueError(f"a job of {total} processors cannot run: {sizes}")
         return Request(sizes)
 

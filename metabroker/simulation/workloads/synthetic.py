@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metabroker.simulation.job import Job
+from metabroker.simulation.job import SimJob
 
 from .distributions import Discrete, Exponential, Law
 from .shapes import Shapes
@@ -35,7 +35,7 @@ class Synthetic:
         if not self.extension >= 1:
             raise ValueError(f"the extension factor is at least 1, not {self.extension:g}")
 
-    def jobs(self, seed: int, replication: int, count: int) -> Iterator[Job]:
+    def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
         """The first `count` jobs of a replication."""
         gaps = stream(seed, replication, Purpose.ARRIVALS)
         sizes = stream(seed, replication, Purpose.SIZES)
@@ -56,7 +56,7 @@ class Synthetic:
             ):
                 if not request.single:
                     time *= extension
-                yield Job(submit, request, queue, time, time)
+                yield SimJob(submit, request, queue, time, time)
 
     def utilization(self, processors: int) -> tuple[float, float]:
         """Gross and net utilization offered to a system of so many processors."""

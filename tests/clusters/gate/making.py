@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from metabroker.clusters.gate import Gates, gate_path
-from metabroker.clusters.port import CleanOrder, ComponentOrder, Peer
+from metabroker.clusters.port import CleanRequest, ComponentRequest, Peer
 from metabroker.clusters.transports.local_files import LocalFiles
 
 TOKEN = "mb-abcdef01-1-1-0"
@@ -20,9 +20,9 @@ def order(
     environment: dict[str, str] | None = None,
     name: str = "job",
     patience: int | None = 60,
-) -> ComponentOrder:
+) -> ComponentRequest:
     """A component's job whose gate is in `folder`."""
-    return ComponentOrder(
+    return ComponentRequest(
         token=TOKEN,
         gate=gate_path(str(folder), TOKEN, "secret"),
         processors=16,
@@ -52,9 +52,9 @@ def positions(gate: str) -> set[str]:
     return {path.name for path in Path(gate).iterdir()} & words
 
 
-def clean(gate: str | None) -> CleanOrder:
+def clean(gate: str | None) -> CleanRequest:
     """The order to clean it."""
-    return CleanOrder(TOKEN, gate)
+    return CleanRequest(TOKEN, gate)
 
 
 class Stopped(LocalFiles):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from metabroker.clusters.gate import wrapper
-from metabroker.clusters.port import ComponentOrder
+from metabroker.clusters.port import ComponentRequest
 
 SECONDS = 120.0
 
@@ -24,7 +24,7 @@ def _hears_interrupts() -> None:
 class Running:
     """A wrapper that runs, as a cluster runs it: in a session of its own."""
 
-    def __init__(self, it: ComponentOrder, shell: list[str], env: Mapping[str, str]) -> None:
+    def __init__(self, it: ComponentRequest, shell: list[str], env: Mapping[str, str]) -> None:
         self.gate = Path(it.gate)
         self.script = Path(it.chdir) / f"native-{time.monotonic_ns()}"
         self.script.write_bytes(wrapper(it, "delft"))

@@ -13,7 +13,7 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, former_gate_path, gate_path
-from metabroker.clusters.port import Marks, Peer, Refusal, Remains
+from metabroker.clusters.port import CleanupResult, ClusterRefusal, ComponentRecord, Peer
 from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.clusters.transports.trust import FOLDER
 
@@ -69,7 +69,7 @@ def test_opening(tmp_path: Path, position: Position, after: Position) -> None:
 
 def test_one_that_gave_up_cannot_be_armed(tmp_path: Path) -> None:
     gate = at(tmp_path, Position.ABORT)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         arm(gate)
     assert caught.value.cause is Cause.GAVE_UP
     assert positions(gate) == {"abort"}
@@ -78,7 +78,7 @@ def test_one_that_gave_up_cannot_be_armed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("position", [Position.WAIT, Position.ABORT])
 def test_only_an_armed_one_can_be_opened(tmp_path: Path, position: Position) -> None:
     gate = at(tmp_path, position)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         open_(gate)
     assert caught.value.cause is Cause.LOST
     assert positions(gate) == {position.value}
@@ -87,12 +87,12 @@ def test_only_an_armed_one_can_be_opened(tmp_path: Path, position: Position) -> 
 def test_a_gate_that_is_gone_is_shut(tmp_path: Path) -> None:
     gone = gate_path(str(tmp_path), TOKEN, "secret")
     for move in (arm, open_):
-        with pytest.raises(Refusal):
+        with pytest.raises(ClusterRefusal):
             move(gone)
     assert gates().shut(clean(gone)) is True
     assert gates().shut(clean(None)) is True
     assert gates().look([gone]) == {}
-    assert gates().remains(gone, Cause.NODE) == Remains(cause=Cause.NODE)
+    assert gates().remains(gone, Cause.NODE) == CleanupResult(cause=Cause.NODE)
     gates().remove(gone)
 
 
@@ -180,7 +180,7 @@ def test_what_a_stopped_broker_does_too_late_opens_no_gate_again(
 def test_a_job_folder_that_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "nowhere", tmp_path / "file"):
-        with pytest.raises(Refusal, match=str(folder)) as caught:
+        with pytest.raises(ClusterRefusal, match=str(folder)) as caught:
             gates().prepare(order(folder))
         assert caught.value.cause is Cause.INVALID
         assert "secret" not in caught.value.detail
@@ -205,7 +205,7 @@ def test_gates_of_a_release_of_before_are_found_and_removed_with_their_folder(
         assert gate == f"{tmp_path}/{folder}/{TOKEN}-secret"
         gates().prepare(replace(order(tmp_path), gate=gate))
         assert oct(Path(gate).parent.stat().st_mode & 0o777) == "0o700"
-        assert gates().look([gate]) == {gate: Marks()}
+        assert gates().look([gate]) == {gate: ComponentRecord()}
         assert gates().shut(clean(gate)) is True
         gates().remove(gate)
         assert list(tmp_path.iterdir()) == []
@@ -223,7 +223,7 @@ def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
             os.mkfifo(Path(gate) / name)
         else:
             (Path(gate) / name).mkdir()
-    assert gates().look([gate])[gate] == Marks(arrived=True, begun=True)
+    assert gates().look([gate])[gate] == ComponentRecord(arrived=True, begun=True)
 
 
 # --- the peers file ---------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_the_peers_file_is_there_before_the_gate_is_open(tmp_path: Path) -> None
 
 def test_it_is_not_written_where_the_gate_stays_shut(tmp_path: Path) -> None:
     gate = at(tmp_path, Position.ABORT)
-    with pytest.raises(Refusal):
+    with pytest.raises(ClusterRefusal):
         open_(gate)
     assert not (Path(gate) / "peers.json").exists()
 
@@ -250,7 +250,7 @@ def test_it_is_not_written_where_the_gate_stays_shut(tmp_path: Path) -> None:
 # --- what components write down ---------------------------------------------------------------
 
 
-def marks(gate: str, **files: str) -> Marks:
+def marks(gate: str, **files: str) -> ComponentRecord:
     for name, content in files.items():
         (Path(gate) / name).write_text(content)
         os.utime(Path(gate) / name, (1000.0, 1000.0))
@@ -258,30 +258,30 @@ def marks(gate: str, **files: str) -> Marks:
 
 
 def test_nothing_yet(tmp_path: Path) -> None:
-    assert marks(at(tmp_path, Position.WAIT)) == Marks()
+    assert marks(at(tmp_path, Position.WAIT)) == ComponentRecord()
 
 
 def test_arrived(tmp_path: Path) -> None:
     found = marks(at(tmp_path, Position.WAIT), arrived="n1 n2\n")
-    assert found == Marks(arrived=True, hosts=("n1", "n2"))
+    assert found == ComponentRecord(arrived=True, hosts=("n1", "n2"))
 
 
 def test_gave_up(tmp_path: Path) -> None:
     found = marks(at(tmp_path, Position.ABORT), arrived="n1\n")
-    assert found == Marks(arrived=True, hosts=("n1",), gave_up=True)
+    assert found == ComponentRecord(arrived=True, hosts=("n1",), gave_up=True)
 
 
 def test_started(tmp_path: Path) -> None:
     found = marks(at(tmp_path, Position.RUN), arrived="n1\n", started="n1\n")
-    assert found == Marks(arrived=True, hosts=("n1",), begun=True, started=1000.0)
+    assert found == ComponentRecord(arrived=True, hosts=("n1",), begun=True, started=1000.0)
 
 
 def test_between_the_two_steps_of_a_start_its_time_is_not_known(tmp_path: Path) -> None:
     """The token file has the time when the gate was made."""
     gate = at(tmp_path, Position.RUN)
     os.utime(Path(gate) / "run", (900.0, 900.0))
-    assert marks(gate) == Marks(begun=True)
-    assert marks(gate, arrived="n1\n") == Marks(arrived=True, hosts=("n1",), begun=True)
+    assert marks(gate) == ComponentRecord(begun=True)
+    assert marks(gate, arrived="n1\n") == ComponentRecord(arrived=True, hosts=("n1",), begun=True)
     left = gates().remains(gate, Cause.NODE)
     assert (left.started, left.start_time) == (True, None)
 
@@ -315,17 +315,17 @@ def test_ended(tmp_path: Path, content: str, code: int | None, signalled: bool) 
 def test_what_remains(tmp_path: Path) -> None:
     gate = at(tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="143 signalled\n")
-    assert gates().remains(gate, Cause.OVERTIME) == Remains(
+    assert gates().remains(gate, Cause.OVERTIME) == CleanupResult(
         True, 1000.0, 1000.0, 143, Cause.OVERTIME
     )
-    assert gates().remains(None, None) == Remains()
+    assert gates().remains(None, None) == CleanupResult()
 
 
 @pytest.mark.parametrize("before", [Position.WAIT, Position.ARMED, Position.GO])
 def test_a_gate_that_was_shut_in_time_says_so(tmp_path: Path, before: Position) -> None:
     gate = at(tmp_path, before)
     assert gates().shut(clean(gate))
-    assert gates().remains(gate, None) == Remains(shut=True)
+    assert gates().remains(gate, None) == CleanupResult(shut=True)
 
 
 def test_a_gate_that_was_shut_too_late_does_not_say_so(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_gate_that_was_shut_too_late_does_not_say_so(tmp_path: Path) -> None:
 def test_an_exit_of_its_own_is_not_a_kill_whatever_its_cluster_calls_it(tmp_path: Path) -> None:
     gate = at(tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="7 \n")
-    assert gates().remains(gate, Cause.EXIT) == Remains(True, 1000.0, 1000.0, 7, None)
+    assert gates().remains(gate, Cause.EXIT) == CleanupResult(True, 1000.0, 1000.0, 7, None)
     assert gates().remains(gate, Cause.KILLED).cause is Cause.KILLED
     marks(gate, ended="143 signalled\n")
     assert gates().remains(gate, Cause.EXIT).cause is Cause.KILLED
@@ -366,7 +366,7 @@ def test_an_armed_one_can_be_opened_on_a_full_disk(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_a_refusal_before_the_gate_is_armed(tmp_path: Path) -> None:
     gate = at(tmp_path, Position.WAIT)
-    with pytest.raises(Refusal, match="No space left") as caught:
+    with pytest.raises(ClusterRefusal, match="No space left") as caught:
         Gates(FullDisk()).introduce(gate, PEERS)
     assert caught.value.cause is Cause.REFUSED
     assert gate not in caught.value.detail, "the gate's name is a secret"

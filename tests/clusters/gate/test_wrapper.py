@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.clusters.port import CleanOrder, ComponentOrder
+from metabroker.clusters.port import CleanRequest, ComponentRequest
 
 from .making import TOKEN, gates, order, positions
 from .running import SECONDS, Running
@@ -48,7 +48,7 @@ def started(shell: list[str]) -> Iterator[list[Running]]:
         running.kill()
 
 
-def single(it: ComponentOrder, shell: list[str], **env: str) -> tuple[int, bytes, bytes]:
+def single(it: ComponentRequest, shell: list[str], **env: str) -> tuple[int, bytes, bytes]:
     """Run a single component to its end."""
     it = replace(it, barrier_seconds=None, peers=it.peers[:1])
     gates().prepare(it)
@@ -226,7 +226,7 @@ def test_a_script_that_bears_with_the_signal_ends_as_it_likes(
 # --- the barrier ------------------------------------------------------------------------------
 
 
-def waiting(it: ComponentOrder, shell: list[str], started: list[Running], **env: str) -> Running:
+def waiting(it: ComponentRequest, shell: list[str], started: list[Running], **env: str) -> Running:
     """A component that has come to the barrier."""
     gates().prepare(it)
     running = Running(it, shell, env)
@@ -342,7 +342,7 @@ def test_undone_it_leaves_and_runs_nothing(
     it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
     running = waiting(it, shell, started)
     if how == "shut":
-        assert gates().shut(CleanOrder(TOKEN, it.gate))
+        assert gates().shut(CleanRequest(TOKEN, it.gate))
     else:
         gates().remove(it.gate)
     assert running.end()[0] == 75

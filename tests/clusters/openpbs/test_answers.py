@@ -6,7 +6,7 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.openpbs.answers import confusing, failure, of_submission
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import Completed
 
 
@@ -31,7 +31,7 @@ from metabroker.clusters.transports.base import Completed
 )
 def test_what_qsub_says(status: int, said: str, meant: Cause) -> None:
     error = failure(Completed(status, "", said), "qsub")
-    assert isinstance(error, Refusal)
+    assert isinstance(error, ClusterRefusal)
     assert error.cause is meant
     assert said in error.detail
 
@@ -50,7 +50,7 @@ def test_what_is_full_for_one_users_own_options_closes_no_cluster(
 ) -> None:
     done = Completed(status, "", "qsub: no")
     error = of_submission(done, own_options=own_options, reserved=reserved)
-    assert isinstance(error, Refusal)
+    assert isinstance(error, ClusterRefusal)
     assert error.cause is meant
 
 
@@ -58,4 +58,4 @@ def test_options_in_whose_echo_the_server_would_seem_not_to_answer_are_refused()
     assert "speaks of its own state" in str(confusing(["-Acannot connect"]))
     assert confusing(["-qshort", "-lmem=1gb", "-Pphysics"]) is None
     lost = of_submission(Completed(255, "", "qsub: End of File"), own_options=True, reserved=False)
-    assert isinstance(lost, Doubt)
+    assert isinstance(lost, UnknownOutcome)

@@ -6,8 +6,8 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.openpbs import operations
-from metabroker.clusters.openpbs.commands import Account
-from metabroker.clusters.port import Doubt
+from metabroker.clusters.openpbs.commands import PbsIdentity
+from metabroker.clusters.port import UnknownOutcome
 from metabroker.clusters.transports.base import Completed
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
 
@@ -15,7 +15,7 @@ from .recorded import case
 from .test_reserving import shown
 from .test_submitting import NO_HISTORY
 
-WHO = Account("mbsvc")
+WHO = PbsIdentity("mbsvc")
 ID = said("37.pbsa\n")
 FIND = f"qselect -x -u mbsvc -N {TOKEN}"
 LIVE = f"qselect -u mbsvc -N {TOKEN}"
@@ -103,7 +103,7 @@ def test_an_end_that_the_broker_has_not_brought_about_is_told_in_words() -> None
 
 @pytest.mark.parametrize("name", ["30/01", "30/11", "70/07", "70/19"])
 def test_a_job_that_cannot_be_ended_is_a_doubt(name: str) -> None:
-    with pytest.raises(Doubt, match="qdel"):
+    with pytest.raises(UnknownOutcome, match="qdel"):
         clean([ID, job("R"), case(name).completed], reservation=False)
 
 
@@ -114,7 +114,7 @@ def test_recorded_answers_to_deleting_a_reservation(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["40/59", "70/15"])
 def test_a_reservation_that_cannot_be_deleted_is_a_doubt(name: str) -> None:
-    with pytest.raises(Doubt, match="pbs_rdel"):
+    with pytest.raises(UnknownOutcome, match="pbs_rdel"):
         clean([said(), shown(), case(name).completed])
 
 
@@ -135,5 +135,5 @@ def test_all_of_a_token_are_deleted_and_nobody_elses() -> None:
 
 
 def test_what_does_not_end_is_not_gone_yet() -> None:
-    with pytest.raises(Doubt, match=f"{TOKEN} is exiting: not gone yet"):
+    with pytest.raises(UnknownOutcome, match=f"{TOKEN} is exiting: not gone yet"):
         clean([ID, job("R"), said(), *[x for _ in range(8) for x in (ID, job("E"))]])

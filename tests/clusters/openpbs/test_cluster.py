@@ -12,7 +12,7 @@ from metabroker.broker.observation import NativeState, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
-from metabroker.clusters.port import CleanOrder, Doubt, Refusal
+from metabroker.clusters.port import CleanRequest, ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import CommandLost, CommandMissing, Completed
 from metabroker.clusters.transports.local import LocalTransport
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
@@ -217,7 +217,7 @@ def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:
         ({"chunk": "mem=2gb:Qlist=y"}, 4),
     ):
         assert look([said(), said(), said(), nodes], cluster(**given)).processors == processors
-    with pytest.raises(Refusal, match="no node is for this queue"):
+    with pytest.raises(ClusterRefusal, match="no node is for this queue"):
         look([said(), said(), said(), nodes], cluster(chunk="Qlist=z"))
 
 
@@ -232,7 +232,7 @@ def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:
     ],
 )  # fmt: skip
 def test_other_systems_that_have_a_qstat_are_refused(answer: Completed, word: str) -> None:
-    with pytest.raises(Refusal, match=word) as caught:
+    with pytest.raises(ClusterRefusal, match=word) as caught:
         drive(cluster().observe(NOW), [CONF, answer], Told())
     assert caught.value.cause is Cause.INVALID
 
@@ -242,19 +242,19 @@ def test_a_look_at_a_server_that_is_down(name: str) -> None:
     answers: list[Answer] = [said(), said(), said(), FREE]
     program = case(name).argv[0]
     place = {"qselect": 0, "pbs_rstat": 2, "pbsnodes": 3}[program]
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         look([*answers[:place], case(name).completed])
     assert caught.value.cause is Cause.UNREACHABLE
 
 
 def test_a_lost_a_missing_and_a_garbled_command() -> None:
-    with pytest.raises(Doubt, match="no answer"):
+    with pytest.raises(UnknownOutcome, match="no answer"):
         look([CommandLost("qselect: no answer within 30 s")])
-    with pytest.raises(Refusal, match="set `bin` or PATH"):
+    with pytest.raises(ClusterRefusal, match="set `bin` or PATH"):
         drive(cluster().observe(NOW), [CONF, CommandMissing("qstat: not found")], Told())
-    with pytest.raises(Doubt, match="qselect"):
+    with pytest.raises(UnknownOutcome, match="qselect"):
         look([said("what\n")])
-    with pytest.raises(Doubt, match="pbs_rstat"):
+    with pytest.raises(UnknownOutcome, match="pbs_rstat"):
         look([said(), said(), said("what\n")])
 
 
@@ -270,7 +270,7 @@ def test_how_a_job_ended_that_its_server_has_forgotten(
     drive(it.submit(order), [said("37.pbsa\n")], Told())
     look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(43)), said(), FREE], it)
     _record(Path(order.gate), "143 signalled\n", seconds)
-    wanted = CleanOrder(TOKEN, order.gate, reservation=False)
+    wanted = CleanRequest(TOKEN, order.gate, reservation=False)
     left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
     assert (left.started, left.exit_code, left.cause) == (True, 143, cause)
 
@@ -284,7 +284,7 @@ def test_a_forgotten_job_without_a_record_is_judged_by_how_long_it_was_seen(tmp_
         look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(began)), said(), FREE], it)
         (gate / "go").rename(gate / "run")
         (gate / "started").write_text("n1\n")
-        left = drive(it.clean(CleanOrder(TOKEN, order.gate, False)), [NO_HISTORY, said()], Told())
+        left = drive(it.clean(CleanRequest(TOKEN, order.gate, False)), [NO_HISTORY, said()], Told())
         assert (left.started, left.exit_code, left.cause) == (True, None, cause)
         it.discard(order.gate)
 
@@ -294,7 +294,7 @@ def test_without_history_the_components_own_record_is_the_exit_code(tmp_path: Pa
     order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
     drive(it.submit(order), [said("37.pbsa\n")], Told())
     _record(Path(order.gate), "3 \n", 1.0)
-    wanted = CleanOrder(TOKEN, order.gate, reservation=False)
+    wanted = CleanRequest(TOKEN, order.gate, reservation=False)
     left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
     assert (left.started, left.exit_code, left.cause) == (True, 3, None)
 
@@ -309,10 +309,10 @@ def _record(gate: Path, text: str, seconds: float) -> None:
 
 def test_a_job_that_was_told_to_end_is_not_told_again_at_once() -> None:
     """Each time PBS would give it as long again before it is killed."""
-    it, order, told = cluster(), CleanOrder(TOKEN, None, reservation=False), Told()
+    it, order, told = cluster(), CleanRequest(TOKEN, None, reservation=False), Told()
     running: list[Answer] = [said("37.pbsa\n"), job("R")]
-    with pytest.raises(Doubt, match="not gone yet"):
+    with pytest.raises(UnknownOutcome, match="not gone yet"):
         drive(it.clean(order), [*running, said(), *running * 8], told)
-    with pytest.raises(Doubt, match="not gone yet"):
+    with pytest.raises(UnknownOutcome, match="not gone yet"):
         drive(it.clean(order), running * 9, told)
     assert [line for line in told.lines if line.startswith("qdel")] == ["qdel 37.pbsa"]

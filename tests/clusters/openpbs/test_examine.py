@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from metabroker.clusters.examination import Finding, Outcome
-from metabroker.clusters.openpbs.commands import Account
+from metabroker.clusters.examination import CheckOutcome, CheckResult
+from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.examine import examine
 from metabroker.clusters.transports.base import Completed
 from tests.clusters.slurm.drive import Told, drive, said
@@ -32,7 +32,7 @@ SERVER_SAYS, QUEUE_SAYS = document("Server", "pbsa", SERVER), document("Queue", 
 NODES = case("53/21").completed  # three of 4 processors
 
 
-def examined(who: Account, *sharing: str) -> tuple[Told, dict[str, Finding]]:
+def examined(who: PbsIdentity, *sharing: str) -> tuple[Told, dict[str, CheckResult]]:
     """Of nodes that are shared so."""
     text = NODES.stdout
     for word in sharing:
@@ -45,8 +45,8 @@ def examined(who: Account, *sharing: str) -> tuple[Told, dict[str, Finding]]:
 
 
 def test_all_is_well_and_what_was_made_is_deleted() -> None:
-    told, found = examined(Account("mbsvc"))
-    assert {finding.outcome for finding in found.values()} == {Outcome.OK}
+    told, found = examined(PbsIdentity("mbsvc"))
+    assert {finding.outcome for finding in found.values()} == {CheckOutcome.OK}
     assert "whole nodes" not in found
     create, delete = told.lines[-2:]
     assert "-N mb-doctor-" in create and delete == "pbs_rdel R1.pbsa"
@@ -54,22 +54,22 @@ def test_all_is_well_and_what_was_made_is_deleted() -> None:
 
 @pytest.mark.parametrize("word", ["default_excl", "default_exclhost", "force_exclhost"])
 def test_nodes_that_are_given_whole_ask_for_whole_nodes(word: str) -> None:
-    _, found = examined(Account("mbsvc"), word)
-    assert found["whole nodes"].outcome is Outcome.WARNING
+    _, found = examined(PbsIdentity("mbsvc"), word)
+    assert found["whole nodes"].outcome is CheckOutcome.WARNING
     assert found["whole nodes"].said.startswith("1 of 3 vnodes")
     assert "set `whole_nodes: 4`" in found["whole nodes"].advice
-    told, found = examined(Account("mbsvc", unit=4), word)
-    assert found["whole nodes"].outcome is Outcome.OK
+    told, found = examined(PbsIdentity("mbsvc", unit=4), word)
+    assert found["whole nodes"].outcome is CheckOutcome.OK
     assert found["reserve"].tried.startswith("pbs_rsub (one node,")
     assert "select=1:ncpus=4:mpiprocs=1 -l place=scatter:excl" in told.lines[-2]
 
 
 def test_whole_nodes_that_are_none_or_of_another_size() -> None:
-    _, found = examined(Account("mbsvc", unit=4))
-    assert found["whole nodes"].outcome is Outcome.WARNING
+    _, found = examined(PbsIdentity("mbsvc", unit=4))
+    assert found["whole nodes"].outcome is CheckOutcome.WARNING
     assert "leave out `whole_nodes`" in found["whole nodes"].advice
-    _, found = examined(Account("mbsvc", unit=8), "default_excl")
-    assert found["whole nodes"].outcome is Outcome.WARNING
+    _, found = examined(PbsIdentity("mbsvc", unit=8), "default_excl")
+    assert found["whole nodes"].outcome is CheckOutcome.WARNING
     assert "set `whole_nodes: 4`" in found["whole nodes"].advice
 
 
@@ -77,7 +77,7 @@ def test_the_vnodes_of_a_host_are_one_node() -> None:
     one = NODES.stdout.replace('"host":\t"n02"', '"host":\t"n01"')
     told = Told()
     nodes = said(one.replace("default_shared", "default_exclhost"))
-    operation = examine(Account("mbsvc"), NOW, reserves=False)
+    operation = examine(PbsIdentity("mbsvc"), NOW, reserves=False)
     answers = [TIME, VERSION, said(), said(), said(), nodes, HOST, SERVER_SAYS, QUEUE_SAYS]
     found = drive(operation, answers, told)
     (whole,) = [finding for finding in found if finding.check == "whole nodes"]
@@ -92,7 +92,7 @@ def told_of(
     nodes: str = NODES.stdout,
     made: Completed | None = None,
     time: Completed = TIME,
-) -> dict[str, Finding]:
+) -> dict[str, CheckResult]:
     """What is found where these attributes are other ones."""
     shown = (
         queue if isinstance(queue, Completed) else document("Queue", "workq", QUEUE | (queue or {}))
@@ -102,8 +102,8 @@ def told_of(
         document("Server", "pbsa", SERVER | (server or {})), shown,
         *([said("R1.pbsa CONFIRMED\n"), said()] if made is None else [made]),
     ]  # fmt: skip
-    found = drive(examine(Account(who), NOW, reserves=True), answers, Told())
-    return {f.check: f for f in found if f.outcome is not Outcome.OK}
+    found = drive(examine(PbsIdentity(who), NOW, reserves=True), answers, Told())
+    return {f.check: f for f in found if f.outcome is not CheckOutcome.OK}
 
 
 DENIED = Completed(247, "", "pbs_rsub: Requested user is not allowed to reserve\n")
@@ -173,21 +173,21 @@ def test_root_needs_acl_roots() -> None:
 )
 def test_a_queue_that_does_not_run_jobs(queue: dict[str, str] | Completed, advice: str) -> None:
     found = told_of(queue=queue)
-    assert found["queue"].outcome is Outcome.MISSING and advice in found["queue"].advice
+    assert found["queue"].outcome is CheckOutcome.MISSING and advice in found["queue"].advice
 
 
 def test_nodes_that_run_no_jobs_are_named() -> None:
     down = NODES.stdout.replace('"state":\t"free"', '"state":\t"down"', 1)
     found = told_of(nodes=down)["nodes"]
-    assert found.outcome is Outcome.WARNING
+    assert found.outcome is CheckOutcome.WARNING
     assert "1 of 3 vnodes are down: n01" in found.said and "pbs_mom" in found.advice
     offline = NODES.stdout.replace('"state":\t"free"', '"state":\t"offline"')
     found = told_of(nodes=offline)["nodes"]
-    assert found.outcome is Outcome.MISSING
+    assert found.outcome is CheckOutcome.MISSING
     assert "3 of 3 vnodes are offline" in found.said and "pbsnodes -r" in found.advice
 
 
 def test_a_clock_is_looked_at_before_anything_that_may_be_slow() -> None:
-    told, _ = examined(Account("mbsvc"))
+    told, _ = examined(PbsIdentity("mbsvc"))
     assert told.lines[0] == "date +%s"
     assert told_of(time=said("1795236300\n"))["clock"].said.endswith("+76 s")

@@ -9,26 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.clusters.openpbs.known import Known
-from metabroker.clusters.openpbs.pacing import HostPorts, Pace
-from metabroker.clusters.openpbs.ports import KEPT, PortBudget, Shares, Use
+from metabroker.clusters.openpbs.pacing import HostPorts, PbsPace
+from metabroker.clusters.openpbs.ports import KEPT, PortBudget, PortLimits, PortUse
 from metabroker.clusters.operation import Operation, Pause, command
 from metabroker.clusters.transports.base import Command
 from tests.clusters.slurm.drive import Told, drive, said
 
-SHARES = Shares(most=20, looks=8, work=10)
+SHARES = PortLimits(most=20, looks=8, work=10)
 STEPS = st.lists(
-    st.tuples(st.sampled_from(Use), st.integers(1, 6), st.sampled_from([0.0, 0.1, 1.0, 9.0, 61.0])),
+    st.tuples(
+        st.sampled_from(PortUse), st.integers(1, 6), st.sampled_from([0.0, 0.1, 1.0, 9.0, 61.0])
+    ),
     max_size=200,
 )
 
 
-def taken(budget: PortBudget, use: Use, ports: int, now: float = 0.0) -> int:
+def taken(budget: PortBudget, use: PortUse, ports: int, now: float = 0.0) -> int:
     """How often so many may be used in one moment, or as soon as the pace allows it."""
     count, later = 0, now
     while later < now + KEPT:
         left = budget.take(use, ports, later)
         count += left == 0.0
-        if left and use is Use.LOOK:
+        if left and use is PortUse.LOOK:
             break
         later += left
     return count
@@ -38,7 +40,7 @@ def test_work_is_spread_before_there_is_none_left() -> None:
     begun: list[float] = []
     budget, now = PortBudget(), 0.0
     while len(begun) < 600:
-        left = budget.take(Use.WORK, 1, now)
+        left = budget.take(PortUse.WORK, 1, now)
         begun += [] if left else [now]
         now += left
     gaps = [later - before for before, later in pairwise(begun)]
@@ -49,37 +51,37 @@ def test_work_is_spread_before_there_is_none_left() -> None:
 
 def test_looks_are_kept_within_their_share_where_there_is_other_work() -> None:
     budget = PortBudget(SHARES)
-    assert taken(budget, Use.LOOK, 4) == 2
-    assert taken(budget, Use.WORK, 1) == 12
+    assert taken(budget, PortUse.LOOK, 4) == 2
+    assert taken(budget, PortUse.WORK, 1) == 12
     # A minute later all are free again.
-    assert taken(budget, Use.LOOK, 4, KEPT + 1.0) == 2
+    assert taken(budget, PortUse.LOOK, 4, KEPT + 1.0) == 2
 
 
 def test_jobs_leave_looks_their_share_and_looks_leave_jobs_theirs() -> None:
     budget = PortBudget(SHARES)
-    assert taken(budget, Use.WORK, 1) == 12
-    assert taken(budget, Use.LOOK, 4) == 2
+    assert taken(budget, PortUse.WORK, 1) == 12
+    assert taken(budget, PortUse.LOOK, 4) == 2
     budget = PortBudget(SHARES)
-    assert taken(budget, Use.LOOK, 1) == 10
-    assert taken(budget, Use.WORK, 1) == 10
+    assert taken(budget, PortUse.LOOK, 1) == 10
+    assert taken(budget, PortUse.WORK, 1) == 10
 
 
 def test_it_is_told_when_to_ask_again() -> None:
     budget = PortBudget(SHARES)
     for second in range(2):
-        assert budget.take(Use.LOOK, 4, float(second)) == 0.0
-    assert budget.take(Use.LOOK, 4, 20.0) == KEPT + 1.0 - 20.0
-    assert budget.take(Use.LOOK, 4, KEPT + 1.0) == 0.0
+        assert budget.take(PortUse.LOOK, 4, float(second)) == 0.0
+    assert budget.take(PortUse.LOOK, 4, 20.0) == KEPT + 1.0 - 20.0
+    assert budget.take(PortUse.LOOK, 4, KEPT + 1.0) == 0.0
 
 
 def test_a_look_that_takes_more_than_its_share_is_made_alone() -> None:
     budget = PortBudget(SHARES)
-    assert taken(budget, Use.LOOK, 30) == 1
+    assert taken(budget, PortUse.LOOK, 30) == 1
 
 
 @given(steps=STEPS)
 def test_there_are_never_more_than_the_most_and_nobody_waits_longer_than_a_minute(
-    steps: list[tuple[Use, int, float]],
+    steps: list[tuple[PortUse, int, float]],
 ) -> None:
     budget, now = PortBudget(SHARES), 0.0
     for use, ports, later in steps:
@@ -88,7 +90,7 @@ def test_there_are_never_more_than_the_most_and_nobody_waits_longer_than_a_minut
         assert budget.used <= SHARES.most
         assert left <= KEPT + 1.0
     now += KEPT + 1.0
-    assert budget.take(Use.WORK, 1, now) == 0.0 and budget.take(Use.LOOK, 6, now) == 0.0
+    assert budget.take(PortUse.WORK, 1, now) == 0.0 and budget.take(PortUse.LOOK, 6, now) == 0.0
 
 
 class Clock:
@@ -109,7 +111,7 @@ def two() -> Operation[str]:
     return first.stdout + second.stdout
 
 
-def paced(pace: Pace, conf: str) -> tuple[str, Told]:
+def paced(pace: PbsPace, conf: str) -> tuple[str, Told]:
     """A look, then an operation."""
     told = Told()
     drive(pace.looking(4), [said(conf)], told)
@@ -117,16 +119,16 @@ def paced(pace: Pace, conf: str) -> tuple[str, Told]:
 
 
 def test_commands_wait_for_ports_of_their_host_whatever_server_they_ask() -> None:
-    ports = HostPorts(PortBudget(Shares(most=6, looks=4, work=2)), Clock())
-    assert paced(Pace(ports), "")[0] == "ab"
-    text, told = paced(Pace(ports), "PBS_AUTH_METHOD=resvport\n")
+    ports = HostPorts(PortBudget(PortLimits(most=6, looks=4, work=2)), Clock())
+    assert paced(PbsPace(ports), "")[0] == "ab"
+    text, told = paced(PbsPace(ports), "PBS_AUTH_METHOD=resvport\n")
     assert text == "ab" and told.pauses > 0
 
 
 @pytest.mark.parametrize("conf", ["PBS_AUTH_METHOD=munge\n", "PBS_AUTH_METHOD=MUNGE\n"])
 def test_where_clients_prove_who_asks_by_munge_nothing_waits(conf: str) -> None:
-    ports = HostPorts(PortBudget(Shares(most=1, looks=1, work=0)), Clock())
-    pace = Pace(ports)
+    ports = HostPorts(PortBudget(PortLimits(most=1, looks=1, work=0)), Clock())
+    pace = PbsPace(ports)
     for _ in range(2):
         told = Told()
         drive(pace.looking(4), [said(conf)] if _ == 0 else [], told)
@@ -135,9 +137,9 @@ def test_where_clients_prove_who_asks_by_munge_nothing_waits(conf: str) -> None:
 
 
 def test_a_wait_is_in_short_pauses_so_that_it_can_be_ended() -> None:
-    ports = HostPorts(PortBudget(Shares(most=1, looks=0, work=1)), Clock())
-    ports.take(Use.WORK, 1)
-    step = next(Pace(ports).working(one()))
+    ports = HostPorts(PortBudget(PortLimits(most=1, looks=0, work=1)), Clock())
+    ports.take(PortUse.WORK, 1)
+    step = next(PbsPace(ports).working(one()))
     assert isinstance(step, Pause) and step.seconds <= 5.0
 
 

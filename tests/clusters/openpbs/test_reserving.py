@@ -6,15 +6,15 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.openpbs import reserving
-from metabroker.clusters.openpbs.commands import Account
-from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
+from metabroker.clusters.openpbs.commands import PbsIdentity
+from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import CommandLost, Completed
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, failed, said
 
 from .recorded import case
 
-WHO = Account("mbsvc")
-ORDER = ReserveOrder(TOKEN, 4, 600)
+WHO = PbsIdentity("mbsvc")
+ORDER = ReserveRequest(TOKEN, 4, 600)
 NOW = 1795236222  # Sat Nov 21 04:43:42 2026
 SERVER = said(f"{NOW}\n")
 CONFIRMED = said("R112.pbsa CONFIRMED\n")
@@ -57,8 +57,8 @@ def reserve(answers: list[Answer], ahead: float = 0.0) -> tuple[list[str], float
     return told.lines, found
 
 
-def refused(answers: list[Answer]) -> Refusal:
-    with pytest.raises(Refusal) as caught:
+def refused(answers: list[Answer]) -> ClusterRefusal:
+    with pytest.raises(ClusterRefusal) as caught:
         reserve(answers)
     return caught.value
 
@@ -71,7 +71,7 @@ def test_it_begins_a_few_seconds_ahead_and_is_made_when_it_is_confirmed() -> Non
 
 def test_chunks_have_what_the_configuration_says() -> None:
     told = Told()
-    who = Account("mbsvc", chunk="mem=2gb:Qlist=fast")
+    who = PbsIdentity("mbsvc", chunk="mem=2gb:Qlist=fast")
     drive(reserving.reserve(who, ORDER, 0.0), [NONE, SERVER, CONFIRMED, shown()], told)
     assert "select=4:ncpus=1:mem=2gb:Qlist=fast" in told.commands[2].argv
 
@@ -160,17 +160,17 @@ def test_what_was_made_and_is_not_what_was_asked_for_does_not_count() -> None:
 def test_whether_it_was_made_may_not_be_known() -> None:
     with pytest.raises(CommandLost):
         reserve([NONE, SERVER, CommandLost("pbs_rsub: no answer within 30 s")])
-    with pytest.raises(Doubt):
+    with pytest.raises(UnknownOutcome):
         reserve([NONE, SERVER, failed("pbs_rsub: communication failure\n", 1)])
     # It succeeds where it has not even read where the server is.
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         reserve([case("70/25").completed])
     assert caught.value.cause is Cause.UNREACHABLE
 
 
 def test_whole_nodes_are_reserved_as_such() -> None:
     told = Told()
-    who, order = Account("mbsvc", unit=2), ReserveOrder(TOKEN, 4, 600)
+    who, order = PbsIdentity("mbsvc", unit=2), ReserveRequest(TOKEN, 4, 600)
     drive(reserving.reserve(who, order, 0.0), [NONE, SERVER, CONFIRMED, shown()], told)
     assert "select=2:ncpus=2:mpiprocs=2" in told.commands[2].argv
     assert "place=scatter:excl" in told.commands[2].argv

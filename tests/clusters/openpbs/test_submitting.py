@@ -11,15 +11,15 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.openpbs import operations
-from metabroker.clusters.openpbs.commands import Account
-from metabroker.clusters.port import ComponentOrder, Doubt, Refusal
+from metabroker.clusters.openpbs.commands import PbsIdentity
+from metabroker.clusters.port import ClusterRefusal, ComponentRequest, UnknownOutcome
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
 
 from .recorded import case
 from .test_reserving import shown
 
-WHO = Account("mbsvc")
-ORDER = ComponentOrder(
+WHO = PbsIdentity("mbsvc")
+ORDER = ComponentRequest(
     token=TOKEN,
     gate="/work/.metabroker/gate",
     processors=16,
@@ -40,14 +40,14 @@ NO_HISTORY = said("", "qselect: PBS is not configured to maintain job history \n
 
 
 def submit(
-    answers: list[Answer], order: ComponentOrder = ORDER, who: Account = WHO
+    answers: list[Answer], order: ComponentRequest = ORDER, who: PbsIdentity = WHO
 ) -> tuple[Told, str]:
     told = Told()
     found = drive(operations.submit(who, order, b"#!/bin/sh\ntrue\n"), answers, told)
     return told, found.native_id
 
 
-def argv(order: ComponentOrder = ORDER, who: Account = WHO) -> str:
+def argv(order: ComponentRequest = ORDER, who: PbsIdentity = WHO) -> str:
     return " ".join(submit([said("7.pbsa\n")], order, who)[0].commands[-1].argv)
 
 
@@ -59,14 +59,14 @@ def test_the_command() -> None:
 
 
 def test_what_the_configuration_says() -> None:
-    who = Account("mbsvc", "workq", "acct", "proj", "mem=2gb")
+    who = PbsIdentity("mbsvc", "workq", "acct", "proj", "mem=2gb")
     assert argv(who=who).endswith(
         "-l select=16:ncpus=1:mem=2gb -l place=free -l walltime=601 -A acct -P proj -q workq"
     )
 
 
 def test_users_own_options_come_first_and_ours_win() -> None:
-    who = Account("mbsvc", "workq", "acct")
+    who = PbsIdentity("mbsvc", "workq", "acct")
     line = argv(replace(ORDER, native=("-qlong", "-p5", "-Ame")), who)
     assert line.startswith(f"qsub -f -C  -m n -qlong -p5 -Ame -N {TOKEN}")
     assert "workq" not in line and "acct" not in line
@@ -74,7 +74,7 @@ def test_users_own_options_come_first_and_ours_win() -> None:
 
 def test_into_a_reservation_by_its_queues_short_name() -> None:
     order = replace(ORDER, reservation=True, native=("-qlong",))
-    told, _ = submit([shown(), said("7.pbsa\n")], order, Account("mbsvc", "workq"))
+    told, _ = submit([shown(), said("7.pbsa\n")], order, PbsIdentity("mbsvc", "workq"))
     assert told.lines[0] == "pbs_rstat -F"
     assert told.lines[1].endswith("-q R112")
 
@@ -82,7 +82,7 @@ def test_into_a_reservation_by_its_queues_short_name() -> None:
 def test_a_reservation_that_is_gone() -> None:
     order = replace(ORDER, reservation=True)
     for listed in (said(), shown(owner="mallory"), shown(name="other")):
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(ClusterRefusal) as caught:
             submit([listed], order)
         assert caught.value.cause is Cause.LOST
 
@@ -146,7 +146,7 @@ def test_somebody_elses_job_of_that_name_is_not_adopted() -> None:
     ],
 )
 def test_recorded_refusals(name: str, cause: Cause) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         submit([case(name).completed])
     assert caught.value.cause is cause
     assert caught.value.detail.startswith("qsub: ")
@@ -155,7 +155,7 @@ def test_recorded_refusals(name: str, cause: Cause) -> None:
 def test_an_answer_without_a_number_is_a_doubt() -> None:
     with pytest.raises(Garbled):
         submit([said("submitted\n")])
-    with pytest.raises(Doubt):
+    with pytest.raises(UnknownOutcome):
         submit([said(rc=163)])
 
 
@@ -169,13 +169,13 @@ def test_an_answer_without_a_number_is_a_doubt() -> None:
     ],
 )
 def test_whole_nodes_have_as_many_places_as_were_asked_for(processors: int, select: str) -> None:
-    who = Account("mbsvc", chunk="mem=2gb", unit=48)
+    who = PbsIdentity("mbsvc", chunk="mem=2gb", unit=48)
     line = argv(replace(ORDER, processors=processors), who)
     assert f"-l select={select} -l place=scatter:excl " in line
 
 
 def test_options_of_the_cluster_come_before_the_users_own() -> None:
-    who = Account("mbsvc", native=("-lsoftware=matlab",))
+    who = PbsIdentity("mbsvc", native=("-lsoftware=matlab",))
     assert argv(replace(ORDER, native=("-p5",)), who).startswith(
         "qsub -f -C  -m n -lsoftware=matlab -p5 "
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.clusters.port import CleanOrder, Marks
+from metabroker.clusters.port import CleanRequest, ComponentRecord
 from metabroker.clusters.simulated.actor import Actor
 from metabroker.clusters.transports.local_files import LocalFiles
 from tests.clusters.gate.making import TOKEN, gates, order, positions
@@ -45,7 +45,7 @@ SITUATIONS: dict[str, tuple[int | None, int, Move, Move]] = {
     "single, gone": (None, 0, shutil.rmtree, nothing),
     "opened": (60, 0, nothing, arm_and_open),
     "opened, fails": (60, 7, nothing, arm_and_open),
-    "undone": (60, 0, nothing, lambda gate: gates().shut(CleanOrder(TOKEN, gate))),
+    "undone": (60, 0, nothing, lambda gate: gates().shut(CleanRequest(TOKEN, gate))),
     "gone": (60, 0, nothing, shutil.rmtree),
     "another ran": (60, 0, nothing, put("run")),
     "gives up": (0, 0, nothing, nothing),
@@ -56,7 +56,7 @@ SITUATIONS: dict[str, tuple[int | None, int, Move, Move]] = {
 }
 
 
-def what_is_left(gate: str) -> tuple[set[str], Marks | None]:
+def what_is_left(gate: str) -> tuple[set[str], ComponentRecord | None]:
     found = gates().look([gate]).get(gate)
     if found is not None:
         times = {"started": found.started is not None, "ended": found.ended is not None}
@@ -69,7 +69,9 @@ def what_is_left(gate: str) -> tuple[set[str], Marks | None]:
     return (positions(gate) if Path(gate).exists() else set(), found)
 
 
-def played(folder: Path, situation: str) -> tuple[int | None, tuple[set[str], Marks | None]]:
+def played(
+    folder: Path, situation: str
+) -> tuple[int | None, tuple[set[str], ComponentRecord | None]]:
     patience, code, before, then = SITUATIONS[situation]
     folder.mkdir()
     it = order(folder, patience=patience)
@@ -87,7 +89,9 @@ def played(folder: Path, situation: str) -> tuple[int | None, tuple[set[str], Ma
     return actor.over, what_is_left(it.gate)
 
 
-def really_run(folder: Path, situation: str) -> tuple[int | None, tuple[set[str], Marks | None]]:
+def really_run(
+    folder: Path, situation: str
+) -> tuple[int | None, tuple[set[str], ComponentRecord | None]]:
     patience, code, before, then = SITUATIONS[situation]
     folder.mkdir()
     it = order(folder, script=f"#!/bin/sh\nexit {code}\n".encode(), patience=patience)

@@ -18,13 +18,13 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.operation import Operation, R, carry_out
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    Doubt,
-    Marks,
-    Refusal,
-    Remains,
-    ReserveOrder,
+    CleanRequest,
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRecord,
+    ComponentRequest,
+    ReserveRequest,
+    UnknownOutcome,
 )
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions, processes
 from metabroker.clusters.transports.local import LocalTransport
@@ -38,10 +38,10 @@ def do(operation: Operation[R]) -> R:
     return carry_out(operation, LOCAL)
 
 
-def clean(cluster: SimulatedCluster, order: CleanOrder) -> Remains:
+def clean(cluster: SimulatedCluster, order: CleanRequest) -> CleanupResult:
     """Asked again, as the broker does, while it is not gone yet."""
     for _ in range(20):
-        with contextlib.suppress(Doubt):
+        with contextlib.suppress(UnknownOutcome):
             return do(cluster.clean(order))
     return do(cluster.clean(order))
 
@@ -50,7 +50,7 @@ def token(number: int) -> str:
     return f"mb-abcdef01-{number}-1-0"
 
 
-def order(folder: Path, number: int = 1, **given: object) -> ComponentOrder:
+def order(folder: Path, number: int = 1, **given: object) -> ComponentRequest:
     it = replace(plain_order(folder, patience=None), processors=4, **given)  # type: ignore[arg-type]
     return replace(it, token=token(number), gate=gate_path(str(folder), token(number), "s"))
 
@@ -71,7 +71,7 @@ class Made:
         for number in range(1, 6):
             with_all = self.clusters[-1] if self.clusters else None
             if with_all is not None:
-                clean(with_all, CleanOrder(token(number)))
+                clean(with_all, CleanRequest(token(number)))
         for cluster in self.clusters:
             cluster.close()
 
@@ -87,8 +87,8 @@ def look(cluster: SimulatedCluster) -> Snapshot:
     return do(cluster.observe(5.0))
 
 
-def marks(cluster: SimulatedCluster, it: ComponentOrder) -> Marks:
-    return cluster.look([it.gate]).get(it.gate, Marks())
+def marks(cluster: SimulatedCluster, it: ComponentRequest) -> ComponentRecord:
+    return cluster.look([it.gate]).get(it.gate, ComponentRecord())
 
 
 def until(what: Callable[[], bool]) -> None:
@@ -112,7 +112,7 @@ def test_a_job_from_its_submission_to_its_end(tmp_path: Path, made: Made, run: b
     assert (seen.native_id, seen.word, seen.cause) == (done.native_id, "COMPLETED", None)
     if run:
         assert (tmp_path / "out").read_text() == "hello\n"
-    left = clean(cluster, CleanOrder(it.token, it.gate))
+    left = clean(cluster, CleanRequest(it.token, it.gate))
     assert (left.started, left.exit_code, left.cause) == (True, 0, None)
     cluster.discard(it.gate)
     assert not Path(it.gate).exists()
@@ -121,17 +121,17 @@ def test_a_job_from_its_submission_to_its_end(tmp_path: Path, made: Made, run: b
 def test_processors_are_counted(tmp_path: Path, made: Made) -> None:
     cluster = made()
     assert (look(cluster).processors, look(cluster).usable, look(cluster).busy) == (16, 16, 0)
-    do(cluster.reserve(ReserveOrder(token(1), 10, 60)))
+    do(cluster.reserve(ReserveRequest(token(1), 10, 60)))
     seen = look(cluster)
     assert (seen.busy, seen.ours, seen.reservations[token(1)].processors) == (
         10, {token(1): 10}, 10,
     )  # fmt: skip
-    with pytest.raises(Refusal) as caught:
-        do(cluster.reserve(ReserveOrder(token(2), 7, 60)))
+    with pytest.raises(ClusterRefusal) as caught:
+        do(cluster.reserve(ReserveRequest(token(2), 7, 60)))
     assert caught.value.cause is Cause.BUSY
-    do(cluster.reserve(ReserveOrder(token(1), 10, 60)))
+    do(cluster.reserve(ReserveRequest(token(1), 10, 60)))
     assert look(cluster).busy == 10, "the same again is the same"
-    clean(cluster, CleanOrder(token(1)))
+    clean(cluster, CleanRequest(token(1)))
     assert look(cluster).busy == 0
 
 
@@ -143,7 +143,7 @@ def test_cancelled_nothing_of_it_is_left(tmp_path: Path, made: Made, run: bool) 
     until(lambda: marks(cluster, it).started is not None)
     if run:
         until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
-    left = clean(cluster, CleanOrder(it.token, it.gate))
+    left = clean(cluster, CleanRequest(it.token, it.gate))
     assert left.started and left.cause is Cause.KILLED
     assert look(cluster).busy == 0
     if run:
@@ -157,7 +157,7 @@ def test_a_script_that_bears_with_sigterm_is_killed(tmp_path: Path, made: Made) 
     it = order(tmp_path, script=script)
     do(cluster.submit(it))
     until(lambda: (tmp_path / "up").exists())
-    left = clean(cluster, CleanOrder(it.token, it.gate))
+    left = clean(cluster, CleanRequest(it.token, it.gate))
     assert left.started and left.exit_code is None and left.cause is Cause.KILLED
 
 
@@ -209,7 +209,7 @@ def test_after_a_restart_it_is_as_it_was(tmp_path: Path, made: Made) -> None:
         tmp_path, script=b"#!/bin/sh\n: > up\nuntil [ -e go ]; do sleep 0.02; done\nexit 3\n"
     )
     do(cluster.submit(it))
-    do(cluster.reserve(ReserveOrder(token(2), 6, 600)))
+    do(cluster.reserve(ReserveRequest(token(2), 6, 600)))
     until(lambda: (tmp_path / "up").exists())
     before = look(cluster)
     cluster.close()
@@ -264,7 +264,7 @@ def test_processes_of_a_daemon_that_was_killed_are_adopted(tmp_path: Path, made:
     (tmp_path / "go").write_text("")
     until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
     assert (tmp_path / "pids").read_text().count("\n") == 1, "it was not started again"
-    assert clean(cluster, CleanOrder(it.token, it.gate)).exit_code == 5
+    assert clean(cluster, CleanRequest(it.token, it.gate)).exit_code == 5
 
 
 def test_a_child_of_the_shell_is_not_taken_for_the_process(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_damaged_state_file_is_an_empty_cluster(tmp_path: Path, made: Made, co
     state.write_text(content)
     cluster = made()
     assert (look(cluster).processors, look(cluster).busy) == (16, 0)
-    do(cluster.reserve(ReserveOrder(token(1), 4, 60)))
+    do(cluster.reserve(ReserveRequest(token(1), 4, 60)))
     cluster.close()
     assert look(made()).busy == 4
 
@@ -308,7 +308,7 @@ def test_what_cannot_be_ended_is_not_gone_yet(
     it = order(tmp_path, script=b"#!/bin/sh\ntrap '' TERM\n: > up\nwhile :; do sleep 0.1; done\n")
     do(cluster.submit(it))
     until(lambda: (tmp_path / "up").exists())
-    with pytest.raises(Doubt) as caught:
-        do(cluster.clean(CleanOrder(it.token, it.gate)))
+    with pytest.raises(UnknownOutcome) as caught:
+        do(cluster.clean(CleanRequest(it.token, it.gate)))
     assert not caught.value.fenced
     monkeypatch.undo()

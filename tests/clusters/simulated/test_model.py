@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from metabroker.clusters.simulated.model import Denied, Job, Model, State, of_names
+from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State, of_names
 
 SIZE = 32
 SIZES = st.integers(1, SIZE + 4)
@@ -35,7 +35,7 @@ class Machine(RuleBasedStateMachine):
         self.count = 0
 
     @rule(target=jobs, processors=SIZES, limit=st.integers(1, 100))
-    def submit(self, processors: int, limit: int) -> Job | None:
+    def submit(self, processors: int, limit: int) -> SimulatedJob | None:
         try:
             return self.model.submit("local", processors, limit, self.now)
         except Denied as denied:
@@ -57,7 +57,7 @@ class Machine(RuleBasedStateMachine):
         return name
 
     @rule(target=jobs, name=reservations, processors=SIZES)
-    def submit_into(self, name: str | None, processors: int) -> Job | None:
+    def submit_into(self, name: str | None, processors: int) -> SimulatedJob | None:
         if name is None:
             return None
         there = self.model.reservations.get(name)
@@ -80,7 +80,7 @@ class Machine(RuleBasedStateMachine):
             assert name not in self.model.reservations
 
     @rule(job=jobs, state=st.sampled_from([s for s in State if s.ended]))
-    def end(self, job: Job | None, state: State) -> None:
+    def end(self, job: SimulatedJob | None, state: State) -> None:
         if job is None:
             return
         before = (job.state, job.end_time)

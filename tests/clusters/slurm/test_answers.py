@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.slurm.answers import confusing, failure, of_submission
 from metabroker.clusters.transports.base import Completed
 
@@ -52,7 +52,7 @@ def test_recorded_failures(case: recorded.Case) -> None:
     ):
         meant = {Cause.INVALID, Cause.REFUSED}
     error = failure(case.completed, case.argv[0])
-    found = DOUBT if isinstance(error, Doubt) else error.cause
+    found = DOUBT if isinstance(error, UnknownOutcome) else error.cause
     assert found in meant, error.detail
     assert error.detail.startswith(f"{case.argv[0]}: ")
     assert len(error.detail) > len(case.argv[0]) + 4
@@ -136,7 +136,7 @@ def test_without_munge_the_line_that_says_so_is_told(release: str) -> None:
 )
 def test_other_words(said: str, meant: Cause | None) -> None:
     error = failure(Completed(1, "", said), "sbatch")
-    assert (DOUBT if isinstance(error, Doubt) else error.cause) is meant
+    assert (DOUBT if isinstance(error, UnknownOutcome) else error.cause) is meant
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_is_full_for_one_users_own_options_closes_no_cluster(
 ) -> None:
     done = Completed(1, "", f"sbatch: error: Batch job submission failed: {said}")
     error = of_submission(done, own_options=own_options, reserved=reserved)
-    assert isinstance(error, Refusal)
+    assert isinstance(error, ClusterRefusal)
     assert error.cause is meant
 
 
@@ -168,7 +168,7 @@ def test_options_in_whose_echo_the_cluster_would_seem_to_speak_are_refused(optio
 
 def test_a_failure_without_a_word_tells_its_exit_status() -> None:
     error = failure(Completed(7, " \n", "\n"), "sbatch")
-    assert isinstance(error, Refusal)
+    assert isinstance(error, ClusterRefusal)
     assert error.detail == "sbatch: exit status 7"
 
 

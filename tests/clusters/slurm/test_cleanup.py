@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import Doubt
+from metabroker.clusters.port import UnknownOutcome
 from metabroker.clusters.slurm import operations
-from metabroker.clusters.slurm.operations import Account
+from metabroker.clusters.slurm.operations import SlurmIdentity
 
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, failed, job, said
 
-WHO = Account("mbsvc")
+WHO = SlurmIdentity("mbsvc")
 FIND = f"squeue -h -r -t all -u mbsvc -n {TOKEN} -o JOBS"
 CANCEL = f"scancel -u mbsvc -n {TOKEN}"
 DELETE = f"scontrol delete ReservationName={TOKEN}"
@@ -77,9 +77,9 @@ def test_its_clusters_word_on_how_it_ended(state: str, cause: Cause | None) -> N
 
 
 def test_what_does_not_end_is_not_gone_yet() -> None:
-    with pytest.raises(Doubt, match=f"{TOKEN} is COMPLETING: not gone yet"):
+    with pytest.raises(UnknownOutcome, match=f"{TOKEN} is COMPLETING: not gone yet"):
         clean([said(job("RUNNING")), said(), *[said(job("COMPLETING"))] * 29])
-    with pytest.raises(Doubt, match=f"{TOKEN}: not gone yet"):
+    with pytest.raises(UnknownOutcome, match=f"{TOKEN}: not gone yet"):
         clean([x for _ in range(30) for x in (said(), IN_USE)])
 
 
@@ -92,9 +92,9 @@ def test_recorded_answers_to_deleting(release: str) -> None:
     running = cases["delete in use by a running job"].completed
     clean([said(), in_use, said(), running, said(), said()])
     for trouble in ("frozen", "down"):
-        with pytest.raises(Doubt):
+        with pytest.raises(UnknownOutcome):
             clean([said(), cases[f"delete: controller {trouble}"].completed])
-    with pytest.raises(Doubt):
+    with pytest.raises(UnknownOutcome):
         clean([said(), cases["delete as no operator"].completed])
 
 
@@ -104,7 +104,7 @@ def test_recorded_answers_to_cancelling(release: str) -> None:
     done = cases["scancel a running job"].completed
     clean([said(job("RUNNING")), done, said(), said()])
     for case in ("scancel: controller frozen", "scancel: controller down", "scancel another's job"):
-        with pytest.raises(Doubt):
+        with pytest.raises(UnknownOutcome):
             clean([said(job("RUNNING")), cases[case].completed])
 
 

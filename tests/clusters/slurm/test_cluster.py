@@ -10,12 +10,12 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Position, gate_path
 from metabroker.clusters.port import (
-    CleanOrder,
-    ComponentOrder,
-    Doubt,
+    CleanRequest,
+    ClusterRefusal,
+    ComponentRequest,
     Peer,
-    Refusal,
-    ReserveOrder,
+    ReserveRequest,
+    UnknownOutcome,
 )
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import CommandLost, CommandMissing
@@ -75,7 +75,7 @@ def test_an_unknown_partition() -> None:
         NO_RESERVATIONS,
         said("slurm 24.11.5"),
     ]
-    with pytest.raises(Refusal, match=r"no node is in the partition \(nowhere\)"):
+    with pytest.raises(ClusterRefusal, match=r"no node is in the partition \(nowhere\)"):
         drive(cluster(partition="nowhere").observe(5.0), answers, Told())
 
 
@@ -83,25 +83,25 @@ def test_an_unknown_partition() -> None:
 @pytest.mark.parametrize("trouble", ["controller down", "controller frozen", "no munged"])
 def test_a_look_that_fails(release: str, trouble: str) -> None:
     answer = recorded.cases(release)[f"squeue: {trouble}"].completed
-    with pytest.raises((Refusal, Doubt)):
+    with pytest.raises((ClusterRefusal, UnknownOutcome)):
         drive(cluster().observe(5.0), [answer], Told())
 
 
 def test_a_lost_a_missing_and_a_garbled_command() -> None:
     it = cluster()
-    with pytest.raises(Doubt, match="no answer within 30 s"):
+    with pytest.raises(UnknownOutcome, match="no answer within 30 s"):
         drive(it.observe(5.0), [CommandLost("squeue: no answer within 30 s")], Told())
-    with pytest.raises(Refusal, match="set `bin` or PATH") as caught:
+    with pytest.raises(ClusterRefusal, match="set `bin` or PATH") as caught:
         drive(it.observe(5.0), [CommandMissing("squeue: not found")], Told())
     assert caught.value.cause is Cause.UNREACHABLE
-    with pytest.raises(Doubt, match="squeue: 1 columns"):
+    with pytest.raises(UnknownOutcome, match="squeue: 1 columns"):
         drive(it.observe(5.0), [said("hello\n")], Told())
-    with pytest.raises(Doubt):
-        drive(it.reserve(ReserveOrder(TOKEN, 4, 60)), [CommandLost("scontrol: cut")], Told())
+    with pytest.raises(UnknownOutcome):
+        drive(it.reserve(ReserveRequest(TOKEN, 4, 60)), [CommandLost("scontrol: cut")], Told())
 
 
-def order(folder: Path) -> ComponentOrder:
-    return ComponentOrder(
+def order(folder: Path) -> ComponentRequest:
+    return ComponentRequest(
         token=TOKEN,
         gate=gate_path(str(folder), TOKEN, "secret"),
         processors=16,
@@ -135,7 +135,7 @@ def test_the_gate_is_there_before_the_job_is(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_used_is_a_refusal_and_nothing_is_submitted(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         drive(cluster().submit(order(tmp_path / "gone")), [], Told())
     assert caught.value.cause is Cause.INVALID
     assert "secret" not in caught.value.detail
@@ -146,10 +146,10 @@ def test_cleaning_shuts_the_gate_first_and_says_so_when_the_cluster_does_not_ans
 ) -> None:
     it = cluster()
     drive(it.submit(order(tmp_path)), [said("7\n")], Told())
-    wanted = CleanOrder(TOKEN, order(tmp_path).gate, reservation=False)
+    wanted = CleanRequest(TOKEN, order(tmp_path).gate, reservation=False)
     down = recorded.cases("24.11")["squeue: controller down"].completed
     for answer in (down, CommandLost("squeue: no answer")):
-        with pytest.raises(Doubt) as caught:
+        with pytest.raises(UnknownOutcome) as caught:
             drive(it.clean(wanted), [answer], Told())
         assert caught.value.fenced
     assert (Path(wanted.gate or "") / Position.ABORT.value).exists()
@@ -161,8 +161,8 @@ def test_a_script_that_has_started_is_not_fenced(tmp_path: Path) -> None:
     gate = Path(order(tmp_path).gate)
     (gate / "go").rename(gate / "run")
     (gate / "started").write_text("n1\n")
-    wanted = CleanOrder(TOKEN, str(gate), reservation=False)
-    with pytest.raises(Doubt) as caught:
+    wanted = CleanRequest(TOKEN, str(gate), reservation=False)
+    with pytest.raises(UnknownOutcome) as caught:
         drive(it.clean(wanted), [CommandLost("squeue: no answer")], Told())
     assert not caught.value.fenced
     (gate / "ended").write_text("3 \n")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from metabroker.clusters.examination import Finding, Outcome
+from metabroker.clusters.examination import CheckOutcome, CheckResult
 from metabroker.clusters.slurm.examine import examine
-from metabroker.clusters.slurm.operations import Account
+from metabroker.clusters.slurm.operations import SlurmIdentity
 
 from . import recorded
 from .drive import Answer, Told, drive, failed, said
@@ -31,24 +31,26 @@ def partition(share: str = "NO", state: str = "UP") -> Answer:
     return said(PARTITION.format(share=share, state=state))
 
 
-def examined(*after_the_look: Answer, version: str = "slurm 22.05.8") -> tuple[Told, list[Finding]]:
+def examined(
+    *after_the_look: Answer, version: str = "slurm 22.05.8"
+) -> tuple[Told, list[CheckResult]]:
     told = Told()
     look = [
         said(recorded.squeue("22.05", "idle")),
         said(recorded.sinfo("22.05", "idle")),
         said("No reservations in the system\n"),
     ]
-    operation = examine(Account("mbsvc"), NOW, reserves=True, least_age=45.0)
+    operation = examine(SlurmIdentity("mbsvc"), NOW, reserves=True, least_age=45.0)
     return told, drive(operation, [said(version), *look, *after_the_look], told)
 
 
-def outcomes(findings: list[Finding]) -> dict[str, Outcome]:
+def outcomes(findings: list[CheckResult]) -> dict[str, CheckOutcome]:
     return {finding.check: finding.outcome for finding in findings}
 
 
 def test_all_is_well_and_what_was_made_is_deleted() -> None:
     told, found = examined(config(), partition(), said("Reservation created: x\n"), said())
-    assert set(outcomes(found).values()) == {Outcome.OK}
+    assert set(outcomes(found).values()) == {CheckOutcome.OK}
     create, delete = told.commands[-2:]
     name = next(word for word in create.argv if word.startswith("ReservationName="))
     assert delete.argv == ("scontrol", "delete", name)
@@ -58,15 +60,15 @@ def test_all_is_well_and_what_was_made_is_deleted() -> None:
 def test_no_right_to_reserve() -> None:
     _, found = examined(config(), partition(), DENIED, failed("reservation is invalid"))
     (reserve,) = [finding for finding in found if finding.check == "reserve"]
-    assert reserve.outcome is Outcome.MISSING and "permission denied" in reserve.said
+    assert reserve.outcome is CheckOutcome.MISSING and "permission denied" in reserve.said
     assert "adminlevel=operator" in reserve.advice and "mbsvc" in reserve.advice
 
 
 def test_what_is_odd_is_a_warning() -> None:
     strange = config(NOW + 9, age=30, select="select/linear")
     _, found = examined(strange, partition("EXCLUSIVE"), said(), said(), version="slurm 20.11.4")
-    assert [(f.check, f.outcome) for f in found if f.outcome is not Outcome.OK] == [
-        (check, Outcome.WARNING) for check in ("version", "clock", "ended jobs", "whole nodes")
+    assert [(f.check, f.outcome) for f in found if f.outcome is not CheckOutcome.OK] == [
+        (check, CheckOutcome.WARNING) for check in ("version", "clock", "ended jobs", "whole nodes")
     ]
     clock = next(finding for finding in found if finding.check == "clock")
     assert "+10 s" in clock.said or "+9 s" in clock.said
@@ -74,11 +76,11 @@ def test_what_is_odd_is_a_warning() -> None:
 
 def test_a_partition_that_is_down() -> None:
     _, found = examined(config(), partition(state="DOWN"), said(), said())
-    assert outcomes(found)["partition"] is Outcome.MISSING
+    assert outcomes(found)["partition"] is CheckOutcome.MISSING
 
 
 def test_a_garbled_answer_is_a_finding_and_no_exception() -> None:
     told = Told()
-    operation = examine(Account("mbsvc"), NOW, reserves=True, least_age=45.0)
+    operation = examine(SlurmIdentity("mbsvc"), NOW, reserves=True, least_age=45.0)
     found = drive(operation, [said("slurm 24.11.5"), said("what?\n")], told)
-    assert outcomes(found)["list"] is Outcome.MISSING
+    assert outcomes(found)["list"] is CheckOutcome.MISSING

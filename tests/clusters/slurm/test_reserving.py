@@ -6,17 +6,17 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import Garbled
-from metabroker.clusters.port import Doubt, Refusal, ReserveOrder
+from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.slurm import operations
-from metabroker.clusters.slurm.operations import Account
+from metabroker.clusters.slurm.operations import SlurmIdentity
 from metabroker.clusters.slurm.parsing import NodeLine
 from metabroker.clusters.transports.base import Completed, Unreached
 
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, failed, said
 
-WHO = Account("mbsvc", "batch")
-ORDER = ReserveOrder(TOKEN, 16, 600)
+WHO = SlurmIdentity("mbsvc", "batch")
+ORDER = ReserveRequest(TOKEN, 16, 600)
 BUSY = failed("Error creating the reservation: Requested nodes are busy\n")
 CREATED = said(f"Reservation created: {TOKEN}\n")
 DUPLICATE = failed("Error creating the reservation: Duplicate reservation name\n")
@@ -47,7 +47,7 @@ def shown(
 
 
 def reserve(
-    answers: list[Answer], rooms: list[NodeLine], version: str, order: ReserveOrder = ORDER
+    answers: list[Answer], rooms: list[NodeLine], version: str, order: ReserveRequest = ORDER
 ) -> list[str]:
     told = Told()
     drive(operations.reserve(WHO, order, rooms, version), answers, told)
@@ -88,7 +88,7 @@ def test_the_forms_for_16_processors(
     version: str, rooms: tuple[int, ...], forms: list[str]
 ) -> None:
     told = Told()
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         answers: list[Answer] = [BUSY] * len(forms)
         drive(operations.reserve(WHO, ORDER, nodes(*rooms), version), answers, told)
     assert caught.value.cause is Cause.BUSY
@@ -123,7 +123,7 @@ def test_what_is_not_what_was_asked_for_is_deleted_and_the_next_form_tried(
 
 
 def test_if_no_form_gives_what_was_asked_for_it_is_refused() -> None:
-    with pytest.raises(Refusal, match="not the one asked for") as caught:
+    with pytest.raises(ClusterRefusal, match="not the one asked for") as caught:
         reserve([CREATED, shown(64), said(), CREATED, shown(8), said()], nodes(48), "22.05.8")
     assert caught.value.cause is Cause.BUSY
 
@@ -140,7 +140,7 @@ def test_one_that_is_there_already_and_wrong_is_made_anew() -> None:
 @pytest.mark.parametrize("release", recorded.RELEASES)
 def test_who_may_not_reserve_is_told_what_to_do(release: str) -> None:
     answer = recorded.cases(release)["create as no operator"].completed
-    with pytest.raises(Refusal, match="claim: placeholder") as caught:
+    with pytest.raises(ClusterRefusal, match="claim: placeholder") as caught:
         reserve([answer], nodes(48), "24.11.5")
     assert caught.value.cause is Cause.DENIED
 
@@ -149,13 +149,13 @@ def test_who_may_not_reserve_is_told_what_to_do(release: str) -> None:
 @pytest.mark.parametrize("trouble", ["controller frozen", "controller down"])
 def test_without_an_answer_the_reservation_may_exist(release: str, trouble: str) -> None:
     answer = recorded.cases(release)[f"create: {trouble}"].completed
-    with pytest.raises(Doubt, match="Unexpected message received"):
+    with pytest.raises(UnknownOutcome, match="Unexpected message received"):
         reserve([answer], nodes(48), "24.11.5")
 
 
 def test_made_but_never_seen_again_is_a_doubt() -> None:
     frozen = recorded.cases("24.11")["show: controller frozen"].completed
-    with pytest.raises(Doubt):
+    with pytest.raises(UnknownOutcome):
         reserve([CREATED, frozen], nodes(48), "24.11.5")
     with pytest.raises(Garbled):
         reserve([CREATED, said(f"ReservationName={TOKEN} Start\n")], nodes(48), "24.11.5")
@@ -169,9 +169,9 @@ def test_made_but_never_seen_again_is_a_doubt() -> None:
     ],
 )
 def test_made_and_then_out_of_reach_is_a_doubt_too(away: Answer) -> None:
-    with pytest.raises(Doubt, match=r"not asked|connect failure"):
+    with pytest.raises(UnknownOutcome, match=r"not asked|connect failure"):
         reserve([CREATED, away], nodes(48), "24.11.5")
-    with pytest.raises(Doubt, match=r"not asked|connect failure"):
+    with pytest.raises(UnknownOutcome, match=r"not asked|connect failure"):
         reserve([CREATED, shown(64), away], nodes(48), "24.11.5")
 
 
@@ -179,14 +179,14 @@ def test_two_threads_on_a_core_are_two_processors() -> None:
     rooms = nodes(48, threads=2)
     lines = reserve([CREATED, shown(cores=8, processors=16)], rooms, "24.11.5")
     assert "CoreCnt=8" in lines[0]
-    odd = ReserveOrder(TOKEN, 15, 61)
+    odd = ReserveRequest(TOKEN, 15, 61)
     lines = reserve([CREATED, shown(cores=8, processors=16)], rooms, "24.11.5", odd)
     assert "CoreCnt=8" in lines[0] and "Duration=2" in lines[0]
 
 
 def test_the_default_partition_is_not_named() -> None:
     told = Told()
-    operation = operations.reserve(Account("mbsvc"), ORDER, nodes(48), "24.11.5")
+    operation = operations.reserve(SlurmIdentity("mbsvc"), ORDER, nodes(48), "24.11.5")
     drive(operation, [CREATED, shown()], told)
     assert "Partition" not in told.lines[0]
 
@@ -202,8 +202,8 @@ def whole(count: int, state: str = "ACTIVE") -> Completed:
 
 def test_whole_nodes_are_reserved_by_their_number() -> None:
     told = Told()
-    order = ReserveOrder(TOKEN, 96, 600)
-    who = Account("mbsvc", "batch", unit=48)
+    order = ReserveRequest(TOKEN, 96, 600)
+    who = SlurmIdentity("mbsvc", "batch", unit=48)
     drive(operations.reserve(who, order, nodes(48, 48), "24.11.5"), [CREATED, whole(2)], told)
     line = CREATE.replace("CoreCnt=16", "NodeCnt=2")
     assert told.lines == [f"{line} PartitionName=batch", SHOW]
@@ -212,9 +212,9 @@ def test_whole_nodes_are_reserved_by_their_number() -> None:
 @pytest.mark.parametrize("made", [whole(1), whole(3), whole(2, "INACTIVE"), NOT_FOUND])
 def test_other_whole_nodes_than_asked_for_are_not_taken(made: Completed) -> None:
     told = Told()
-    who = Account("mbsvc", "batch", unit=48)
-    order = ReserveOrder(TOKEN, 96, 600)
-    with pytest.raises(Refusal, match="not the one asked for"):
+    who = SlurmIdentity("mbsvc", "batch", unit=48)
+    order = ReserveRequest(TOKEN, 96, 600)
+    with pytest.raises(ClusterRefusal, match="not the one asked for"):
         drive(
             operations.reserve(who, order, nodes(48, 48), "24.11.5"),
             [CREATED, made, said()],

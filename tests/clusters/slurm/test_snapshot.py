@@ -9,8 +9,8 @@ import pytest
 from metabroker.broker.observation import NativeState
 from metabroker.broker.states import Cause
 from metabroker.clusters.slurm import parsing
-from metabroker.clusters.slurm.parsing import NodeLine, Reservation, Use
-from metabroker.clusters.slurm.snapshot import Look, in_partition, snapshot
+from metabroker.clusters.slurm.parsing import NodeLine, SlurmReservation, Use
+from metabroker.clusters.slurm.snapshot import SlurmPoll, in_partition, snapshot
 
 from . import recorded
 from .recorded import RELEASES
@@ -18,12 +18,12 @@ from .recorded import RELEASES
 HOUR = 3600.0
 
 
-def look(release: str, state: str, **others: str) -> Look:
+def look(release: str, state: str, **others: str) -> SlurmPoll:
     """One look at a recorded state. `others`: where a query was not recorded in this state."""
     jobs, reservations = others.get("squeue"), others.get("reservation")
     shown = parsing.reservations(recorded.text(release, reservations or state, "reservation"))
     listed = parsing.jobs(recorded.squeue(release, jobs or state))
-    return Look(
+    return SlurmPoll(
         taken_at=shown[0].start_time if shown else 0.0,
         nodes=parsing.nodes(recorded.sinfo(release, state)),
         jobs=listed,
@@ -31,7 +31,7 @@ def look(release: str, state: str, **others: str) -> Look:
     )
 
 
-def idle(it: Look, prefix: str = "mb-abcdef01-") -> int:
+def idle(it: SlurmPoll, prefix: str = "mb-abcdef01-") -> int:
     seen = snapshot(it, None, prefix, HOUR)
     return seen.usable - seen.busy
 
@@ -194,15 +194,15 @@ def test_of_several_jobs_of_one_token_the_liveliest_is_shown() -> None:
     states = ["CANCELLED", "WEIRD", "PENDING", "RUNNING", "FAILED"]
     jobs = [replace(line, id=str(n), name=token, state=s) for n, s in enumerate(states)]
     for count, expected in ((1, "0"), (2, "1"), (3, "2"), (5, "3")):
-        it = Look(0.0, [node("n1")], jobs[:count], [])
+        it = SlurmPoll(0.0, [node("n1")], jobs[:count], [])
         assert snapshot(it, None, "mb-abcdef01-", HOUR).jobs[token].native_id == expected
 
 
 def test_two_threads_on_each_core() -> None:
-    reservation = Reservation(
+    reservation = SlurmReservation(
         name="r", start_time=0.0, end_time=HOUR, nodes="n1", node_count=1, core_count=4,
         processors=8, state="ACTIVE", flags="", users="x", partition="", cores={"n1": 4},
     )  # fmt: skip
-    it = Look(0.0, [node("n1", threads_per_core=2)], [], [reservation])
+    it = SlurmPoll(0.0, [node("n1", threads_per_core=2)], [], [reservation])
     assert idle(it) == 48 - 8
     assert idle(replace(it, reservations=[replace(reservation, cores={})])) == 48 - 8

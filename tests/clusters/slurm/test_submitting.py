@@ -10,15 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import ComponentOrder, Doubt, Peer, Refusal, Submission
+from metabroker.clusters.port import (
+    ClusterRefusal,
+    ComponentRequest,
+    NativeSubmission,
+    Peer,
+    UnknownOutcome,
+)
 from metabroker.clusters.slurm import operations
-from metabroker.clusters.slurm.operations import Account
+from metabroker.clusters.slurm.operations import SlurmIdentity
 
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, job, said
 
-WHO = Account("mbsvc", "batch", "physics", "normal")
-ORDER = ComponentOrder(
+WHO = SlurmIdentity("mbsvc", "batch", "physics", "normal")
+ORDER = ComponentRequest(
     token=TOKEN,
     gate="/home/anna/.metabroker/gate",
     processors=16,
@@ -38,15 +44,15 @@ FIND = f"squeue -h -r -t all -u mbsvc -n {TOKEN} -o JOBS"
 
 
 def submit(
-    order: ComponentOrder, answers: list[Answer], who: Account = WHO
-) -> tuple[Submission, Told]:
+    order: ComponentRequest, answers: list[Answer], who: SlurmIdentity = WHO
+) -> tuple[NativeSubmission, Told]:
     told = Told()
     return drive(operations.submit(who, order, b"#!/bin/sh\nwrapper"), answers, told), told
 
 
 def test_the_argument_vector() -> None:
     done, told = submit(ORDER, [said("77\n")])
-    assert done == Submission("77")
+    assert done == NativeSubmission("77")
     (command,) = told.commands
     assert command.argv == (
         "sbatch", "--parsable", f"--job-name={TOKEN}", "--ntasks=16", "--time=11",
@@ -92,7 +98,7 @@ def test_users_own_options_come_first_so_that_ours_win() -> None:
 
 def test_done_again_it_looks_first_and_adopts_what_it_finds() -> None:
     done, told = submit(replace(ORDER, again=True), [said(job("RUNNING", 42))])
-    assert done == Submission("42", 1795244532.0)
+    assert done == NativeSubmission("42", 1795244532.0)
     assert told.lines == [FIND]
 
 
@@ -110,16 +116,16 @@ def test_of_several_the_liveliest_is_adopted() -> None:
 
 def test_done_again_and_nothing_found_it_submits() -> None:
     done, told = submit(replace(ORDER, again=True), [said(""), said("78\n")])
-    assert done == Submission("78")
+    assert done == NativeSubmission("78")
     assert told.lines[0] == FIND and told.lines[1].startswith("sbatch ")
 
 
 def test_done_again_and_no_answer_to_the_look_it_does_not_submit() -> None:
     frozen = recorded.cases("24.11")["squeue: controller frozen"].completed
-    with pytest.raises(Doubt):
+    with pytest.raises(UnknownOutcome):
         submit(replace(ORDER, again=True), [frozen])
     down = recorded.cases("24.11")["squeue: controller down"].completed
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         submit(replace(ORDER, again=True), [down])
     assert caught.value.cause is Cause.UNREACHABLE
 
@@ -128,14 +134,14 @@ def test_done_again_and_no_answer_to_the_look_it_does_not_submit() -> None:
     "printed", ["", "Submitted batch job 77\n", "77 88\n", "-1\n", "٣\n", "²\n"]
 )
 def test_an_answer_without_a_number_is_a_doubt(printed: str) -> None:
-    with pytest.raises(Doubt, match="no job number"):
+    with pytest.raises(UnknownOutcome, match="no job number"):
         submit(ORDER, [said(printed)])
 
 
 @pytest.mark.parametrize("release", recorded.RELEASES)
 def test_no_answer_is_a_doubt_and_a_refusal_is_sure(release: str) -> None:
     cases = recorded.cases(release)
-    with pytest.raises(Doubt):
+    with pytest.raises(UnknownOutcome):
         submit(ORDER, [cases["sbatch: controller frozen"].completed])
     for case, cause in (
         ("sbatch: controller down", Cause.UNREACHABLE),
@@ -143,7 +149,7 @@ def test_no_answer_is_a_doubt_and_a_refusal_is_sure(release: str) -> None:
         ("another's reservation", Cause.DENIED),
         ("bad time", Cause.INVALID),
     ):
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(ClusterRefusal) as caught:
             submit(ORDER, [cases[case].completed])
         assert caught.value.cause is cause
 

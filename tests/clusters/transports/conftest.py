@@ -16,16 +16,16 @@ from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
 from metabroker.clusters.transports.ssh import SshTransport
-from metabroker.clusters.transports.ssh_target import Hop, Reach
+from metabroker.clusters.transports.ssh_target import Hop, SshTarget
 from tests.testbed.sshd import Sshd, account
 
 MakeFar = Callable[..., Transport]
 FAR = ("ssh", "openssh")
 
 
-def reach(sshd: Sshd, port: int | None = None) -> Reach:
+def reach(sshd: Sshd, port: int | None = None) -> SshTarget:
     """The way to the server; quick to try again."""
-    return Reach(
+    return SshTarget(
         Hop("127.0.0.1", port or sshd.port, sshd.account.name),
         key=str(sshd.key),
         agent=False,
@@ -36,7 +36,9 @@ def reach(sshd: Sshd, port: int | None = None) -> Reach:
     )
 
 
-def make_far(kind: str, sshd: Sshd, way: Reach, env: Mapping[str, str] | None = None) -> Transport:
+def make_far(
+    kind: str, sshd: Sshd, way: SshTarget, env: Mapping[str, str] | None = None
+) -> Transport:
     """A transport over SSH."""
     if kind == "ssh":
         return SshTransport(way, env or {}, command_timeout=20.0)
@@ -61,7 +63,7 @@ def far(request: pytest.FixtureRequest, sshd: Sshd) -> Iterator[MakeFar]:
     """Makes transports over SSH: `far(reach)`."""
     with contextlib.ExitStack() as stack:
 
-        def make(way: Reach, env: Mapping[str, str] | None = None) -> Transport:
+        def make(way: SshTarget, env: Mapping[str, str] | None = None) -> Transport:
             return stack.enter_context(contextlib.closing(make_far(request.param, sshd, way, env)))
 
         make.kind = request.param  # type: ignore[attr-defined]

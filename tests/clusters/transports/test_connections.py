@@ -14,7 +14,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from metabroker.clusters.transports.back_off import MOST, Pacing
+from metabroker.clusters.transports.back_off import MOST, BackOff
 from metabroker.clusters.transports.base import Command, CommandLost, Transport, Unreached
 from metabroker.clusters.transports.known_hosts import KnownHosts
 from metabroker.clusters.transports.ssh_target import Hop
@@ -280,7 +280,7 @@ def test_pauses_double_up_to_a_minute_and_begin_anew() -> None:
         slept.append(seconds)
         now += seconds
 
-    pacing = Pacing(1.0, clock=lambda: now, sleep=sleep)
+    pacing = BackOff(1.0, clock=lambda: now, sleep=sleep)
     waits = []
     for _ in range(9):
         pacing.wait()

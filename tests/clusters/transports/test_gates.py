@@ -11,7 +11,7 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, gate_path
-from metabroker.clusters.port import Doubt, Marks, Peer, Refusal
+from metabroker.clusters.port import ClusterRefusal, ComponentRecord, Peer, UnknownOutcome
 from metabroker.clusters.transports.base import Command, Completed, Transport
 from metabroker.clusters.transports.remote_files import CommandFiles
 from tests.clusters.gate.making import TOKEN, clean, order, positions
@@ -53,9 +53,9 @@ def test_the_whole_life_of_a_gate(gates: Gates, place: Path) -> None:
     assert {path.name for path in gate.iterdir()} == {"script", "wait"}
     gates.prepare(order(place, script=b"another"))
     assert (gate / "script").read_bytes().startswith(b"#!"), "made again it stays as it is"
-    assert gates.look([it.gate]) == {it.gate: Marks()}
+    assert gates.look([it.gate]) == {it.gate: ComponentRecord()}
     put(it.gate, "arrived", "n1 n2\n")
-    assert gates.look([it.gate]) == {it.gate: Marks(arrived=True, hosts=("n1", "n2"))}
+    assert gates.look([it.gate]) == {it.gate: ComponentRecord(arrived=True, hosts=("n1", "n2"))}
     gates.introduce(it.gate, PEERS)
     gates.arm(it.gate)
     gates.arm(it.gate)
@@ -68,7 +68,7 @@ def test_the_whole_life_of_a_gate(gates: Gates, place: Path) -> None:
     (gate / "go").rename(gate / "run")
     put(it.gate, "started", "n1 n2\n", 1000.25)
     put(it.gate, "ended", "143 signalled\n", 1002.5)
-    told = Marks(True, ("n1", "n2"), True, 1000.25, 1002.5, 143, signalled=True)
+    told = ComponentRecord(True, ("n1", "n2"), True, 1000.25, 1002.5, 143, signalled=True)
     assert gates.look([it.gate]) == {it.gate: told}
     assert gates.shut(clean(it.gate)) is False, "too late"
     assert gates.remains(it.gate, Cause.OVERTIME).exit_code == 143
@@ -82,15 +82,15 @@ def test_shutting(gates: Gates, place: Path, position: Position) -> None:
     gate = at(gates, place, position)
     assert gates.shut(clean(gate)) is True
     assert positions(gate) == {"abort"}
-    with pytest.raises(Refusal):
+    with pytest.raises(ClusterRefusal):
         gates.arm(gate)
-    with pytest.raises(Refusal):
+    with pytest.raises(ClusterRefusal):
         gates.open(gate, PEERS)
 
 
 def test_a_gate_that_is_gone_is_shut(gates: Gates, place: Path) -> None:
     gone = gate_path(str(place), TOKEN, "secret")
-    with pytest.raises(Refusal):
+    with pytest.raises(ClusterRefusal):
         gates.arm(gone)
     assert gates.shut(clean(gone)) is True
     assert gates.look([gone]) == {}
@@ -127,7 +127,7 @@ def test_many_gates_in_one_look(gates: Gates, place: Path) -> None:
 def test_a_folder_that_cannot_be_used_is_a_refusal(gates: Gates, place: Path) -> None:
     (place / "file").write_text("")
     for folder in (place / "nowhere", place / "file"):
-        with pytest.raises(Refusal, match=str(folder)) as caught:
+        with pytest.raises(ClusterRefusal, match=str(folder)) as caught:
             gates.prepare(order(folder))
         assert caught.value.cause is Cause.INVALID
         assert "secret" not in caught.value.detail
@@ -137,7 +137,7 @@ def test_a_link_in_the_place_of_a_record_is_not_followed(gates: Gates, place: Pa
     gate = at(gates, place, Position.RUN)
     (place / "private").write_text("77 \n")
     (Path(gate) / "ended").symlink_to(place / "private")
-    assert gates.look([gate]) == {gate: Marks(begun=True)}
+    assert gates.look([gate]) == {gate: ComponentRecord(begun=True)}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a folder that the far account may not enter")
@@ -147,9 +147,9 @@ def test_a_folder_that_may_not_be_entered_is_not_taken_for_gone(
     gates = Gates(far(reach(sshd)).files)
     gate = at(gates, place, Position.RUN)
     os.chown(gate, 0, 0)
-    with pytest.raises(Refusal):
+    with pytest.raises(ClusterRefusal):
         gates.arm(gate)
-    with pytest.raises(Doubt):
+    with pytest.raises(UnknownOutcome):
         gates.open(gate, PEERS)
     assert not gates.ready(gate) and gates.look([gate]) == {}
     assert not gates.shut(clean(gate)), "its script may run"
@@ -182,7 +182,7 @@ def test_what_cannot_be_asked_is_a_doubt_and_never_done(
         lambda: gates.remove(gate),
     )
     for move in moves:
-        with pytest.raises(Doubt) as caught:
+        with pytest.raises(UnknownOutcome) as caught:
             move()
         assert gate not in caught.value.detail, "the gate's name is a secret"
     assert positions(gate) == {"armed"}
@@ -199,7 +199,7 @@ def test_a_move_that_is_cut_at_any_byte_is_done_or_not_and_never_said_wrongly(
         try:
             gates.arm(gate)
             told = True
-        except Doubt:
+        except UnknownOutcome:
             pass
         way.heal()
         assert positions(gate) in ({"wait"}, {"armed"})
@@ -209,7 +209,7 @@ def test_a_move_that_is_cut_at_any_byte_is_done_or_not_and_never_said_wrongly(
             try:
                 gates.arm(gate)
                 told = True
-            except Doubt:
+            except UnknownOutcome:
                 assert time.monotonic() < deadline
         assert positions(gate) == {"armed"}
         (Path(gate) / "armed").rename(Path(gate) / "wait")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed
-from metabroker.clusters.transports.remote_shell import LINE, FarShell
+from metabroker.clusters.transports.remote_shell import LINE, RemoteShell
 
 
-def run(shell: FarShell, *argv: str) -> Completed:
+def run(shell: RemoteShell, *argv: str) -> Completed:
     sent = shell.send(Command(argv), 20.0)
     done = subprocess.run(["sh", "-c", LINE], input=sent.stdin, capture_output=True, check=False)
     return sent.answer(done.stdout, done.stderr)
@@ -27,10 +27,10 @@ def test_a_folder_of_commands_is_the_only_place_they_come_from(
         (folder / name).write_text(f"#!/bin/sh\necho {folder.name}\n")
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{other}:{os.defpath}")
-    shell = FarShell({}, folder=str(own))
+    shell = RemoteShell({}, folder=str(own))
     assert run(shell, "sinfo").stdout == "own\n"
     with pytest.raises(CommandMissing, match=f"squeue: not found in {own}$"):
         run(shell, "squeue")
     assert run(shell, "sh", "-c", "echo $PATH").stdout.startswith(f"{own}:{other}:")
     with pytest.raises(CommandMissing, match=f"squeue: not found in {other}2$"):
-        run(FarShell({"PATH": f"{other}2"}), "squeue")
+        run(RemoteShell({"PATH": f"{other}2"}), "squeue")

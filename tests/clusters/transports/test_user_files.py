@@ -13,10 +13,10 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, former_gate_path
-from metabroker.clusters.port import Doubt, Refusal
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import Command, CommandLost, NotAllowed, Unreached
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.clusters.transports.run_as import ActingTransport, Ids, Sudo, refusal
+from metabroker.clusters.transports.run_as import Ids, RunAsTransport, Sudo, refusal
 from metabroker.clusters.transports.user_files import UserFiles
 from tests.clusters.gate.making import order
 from tests.testbed.accounts import SFTP_SERVER, require_programs
@@ -33,19 +33,19 @@ class Own:
 
 
 @pytest.fixture
-def acting() -> Iterator[ActingTransport]:
+def acting() -> Iterator[RunAsTransport]:
     """Acts as ourselves, whoever is named."""
     if not SFTP_SERVER.exists():
         if os.geteuid() != 0:
             pytest.skip(f"left out, it needs {SFTP_SERVER}")
         require_programs()
-    transport = ActingTransport(LocalTransport({}), Own(), command_timeout=20, most=2)
+    transport = RunAsTransport(LocalTransport({}), Own(), command_timeout=20, most=2)
     yield transport
     transport.close()
 
 
 @pytest.fixture
-def files(acting: ActingTransport) -> UserFiles:
+def files(acting: RunAsTransport) -> UserFiles:
     """Our own files, by SFTP."""
     found = acting.files_of("anna")
     assert isinstance(found, UserFiles)
@@ -136,7 +136,7 @@ def test_nothing_is_put_into_a_folder_of_somebody_else(files: UserFiles, tmp_pat
     for owner, mode in ((1, 0o700), (0, 0o777)):
         os.chown(parent, owner, owner)
         parent.chmod(mode)
-        with pytest.raises(Refusal, match=r"somebody else's|others may write") as refused:
+        with pytest.raises(ClusterRefusal, match=r"somebody else's|others may write") as refused:
             gates.prepare(asked)
         assert refused.value.cause is Cause.INVALID
         assert not Path(gate).exists()
@@ -145,7 +145,7 @@ def test_nothing_is_put_into_a_folder_of_somebody_else(files: UserFiles, tmp_pat
     gates.prepare(asked)
 
 
-def test_servers_are_few_and_end(acting: ActingTransport, tmp_path: Path) -> None:
+def test_servers_are_few_and_end(acting: RunAsTransport, tmp_path: Path) -> None:
     accounts = ("anna", "bob", "carol")
     sessions = []
     for account in accounts:
@@ -162,7 +162,7 @@ def test_servers_are_few_and_end(acting: ActingTransport, tmp_path: Path) -> Non
 
 def test_a_server_that_does_not_answer_is_left_alone_for_a_while() -> None:
     """Its user may have stopped it: that must not hold up others time after time."""
-    transport = ActingTransport(LocalTransport({}), Own(_program("sleep"), "60"), command_timeout=1)
+    transport = RunAsTransport(LocalTransport({}), Own(_program("sleep"), "60"), command_timeout=1)
     files = transport.files_of("anna")
     with pytest.raises(Unreached, match="`sftp_server`"):
         files.list("/")
@@ -171,14 +171,14 @@ def test_a_server_that_does_not_answer_is_left_alone_for_a_while() -> None:
     transport.close()
 
 
-def test_a_server_that_stops_answering(acting: ActingTransport, tmp_path: Path) -> None:
+def test_a_server_that_stops_answering(acting: RunAsTransport, tmp_path: Path) -> None:
     files = acting.files_of("anna")
     assert isinstance(files, UserFiles)
     with pytest.raises(CommandLost, match="no answer"), files.session.one():
         raise TimeoutError
     with pytest.raises(Unreached, match="not answered"):
         files.list(str(tmp_path))
-    with pytest.raises(Doubt, match="not answered"):
+    with pytest.raises(UnknownOutcome, match="not answered"):
         Gates(files).look([str(tmp_path)])
 
 
@@ -207,7 +207,7 @@ def test_what_sudo_says_where_it_runs_nothing(said: str, refused: bool) -> None:
 
 
 def test_nobody_becomes_root_or_nobody_at_all() -> None:
-    transport = ActingTransport(LocalTransport({}), Ids())
+    transport = RunAsTransport(LocalTransport({}), Ids())
     for account, why in (("root", "is root"), ("no-such-user", "there is no account")):
         with pytest.raises(NotAllowed, match=why):
             transport.run(Command(("true",), account=account))

@@ -11,7 +11,7 @@ import pytest
 from metabroker.simulation.experiments import ctc, ernemann_2002_claims, grids, registry
 from metabroker.simulation.experiments.claims import claims, decide
 from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import Laboratory
+from metabroker.simulation.experiments.result_cache import ResultCache
 from metabroker.simulation.experiments.scale import FULL, TINY
 
 SCALE = replace(TINY, jobs=40)
@@ -19,9 +19,9 @@ NAMES = [f"er-fig{n}" for n in range(2, 9)] + ["er-table3", "er-table4"]
 
 
 @pytest.fixture(scope="module")
-def laboratory() -> Laboratory:
+def laboratory() -> ResultCache:
     """One for all tests, so that they share their runs."""
-    return Laboratory()
+    return ResultCache()
 
 
 @pytest.fixture(autouse=True)
@@ -42,14 +42,14 @@ def some_log(no_log: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_runs_without_the_log(name: str, laboratory: Laboratory) -> None:
+def test_it_runs_without_the_log(name: str, laboratory: ResultCache) -> None:
     result = registry.find(name).result(laboratory, SCALE)
     assert result.values and all(value.interval is not None for value in result.values)
     assert any("is not there" in note for note in result.notes)
     assert all("k_" not in value.panel + value.series for value in result.values)
 
 
-def test_figure_3_is_figure_2_as_a_part_of_m512(laboratory: Laboratory, tmp_path: Path) -> None:
+def test_figure_3_is_figure_2_as_a_part_of_m512(laboratory: ResultCache, tmp_path: Path) -> None:
     plain, related = (registry.find(f"er-fig{n}").result(laboratory, SCALE) for n in (2, 3))
     assert len(write(related, tmp_path)) == 3
     means = {v[:4]: v.interval.mean for v in plain.values if v.interval}
@@ -59,7 +59,7 @@ def test_figure_3_is_figure_2_as_a_part_of_m512(laboratory: Laboratory, tmp_path
         assert value.interval.mean == pytest.approx(means[value[:4]] / whole)
 
 
-def test_without_the_log_claims_are_undecided(laboratory: Laboratory) -> None:
+def test_without_the_log_claims_are_undecided(laboratory: ResultCache) -> None:
     decided = decide(laboratory, SCALE, ["ER-"])
     assert [found.claim.id for found in decided] == [
         claim.id for claim in claims() if claim.id.startswith("ER-")
@@ -71,14 +71,14 @@ def test_without_the_log_claims_are_undecided(laboratory: Laboratory) -> None:
 
 
 def test_the_papers_own_table_4() -> None:
-    result, evidence = ernemann_2002_claims.PaperTable4().decide(Laboratory(), SCALE)
+    result, evidence = ernemann_2002_claims.PaperTable4().decide(ResultCache(), SCALE)
     signs = [line.partition(":")[0] for line in evidence[:4]]
     assert result == "fails" and signs == ["yes", "yes", "yes", "no"]
 
 
 @pytest.mark.usefixtures("some_log")
 def test_with_a_log_every_claim_is_decided() -> None:
-    laboratory = Laboratory()
+    laboratory = ResultCache()
     for claim, (result, evidence) in decide(laboratory, SCALE, ["ER-"]):
         assert evidence[0].startswith(("yes: ", "no: ")), claim.id
         assert result == "holds" or evidence[-1].startswith("likely reason: ")

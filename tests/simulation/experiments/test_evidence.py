@@ -19,9 +19,9 @@ from metabroker.simulation.experiments.evidence import (
     conclusion,
     verdict,
 )
-from metabroker.simulation.experiments.result_cache import Laboratory
+from metabroker.simulation.experiments.result_cache import ResultCache
 from metabroker.simulation.experiments.scale import TINY, Scale
-from metabroker.simulation.measure import Outcome
+from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.batch import Batch
 
@@ -49,9 +49,9 @@ class Made(Run):
     response: float = 1.0
     grown: float = 0.0
 
-    def play(self, replication: int = 0, also: object = None) -> Outcome:
+    def play(self, replication: int = 0, also: object = None) -> JobOutcome:
         time = self.response + 0.001 * replication
-        return Outcome(
+        return JobOutcome(
             jobs=1, counted=1, warmup=0, response=time, response_first=time, response_others=None,
             max_first=0, max_others=0, wait=0, wait_first=0, wait_others=None, gross=0, net=0,
             awrt=0, awwt=0, slowdown=1, split_jobs=0, split_share=0, makespan=1, growth=self.grown,
@@ -89,11 +89,11 @@ NOISY = quantity(2.0, 1.0, 4.0, 3.0)
     ],
 )
 def test_a_comparison(comparison: Comparison, sign: str) -> None:
-    assert comparison.judge(Laboratory(), 4).sign == sign
+    assert comparison.judge(ResultCache(), 4).sign == sign
 
 
 def test_a_comparison_tells_its_numbers() -> None:
-    text = Below(LOW, HIGH).judge(Laboratory(), 4).text
+    text = Below(LOW, HIGH).judge(ResultCache(), 4).text
     assert text == "it < it: 2.5 and 2.65, difference -0.15 [-0.242, -0.0581], n=4"
 
 
@@ -135,20 +135,20 @@ def claim(*comparisons: Comparison, reading: str = "", doubt: str = "") -> Compa
 
 
 def test_a_claim_that_holds() -> None:
-    result, evidence = claim(Below(LOW, HIGH), reading="so").decide(Laboratory(), SCALE)
+    result, evidence = claim(Below(LOW, HIGH), reading="so").decide(ResultCache(), SCALE)
     assert result == HOLDS and evidence[0].startswith("yes: case at 0.8: it < it: ")
     assert evidence[1:] == ["read as: so"]
 
 
 def test_one_that_does_not_says_why() -> None:
-    result, evidence = claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(Laboratory(), SCALE)
+    result, evidence = claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(ResultCache(), SCALE)
     assert result == FAILS and evidence[-1].startswith("likely reason: ")
-    result, evidence = claim(Below(LOW, NOISY), doubt="noise").decide(Laboratory(), SCALE)
+    result, evidence = claim(Below(LOW, NOISY), doubt="noise").decide(ResultCache(), SCALE)
     assert result == UNDECIDED and evidence[-1] == "likely reason: noise"
 
 
 def test_a_trial_is_played_once() -> None:
-    laboratory = Laboratory()
+    laboratory = ResultCache()
     for _ in range(2):
         claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(laboratory, SCALE)
     assert laboratory.played == 8

@@ -16,7 +16,7 @@ from metabroker.simulation.experiments.evidence import HOLDS, Below, Quantity
 from metabroker.simulation.experiments.experiment import Result, Value
 from metabroker.simulation.experiments.four_clusters import EVEN, run
 from metabroker.simulation.experiments.output import write, write_claims
-from metabroker.simulation.experiments.result_cache import Laboratory
+from metabroker.simulation.experiments.result_cache import ResultCache
 from metabroker.simulation.experiments.scale import TINY
 from metabroker.simulation.experiments.search import Search, at
 from metabroker.simulation.replications import difference
@@ -30,9 +30,9 @@ NAMES = [f"be03-fig{n}" for n in range(3, 19)] + [f"be07-fig{n}" for n in range(
 
 
 @pytest.fixture(scope="module")
-def laboratory() -> Laboratory:
+def laboratory() -> ResultCache:
     """One for all tests, so that they share their runs."""
-    return Laboratory()
+    return ResultCache()
 
 
 def test_the_names_of_the_contract_are_there() -> None:
@@ -40,7 +40,7 @@ def test_the_names_of_the_contract_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_runs_and_writes(name: str, laboratory: Laboratory, tmp_path: Path) -> None:
+def test_it_runs_and_writes(name: str, laboratory: ResultCache, tmp_path: Path) -> None:
     result = registry.find(name).result(laboratory, TINY)
     table, png, svg = write(result, tmp_path / "new" / name)
     assert png.read_bytes().startswith(b"\x89PNG") and b"<svg" in svg.read_bytes()
@@ -53,7 +53,7 @@ def test_it_runs_and_writes(name: str, laboratory: Laboratory, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["be07-fig8", "be07-fig9", "be07-fig10", "be07-fig11"])
-def test_stand_ins_are_named(name: str, laboratory: Laboratory, tmp_path: Path) -> None:
+def test_stand_ins_are_named(name: str, laboratory: ResultCache, tmp_path: Path) -> None:
     result = registry.find(name).result(laboratory, TINY)
     table, _, svg = write(result, tmp_path)
     assert "stand-in" in table.read_text() and "stand-in" in svg.read_text()
@@ -78,7 +78,7 @@ def test_unknown_names() -> None:
 # Claims
 
 
-def test_every_claim_of_ours_is_decided(laboratory: Laboratory, tmp_path: Path) -> None:
+def test_every_claim_of_ours_is_decided(laboratory: ResultCache, tmp_path: Path) -> None:
     scale = replace(TINY, jobs=60, search_jobs=60)
     decided = decide(laboratory, scale, OURS)
     assert [found.claim.id for found in decided] == [c.id for c in claims() if c.id[:3] in OURS]
@@ -92,7 +92,7 @@ def test_every_claim_of_ours_is_decided(laboratory: Laboratory, tmp_path: Path) 
 
 def test_a_claim_that_nobody_decides_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "checks", dict)
-    (found,) = decide(Laboratory(), TINY, ["BE-01"])
+    (found,) = decide(ResultCache(), TINY, ["BE-01"])
     assert found.as_json()["result"] == "undecided"
 
 
@@ -108,10 +108,10 @@ def test_the_claims_are_those_of_the_project() -> None:
 
 
 def test_the_same_results_on_processes() -> None:
-    here, there = Laboratory(), None
+    here, there = ResultCache(), None
     experiment = registry.find("be03-fig4")
     with Processes(2) as processes:
-        there = Laboratory(processes)
+        there = ResultCache(processes)
         assert experiment.result(there, TINY) == experiment.result(here, TINY)
 
 
@@ -157,13 +157,13 @@ def test_the_search_finds_the_limit_of_independent_processors() -> None:
 
 def test_gs_at_utilization_0_8() -> None:
     """The public reference figure (models, section 4): 1.594 +- 0.006."""
-    outcomes = Laboratory().summary(run(EVEN, "GS", 0.8, 40_000, 1), 4)
+    outcomes = ResultCache().summary(run(EVEN, "GS", 0.8, 40_000, 1), 4)
     interval = outcomes.response
     assert abs(interval.mean - 1.594) < 0.006 + interval.half
 
 
 def test_ls_is_better_than_gp_at_utilization_0_8() -> None:
-    laboratory = Laboratory()
+    laboratory = ResultCache()
     first, second = (run(EVEN, policy, 0.8, 10_000, 1) for policy in ("LS-DO", "GP"))
     one, other = (laboratory.summary(played, 4) for played in (first, second))
     gap = difference(one, other, lambda outcome: outcome.response)

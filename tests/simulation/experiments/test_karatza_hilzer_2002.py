@@ -10,32 +10,32 @@ import pytest
 from metabroker.simulation.experiments import karatza_hilzer_2002, registry
 from metabroker.simulation.experiments.claims import claims, decide
 from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import Laboratory
+from metabroker.simulation.experiments.result_cache import ResultCache
 from metabroker.simulation.experiments.scale import TINY
 
 SCALE = replace(TINY, jobs=100)
 
 
 @pytest.fixture(scope="module")
-def laboratory() -> Laboratory:
+def laboratory() -> ResultCache:
     """One for all tests, so that they share their runs."""
-    return Laboratory()
+    return ResultCache()
 
 
 @pytest.mark.parametrize("number", range(2, 9))
-def test_it_runs(number: int, laboratory: Laboratory) -> None:
+def test_it_runs(number: int, laboratory: ResultCache) -> None:
     result = registry.find(f"kh-fig{number}").result(laboratory, SCALE)
     assert set(karatza_hilzer_2002.READINGS) <= set(result.panels)
     assert {value.x for value in result.values} == {8.0, 4.0, 2.0}
     assert any("swaps" in note for note in result.notes)
 
 
-def test_it_writes(laboratory: Laboratory, tmp_path: Path) -> None:
+def test_it_writes(laboratory: ResultCache, tmp_path: Path) -> None:
     result = registry.find("kh-fig7").result(laboratory, SCALE)
     assert len(write(result, tmp_path)) == 3
 
 
-def test_every_claim_is_decided(laboratory: Laboratory) -> None:
+def test_every_claim_is_decided(laboratory: ResultCache) -> None:
     decided = {found.claim.id: found for found in decide(laboratory, SCALE, ["KH-"])}
     assert list(decided) == [claim.id for claim in claims() if claim.id.startswith("KH-")]
     for name, (_, (result, evidence)) in decided.items():
@@ -46,7 +46,7 @@ def test_every_claim_is_decided(laboratory: Laboratory) -> None:
 
 
 def test_the_text_swaps_two_shares() -> None:
-    result, evidence = karatza_hilzer_2002.checks()["KH-30"].decide(Laboratory(), SCALE)
+    result, evidence = karatza_hilzer_2002.checks()["KH-30"].decide(ResultCache(), SCALE)
     assert result == "fails"
     assert [line.partition(":")[0] for line in evidence[:3]] == ["no", "yes", "no"]
 

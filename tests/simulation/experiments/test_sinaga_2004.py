@@ -10,13 +10,13 @@ import pytest
 from metabroker.simulation.experiments import registry, sinaga_2004
 from metabroker.simulation.experiments.claims import decide
 from metabroker.simulation.experiments.output import write
-from metabroker.simulation.experiments.result_cache import Laboratory
+from metabroker.simulation.experiments.result_cache import ResultCache
 from metabroker.simulation.experiments.scale import TINY
 
 
 @pytest.mark.parametrize(("name", "panels"), [("dcs-fig2", 1), ("dcs-fig3", 2), ("dcs-fig4", 2)])
 def test_it_runs_and_writes(name: str, panels: int, tmp_path: Path) -> None:
-    result = registry.find(name).result(Laboratory(), TINY)
+    result = registry.find(name).result(ResultCache(), TINY)
     assert len(result.panels) == panels and len(write(result, tmp_path)) == 3
     assert any("makespan" in note for note in result.notes)
     means = [value.interval.mean for value in result.values if value.interval]
@@ -40,6 +40,6 @@ def test_the_same_seed_gives_the_same_batch() -> None:
 
 
 def test_every_claim_is_decided_and_holds() -> None:
-    decided = decide(Laboratory(), replace(TINY, replications=10), ["DCS-"])
+    decided = decide(ResultCache(), replace(TINY, replications=10), ["DCS-"])
     assert [found.claim.id for found in decided] == [f"DCS-0{n}" for n in range(1, 5)]
     assert {found.decision.result for found in decided} == {"holds"}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from metabroker.simulation.executor import Here, Processes
+from metabroker.simulation.executor import InProcess, Processes
 from metabroker.simulation.rounds import Played, play_rounds
 from metabroker.simulation.scenario import sweeps
 from metabroker.simulation.scenario.jobs_out import JobsOut
@@ -24,7 +24,9 @@ CONFIGS = Path(__file__).parents[3] / "configs" / "simulate"
 
 
 def played(found: Plan) -> Played:
-    (one,) = play_rounds([(found.run, found.scenario.replications or 1, stop_of(found))], Here())
+    (one,) = play_rounds(
+        [(found.run, found.scenario.replications or 1, stop_of(found))], InProcess()
+    )
     return one
 
 
@@ -152,14 +154,14 @@ def test_processes_and_rounds_change_nothing() -> None:
     runs = [(p.run, p.scenario.replications or 1, stop_of(p)) for p in plans]
     with Processes(2) as spread:
         there = play_rounds(runs, spread)
-    here = play_rounds(runs, Here())
+    here = play_rounds(runs, InProcess())
     assert [p.summary for p in there] == [p.summary for p in here]
 
 
 def test_the_jobs_agree_with_the_summary() -> None:
     found = plan(SMALL, "replications=1", "warmup=none")
     file = io.StringIO()
-    (one,) = play_rounds([(found.run, 1, None)], Here(), JobsOut(found, file))
+    (one,) = play_rounds([(found.run, 1, None)], InProcess(), JobsOut(found, file))
     rows = list(csv.DictReader(io.StringIO(file.getvalue())))
     assert list(rows[0]) == ["job", "submit", "start", "end", "processors", "clusters"]
     assert sorted(int(row["job"]) for row in rows) == list(range(1, 401))
@@ -182,7 +184,7 @@ def test_the_jobs_of_a_log_have_its_numbers(tmp_path: Path) -> None:
     text = "clusters: {a: 4, b: 4}\npolicy: EASY\nworkload: {swf: {file: log.swf, max_size: 4}}\n"
     found = plan(text, folder=tmp_path)
     file = io.StringIO()
-    play_rounds([(found.run, 1, None)], Here(), JobsOut(found, file))
+    play_rounds([(found.run, 1, None)], InProcess(), JobsOut(found, file))
     rows = list(csv.DictReader(io.StringIO(file.getvalue())))
     assert [(row["job"], row["processors"]) for row in rows] == [("7", "4"), ("7", "2"), ("9", "2")]
 

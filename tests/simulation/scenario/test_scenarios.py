@@ -23,15 +23,15 @@ from metabroker.simulation.scenario.model import (
     Readings,
     RuntimesWorkload,
     Scenario,
-    Service,
+    ServiceTime,
     SwfWorkload,
     SyntheticWorkload,
     Workload,
 )
 from metabroker.simulation.scenario.results import scenario_data
-from metabroker.simulation.workloads.job_mix import JobMix
+from metabroker.simulation.workloads.job_mix import JobMixStream
 from metabroker.simulation.workloads.replay import SITES, Replay
-from metabroker.simulation.workloads.shapes import Split
+from metabroker.simulation.workloads.shapes import SplitRule
 from metabroker.simulation.workloads.synthetic import Synthetic
 from tests.simulation.scenario.making import FOUR, LEAST, plan
 
@@ -88,7 +88,15 @@ def test_what_the_models_know_is_what_there_is() -> None:
 
 
 MODELS: tuple[type[BaseModel], ...] = (
-    *(Scenario, Workload, SyntheticWorkload, ComponentSizes, Service, JobMixWorkload, SwfWorkload),
+    *(
+        Scenario,
+        Workload,
+        SyntheticWorkload,
+        ComponentSizes,
+        ServiceTime,
+        JobMixWorkload,
+        SwfWorkload,
+    ),
     *(BatchWorkload, Kind, RuntimesWorkload, Readings, Precision),
 )
 
@@ -168,7 +176,7 @@ def test_paths_start_at_the_files_folder_and_those_of_set_here(
         (found,) = load("inner/s.yaml", sets)
         assert isinstance(found.run.workload, Synthetic)
         shapes = found.run.workload.shapes
-        assert isinstance(shapes, Split) and shapes.totals.values == (size,)
+        assert isinstance(shapes, SplitRule) and shapes.totals.values == (size,)
 
 
 def test_total_sizes_are_split_by_the_limits(tmp_path: Path) -> None:
@@ -181,7 +189,7 @@ def test_total_sizes_are_split_by_the_limits(tmp_path: Path) -> None:
 
 def test_a_job_mix_is_of_its_cluster() -> None:
     found = plan("clusters: {k: 64}\npolicy: AFCFS-BS\nworkload: {job_mix: {nmax: 4}}\n")
-    assert found.run.workload == JobMix(4, 64, 0.280, 1.0)
+    assert found.run.workload == JobMixStream(4, 64, 0.280, 1.0)
     assert found.run.gangs
 
 

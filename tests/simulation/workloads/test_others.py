@@ -11,7 +11,7 @@ from metabroker.simulation.workloads import runtimes
 from metabroker.simulation.workloads.batch import alternating
 from metabroker.simulation.workloads.distributions import shares
 from metabroker.simulation.workloads.errors import WorkloadError
-from metabroker.simulation.workloads.job_mix import JobMix
+from metabroker.simulation.workloads.job_mix import JobMixStream
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.simulation.workloads.runtimes import STAND_INS, Measured, Runtimes, admitted
 from metabroker.traces.swf import SwfJob, Trace
@@ -24,7 +24,7 @@ CLUSTERS = (32, 32, 32, 32)
 
 @pytest.mark.parametrize(("nmax", "part"), [(8, 0.5), (4, 0.375), (2, 0.25)])
 def test_the_part_of_sequential_jobs(nmax: int, part: float) -> None:
-    jobs = list(JobMix(nmax).jobs(1, 0, 100_000))
+    jobs = list(JobMixStream(nmax).jobs(1, 0, 100_000))
     sequential = [j for j in jobs if isinstance(j.request, Sequential)]
     assert len(sequential) / len(jobs) == pytest.approx(part, abs=0.005)
     gangs = [j.request.total for j in jobs if not isinstance(j.request, Sequential)]
@@ -33,7 +33,7 @@ def test_the_part_of_sequential_jobs(nmax: int, part: float) -> None:
 
 def test_the_work_offered_is_the_same_for_every_mix() -> None:
     for nmax in (2, 4, 8):
-        mix = JobMix(nmax)
+        mix = JobMixStream(nmax)
         assert mix.utilization == pytest.approx(0.8894, abs=0.0001)
         jobs = list(mix.jobs(1, 0, 100_000))
         work = sum(j.request.total * j.run_time for j in jobs)
@@ -41,7 +41,9 @@ def test_the_work_offered_is_the_same_for_every_mix() -> None:
 
 
 def test_a_sequential_job_runs_its_tasks_one_after_another() -> None:
-    eights = [j for j in JobMix(8).jobs(1, 0, 50_000) if j.request == Sequential((1,), tasks=8)]
+    eights = [
+        j for j in JobMixStream(8).jobs(1, 0, 50_000) if j.request == Sequential((1,), tasks=8)
+    ]
     assert all(j.request.total == 1 for j in eights)
     mean = sum(j.run_time for j in eights) / len(eights)
     assert mean == pytest.approx(8, rel=0.03)
@@ -50,7 +52,7 @@ def test_a_sequential_job_runs_its_tasks_one_after_another() -> None:
 def test_a_mix_that_cannot_be() -> None:
     for wrong in ({"processors": 100}, {"nmax": -1}, {"mean_service": 0}):
         with pytest.raises(ValueError):
-            JobMix(**{"nmax": 8, **wrong})
+            JobMixStream(**{"nmax": 8, **wrong})
 
 
 # --- measured run times (BE07 5) ----------------------------------------------------------------

@@ -16,7 +16,7 @@ from metabroker.policy import Limits
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads import tables
 from metabroker.simulation.workloads.errors import WorkloadError
-from metabroker.simulation.workloads.shapes import Composition, Shapes, Split
+from metabroker.simulation.workloads.shapes import Composition, Shapes, SplitRule
 from metabroker.simulation.workloads.synthetic import Synthetic, rate_for
 
 SHARED = Path(os.environ.get("METABROKER_SHARED", "../shared"))
@@ -81,7 +81,7 @@ def test_a_cut_lognormal_knows_its_own_mean() -> None:
         lambda: rate_for(0, MIX, laws.Exponential(), 128),
         lambda: Synthetic(MIX, laws.Exponential(), laws.shares([1]), -1.0),
         lambda: Synthetic(MIX, laws.Exponential(), laws.shares([1]), 1.0, extension=0.5),
-        lambda: Split(laws.Discrete((129,), (1.0,)), Limits(), CLUSTERS),
+        lambda: SplitRule(laws.Discrete((129,), (1.0,)), Limits(), CLUSTERS),
     ],
 )
 def test_what_cannot_be_is_refused(wrong: object) -> None:
@@ -143,7 +143,7 @@ def test_any_seed_will_do(seed: int, replication: int) -> None:
 def test_the_das_sizes_split_as_the_paper_says(limit: int, multi: float, ratio: float) -> None:
     sizes = tables.sizes(SHARED / "data" / "das-s-128-standin.csv")
     assert sizes.mean == pytest.approx(23.34, abs=0.01)
-    split = Split(sizes, Limits(component=limit), CLUSTERS)
+    split = SplitRule(sizes, Limits(component=limit), CLUSTERS)
     assert split.multi() == pytest.approx(multi, abs=0.001)
     assert split.work(1.25) / split.work(1) == pytest.approx(ratio, abs=0.001)
     cut = sizes.limited(64)

@@ -12,7 +12,7 @@ from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.clusters.gate import gates
 from metabroker.clusters.operation import command
-from metabroker.clusters.port import CleanOrder
+from metabroker.clusters.port import CleanRequest
 from metabroker.clusters.slurm import cluster as slurm_cluster
 from metabroker.clusters.slurm import commands, operations
 from metabroker.runtime import engine, requests
@@ -120,7 +120,7 @@ def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
         return old(text.split("-")[1], text) if text.startswith("mb-") else None
 
     def clean_token(self: Any, token: str) -> Any:
-        return CleanOrder(token)
+        return CleanRequest(token)
 
     def snapshot(look: Any, partition: Any, prefix: str, horizon: float) -> Any:
         return old_snapshot(look, partition, "mb-", horizon)
@@ -128,7 +128,7 @@ def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
     old: Any = tokens.parse
     for module in (tokens,):
         swap(stack, module, "parse", parse)
-    swap(stack, requests.Orders, "clean_token", clean_token)
+    swap(stack, requests.RequestBuilder, "clean_token", clean_token)
     old_snapshot = swap(stack, slurm_cluster, "snapshot", snapshot)
 
 

@@ -25,7 +25,7 @@ def lease_thought_longer(stack: contextlib.ExitStack) -> None:
 @shared
 def lease_counted_from_the_answer(stack: contextlib.ExitStack) -> None:
     """The holder acts without minding for how long it was stopped."""
-    swap(stack, lease_term.Tenure, "may_act", lambda _self, _now: True)
+    swap(stack, lease_term.LeaseTerm, "may_act", lambda _self, _now: True)
 
 
 @shared

@@ -10,7 +10,7 @@ from metabroker.broker import saga
 from metabroker.broker.job import Component, Job
 from metabroker.broker.states import Step
 from metabroker.clusters import gated, staging
-from metabroker.clusters.port import Moved
+from metabroker.clusters.port import Transferred
 from metabroker.clusters.transports.base import CommandLost
 
 from .planting import mutation, swap
@@ -75,7 +75,7 @@ def old_results_taken_for_new(stack: contextlib.ExitStack) -> None:
     def fetching(files: Any, home: Any, order: Any, part: int) -> Any:
         found = home.look(order.folder, f"{order.into}/out/result")
         if found is not None:
-            return Moved(1, found.size)
+            return Transferred(1, found.size)
         return (yield from old(files, home, order, part))
 
     old = swap(stack, gated, "fetching", fetching)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from metabroker.about import about
 from metabroker.clusters.slurm import commands
-from metabroker.clusters.transports.back_off import Pacing
+from metabroker.clusters.transports.back_off import BackOff
 from metabroker.clusters.transports.base import (
     Command,
     CommandLost,
@@ -64,7 +64,7 @@ class PyslurmTransport:
         self._by_commands = False  # since pyslurm was found not to do
         self._lost = 0  # requests in a row
         self._which = ""
-        self._pacing = Pacing(_PAUSE)
+        self._pacing = BackOff(_PAUSE)
         self._one = threading.Lock()
 
     @property

@@ -14,7 +14,7 @@ import pytest
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.operation import carry_out
-from metabroker.clusters.port import CleanOrder, Doubt, Refusal, ReserveOrder
+from metabroker.clusters.port import CleanRequest, ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions, commands
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import Command, Completed, Unreached
@@ -177,21 +177,21 @@ def test_reserving_cancelling_and_deleting_do_the_same(both: Both) -> None:
     token = f"{OURS}1-9-0"
     look(it)
     for _ in range(2):  # the second finds what the first has made
-        carry_out(it.reserve(ReserveOrder(token, 50, 600)), it.transport)
+        carry_out(it.reserve(ReserveRequest(token, 50, 600)), it.transport)
     assert [r.processors for r in both.real.reservations() if r.name == token] == [50]
-    with pytest.raises(Refusal) as caught:
-        carry_out(it.reserve(ReserveOrder(f"{OURS}2-9-0", 100, 600)), it.transport)
+    with pytest.raises(ClusterRefusal) as caught:
+        carry_out(it.reserve(ReserveRequest(f"{OURS}2-9-0", 100, 600)), it.transport)
     assert caught.value.cause is Cause.BUSY
     other = both.real.submit("-n", "2", "-J", "somebody's")
     job = both.real.submit("-n", "2", "-J", token, f"--reservation={token}")
     both.real.wait_job(job, "RUNNING")
     both.real.wait_job(other, "RUNNING")
-    carry_out(it.clean(CleanOrder(token)), it.transport)
+    carry_out(it.clean(CleanRequest(token)), it.transport)
     assert both.real.reservations() == []
     left = both.real.job(job)
     assert left is not None and left.state == "CANCELLED"
     assert [found.id for found in both.real.active_jobs()] == [other]
-    carry_out(it.clean(CleanOrder(token)), it.transport)  # and once more
+    carry_out(it.clean(CleanRequest(token)), it.transport)  # and once more
 
 
 def test_a_controller_that_is_down_or_does_not_answer_is_told_in_the_same_words(
@@ -200,14 +200,14 @@ def test_a_controller_that_is_down_or_does_not_answer_is_told_in_the_same_words(
     look(both.cluster(by_pyslurm=True))
     both.real.stop_controller()
     for by_pyslurm in (True, False):
-        with pytest.raises(Refusal, match="connect failure") as caught:
+        with pytest.raises(ClusterRefusal, match="connect failure") as caught:
             look(both.cluster(by_pyslurm=by_pyslurm))
         assert caught.value.cause is Cause.UNREACHABLE
     both.real.start_controller()
     look(both.cluster(by_pyslurm=True))
     both.real.freeze_controller()
     for by_pyslurm in (True, False):
-        with pytest.raises(Doubt, match=r"timed out|connection failure|Unable to contact"):
+        with pytest.raises(UnknownOutcome, match=r"timed out|connection failure|Unable to contact"):
             look(both.cluster(by_pyslurm=by_pyslurm))
     both.real.thaw_controller()
     look(both.cluster(by_pyslurm=True))

@@ -16,10 +16,10 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.operation import carry_out
-from metabroker.clusters.port import CleanOrder, Doubt, Refusal
+from metabroker.clusters.port import CleanRequest, ClusterRefusal, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions, commands
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport, transport
-from metabroker.clusters.transports.back_off import Pacing
+from metabroker.clusters.transports.back_off import BackOff
 from metabroker.clusters.transports.base import (
     Command,
     CommandLost,
@@ -309,12 +309,12 @@ def test_a_lost_request_is_a_doubt_for_who_asked(stage: MakeStage) -> None:
     it.plan("well die")
     it.run()
     cluster = SlurmCluster(SlurmOptions("delft", "abcdef01", "root"), it.transport)
-    with pytest.raises(Doubt, match="the pyslurm helper: jobs: it ended"):
+    with pytest.raises(UnknownOutcome, match="the pyslurm helper: jobs: it ended"):
         carry_out(cluster.observe(5.0), it.transport)
     it.plan("die")
-    it.transport._pacing = Pacing(0.01)
-    with pytest.raises(Doubt, match="the pyslurm helper: jobs: it ended"):
-        carry_out(cluster.clean(CleanOrder("mb-abcdef01-1-1-0")), it.transport)
+    it.transport._pacing = BackOff(0.01)
+    with pytest.raises(UnknownOutcome, match="the pyslurm helper: jobs: it ended"):
+        carry_out(cluster.clean(CleanRequest("mb-abcdef01-1-1-0")), it.transport)
 
 
 # --- a helper that does not fit ---------------------------------------------------------------
@@ -341,12 +341,12 @@ def test_pyslurm_that_is_not_there_or_does_not_fit_is_refused_with_what_to_do(
     it = stage()
     it.hello(hello)
     cluster = SlurmCluster(SlurmOptions("delft", "abcdef01", "root"), it.transport)
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(ClusterRefusal) as caught:
         carry_out(cluster.observe(5.0), it.transport)
     assert caught.value.cause is Cause.UNREACHABLE
     for word in (*words, "`pyslurm_python`", "`access: commands`"):
         assert word in caught.value.detail
-    it.transport._pacing = Pacing(0.01)
+    it.transport._pacing = BackOff(0.01)
     with pytest.raises(Unreached, match="not asked: pyslurm"):
         it.transport.which()
     assert it.beside.run_ == [], "nothing was asked by other ways"
@@ -410,7 +410,7 @@ def test_where_it_may_it_falls_back_after_losing_several_in_a_row(
             outcomes.append(it.run().stdout)
         except CommandLost:
             outcomes.append("lost")
-        it.transport._pacing = Pacing(0.01)
+        it.transport._pacing = BackOff(0.01)
     lost, by_command = "lost", BY_COMMANDS.stdout
     assert outcomes == [lost, lost, "answered\n", lost, lost, lost, by_command, by_command]
     assert "3 times in a row" in caplog.text

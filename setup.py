@@ -20,7 +20,7 @@ MODULES = (
     "metabroker/simulation/queueless.py",
     "metabroker/simulation/stream.py",
 )
-PLAIN = {"aging.py", "limits.py", "registry.py", "why.py"}
+PLAIN = {"aging.py", "context.py", "limits.py", "registry.py", "why.py"}
 """Needed only before the first event of a run, and the home of frozen dataclasses: compiled, these
 could be neither copied nor sent to another process."""
 

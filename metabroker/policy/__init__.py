@@ -6,6 +6,8 @@ No clock, no I/O, no randomness, no logging: time and random numbers are passed 
 """
 
 from metabroker.policy.aging import Aging
+from metabroker.policy.context import Context, Options
+from metabroker.policy.entry import Start
 from metabroker.policy.limits import (
     Limit,
     Limits,
@@ -17,13 +19,11 @@ from metabroker.policy.limits import (
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit, worst_fit_reuse
 from metabroker.policy.planner import Launch, Planner
 from metabroker.policy.pool_fcfs import PoolFcfs
-from metabroker.policy.queue import Start
 from metabroker.policy.registry import (
     ALL_PLACEMENTS,
     PLANNERS,
     POLICIES,
     RANDOMISED,
-    Options,
     make,
     make_planner,
 )
@@ -39,6 +39,7 @@ __all__ = [
     "POLICIES",
     "RANDOMISED",
     "Aging",
+    "Context",
     "Launch",
     "Limit",
     "Limits",

@@ -8,8 +8,10 @@ and it takes its old place when it could run again. In the papers no cluster is 
 
 from collections.abc import Mapping, Sequence
 
+from metabroker.policy.entry import Entry
+
 from .placement import Place
-from .queue import Entry, Queue
+from .queue import Queue
 
 
 class Eligibility:

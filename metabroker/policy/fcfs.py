@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from metabroker.policy.entry import Entry, Start
 from metabroker.policy.placement import Place
-from metabroker.policy.queue import Entry, Fifo, Queue, Start
+from metabroker.policy.queue import Fifo, Queue
 
 if TYPE_CHECKING:
     from metabroker.policy.overtaking import Overtaking

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from metabroker.policy.aging import Aging
-from metabroker.policy.placement import Place, Rng
+from metabroker.policy.context import Context
 from metabroker.policy.queue import Queue
 from metabroker.policy.two_level import TwoLevelScheduler
 
@@ -11,22 +10,13 @@ from metabroker.policy.two_level import TwoLevelScheduler
 class GlobalPriority(TwoLevelScheduler):
     """The local queues are enabled only while the global queue is empty.
 
-    With `same_pass` they are enabled as soon as it becomes empty during a pass, else at the next
-    departure.
+    With the option `gp` "same-pass" they are enabled as soon as it becomes empty during a pass,
+    else at the next departure.
     """
 
-    def __init__(
-        self,
-        clusters: int,
-        place: Place,
-        discipline: str = "FCFS",
-        aging: Aging | None = None,
-        rng: Rng | None = None,
-        *,
-        same_pass: bool = True,
-    ) -> None:
-        super().__init__(clusters, place, discipline, aging, rng)
-        self._same_pass = same_pass
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._same_pass = context.options.gp == "same-pass"
 
     def _enabled(self) -> list[Queue]:
         return [self._global] if self._global.items else self._waiting_locals()

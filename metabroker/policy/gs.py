@@ -4,10 +4,11 @@ With Worst Fit with reuse it is the queue of DCS 2.4, FCFS or FPFS.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from metabroker.policy.aging import Aging
-from metabroker.policy.placement import Place, Rng
-from metabroker.policy.queue import Entry, Queue, Start
+from metabroker.policy.context import Context
+from metabroker.policy.entry import Entry, Start
+from metabroker.policy.queue import Queue
 from metabroker.policy.request import Request
 from metabroker.policy.scheduler import Scheduler
 
@@ -15,18 +16,12 @@ from metabroker.policy.scheduler import Scheduler
 class GlobalScheduler(Scheduler):
     """All jobs join the global queue."""
 
-    def __init__(
-        self,
-        clusters: int,
-        place: Place,
-        discipline: str = "FCFS",
-        aging: Aging | None = None,
-        rng: Rng | None = None,
-    ) -> None:
-        if discipline == "FCFS":
-            aging = None  # nobody is overtaken where only the head can start
-        super().__init__(clusters, place, discipline, aging, rng)
-        self._queue = self._queues[clusters]
+    def __init__(self, context: Context) -> None:
+        if context.discipline == "FCFS":
+            # Nobody is overtaken where only the head can start.
+            context = replace(context, aging=None)
+        super().__init__(context)
+        self._queue = self._queues[self.clusters]
 
     def _indices(self) -> Iterable[int]:
         return (self.clusters,)

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from metabroker.policy.queue import Entry, Queue, Start
+from metabroker.policy.entry import Entry, Start
+from metabroker.policy.queue import Queue
 from metabroker.policy.two_level import TwoLevelScheduler
 
 

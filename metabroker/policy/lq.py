@@ -1,8 +1,8 @@
 """LQ: the longest queues decide whether the global or the local schedulers work (BE03 2.5)."""
 
-from metabroker.policy.aging import Aging
-from metabroker.policy.placement import Place, Rng
-from metabroker.policy.queue import Entry, Queue, Start
+from metabroker.policy.context import Context
+from metabroker.policy.entry import Entry, Start
+from metabroker.policy.queue import Queue
 from metabroker.policy.request import Request
 from metabroker.policy.two_level import TwoLevelScheduler
 
@@ -10,26 +10,15 @@ from metabroker.policy.two_level import TwoLevelScheduler
 class LongestQueue(TwoLevelScheduler):
     """The global queue is enabled while it is longer than every local queue, else the local ones.
 
-    Lengths are numbers of waiting jobs. The rule is evaluated `"start"`: at every departure and
-    after each start; `"departure"`: once per departure; `"arrival"`: as "start", and at every
-    arrival too. When the rule turns from one side to the other during a pass, a new round begins;
+    Lengths are numbers of waiting jobs. The option `lq` says when the rule is evaluated: `"start"`,
+    at every departure and after each start; `"departure"`, once per departure; `"arrival"`, as
+    "start" and at every arrival too. When the rule turns from one side to the other during a pass, a new round begins;
     a queue from which nothing fitted stays disabled.
     """
 
-    def __init__(
-        self,
-        clusters: int,
-        place: Place,
-        discipline: str = "FCFS",
-        aging: Aging | None = None,
-        rng: Rng | None = None,
-        *,
-        evaluated: str = "start",
-    ) -> None:
-        super().__init__(clusters, place, discipline, aging, rng)
-        if evaluated not in {"start", "departure", "arrival"}:
-            raise ValueError(f"LQ is evaluated at start, departure or arrival, not {evaluated!r}")
-        self._evaluated = evaluated
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._evaluated = context.options.lq
 
     def arrive(
         self, key: int, request: Request, queue: int, now: float, *, seq: int | None = None

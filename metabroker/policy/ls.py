@@ -6,9 +6,9 @@ The variations differ in the order in which a departure enables the queues.
 
 from collections.abc import Iterable, Sequence
 
-from metabroker.policy.aging import Aging
-from metabroker.policy.placement import Place, Rng
-from metabroker.policy.queue import Entry, Queue, Start
+from metabroker.policy.context import Context
+from metabroker.policy.entry import Entry, Start
+from metabroker.policy.queue import Queue
 from metabroker.policy.request import Request
 from metabroker.policy.scheduler import PolicyState, Scheduler
 
@@ -50,15 +50,8 @@ class ReleaseOrderLocalSchedulers(LocalSchedulers):
     depart at one instant, the clusters of the first come first.
     """
 
-    def __init__(
-        self,
-        clusters: int,
-        place: Place,
-        discipline: str = "FCFS",
-        aging: Aging | None = None,
-        rng: Rng | None = None,
-    ) -> None:
-        super().__init__(clusters, place, discipline, aging, rng)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
         self._released: list[int] = []
 
     def depart(self, clusters: Sequence[int] = ()) -> None:
@@ -75,22 +68,13 @@ class ReleaseOrderLocalSchedulers(LocalSchedulers):
 class DisableOrderLocalSchedulers(LocalSchedulers):
     """LS-DO: the order in which the queues were last disabled.
 
-    Disabled by a misfit or by becoming empty. With `at_arrivals` also the visits at an arrival to
-    an empty queue count, else only those at departures.
+    Disabled by a misfit or by becoming empty. With the option `ls_do` "all" also the visits at an
+    arrival to an empty queue count, else only those at departures.
     """
 
-    def __init__(
-        self,
-        clusters: int,
-        place: Place,
-        discipline: str = "FCFS",
-        aging: Aging | None = None,
-        rng: Rng | None = None,
-        *,
-        at_arrivals: bool = True,
-    ) -> None:
-        super().__init__(clusters, place, discipline, aging, rng)
-        self._at_arrivals = at_arrivals
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._at_arrivals = context.options.ls_do == "all"
         self._order = list(self._queues.values())
 
     def memory(self) -> PolicyState:

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf
 
 from metabroker.policy.aging import Aging
-from metabroker.policy.queue import Entry
+from metabroker.policy.entry import Entry
 from metabroker.policy.request import Placement
 
 

@@ -3,24 +3,11 @@
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from metabroker.policy.entry import Entry, Start
+from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.placement import Place
-from metabroker.policy.request import Placement, Request
-
-if TYPE_CHECKING:
-    from metabroker.policy.overtaking import Overtaking
-
-Entry = tuple[int, int, Request, int, int, float]
-"""A waiting job: (seq, key, request, pin, queue, time of joining).
-
-`seq` is the order of joining over all queues. `pin` is the one cluster on which it can run
-(single-component jobs in a local queue), or -1. A plain tuple, because millions are made; it has
-no identity (compiled code packs it anew): two are the same job if and only if their seqs are equal.
-"""
-
-Start = tuple[int, Placement]
-"""A decision: (key of the job, cluster of each component in the user's order)."""
+from metabroker.policy.request import Placement
 
 
 class Fifo:
@@ -104,7 +91,7 @@ class Queue(ABC):
         clusters: int,
         place: Place,
         waiting: dict[int, Entry],
-        watch: "Overtaking | None",
+        watch: Overtaking | None,
     ) -> None:
         self.index = index
         self.local = index < clusters

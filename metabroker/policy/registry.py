@@ -1,12 +1,12 @@
 """The policies by name: those that a daemon can drive (`make`), and the others (`make_planner`)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 from metabroker.policy.afcfs import Afcfs
 from metabroker.policy.aging import Aging
 from metabroker.policy.best_fit import best_fit, fewest_clusters
 from metabroker.policy.conservative import Conservative
+from metabroker.policy.context import READINGS, Context, Options
 from metabroker.policy.easy import easy
 from metabroker.policy.eq import EqualQueues, EqualQueuesGlobalFirst, EqualQueuesRandom
 from metabroker.policy.gp import GlobalPriority
@@ -27,113 +27,25 @@ from metabroker.policy.planner import Planner
 from metabroker.policy.pool_fcfs import PoolFcfs
 from metabroker.policy.scheduler import Scheduler
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Where the papers leave a choice open: our reading is the default, the others have a name.
-
-    Raises ValueError for an unknown value.
-    """
-
-    ls_do: str = "all"
-    """LS-DO: "all" disablings count for the order, or only those at "departures"."""
-    gp: str = "same-pass"
-    """GP: local queues are enabled in the "same-pass" in which the global queue becomes empty, or
-    at the "next-departure"."""
-    lq: str = "start"
-    """LQ: the rule is evaluated after each "start", once per "departure", or after each start and
-    at every "arrival"."""
-    ties: str = "lowest"
-    """Worst Fit: ties between equally idle clusters go to the "lowest" index, or are "random"."""
-
-    def __post_init__(self) -> None:
-        for name, known in (
-            ("ls_do", ("all", "departures")),
-            ("gp", ("same-pass", "next-departure")),
-            ("lq", ("start", "departure", "arrival")),
-            ("ties", ("lowest", "random")),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} is {getattr(self, name)!r}; it can be {' or '.join(known)}"
-                )
-
-
-_READINGS = Options()
-
-Maker = Callable[[int, Place, str, Aging | None, Rng | None, Options], Scheduler]
-
-
-def _plain(kind: type[Scheduler]) -> Maker:
-    def maker(
-        clusters: int,
-        place: Place,
-        discipline: str,
-        aging: Aging | None,
-        rng: Rng | None,
-        options: Options,
-    ) -> Scheduler:
-        return kind(clusters, place, discipline, aging, rng)
-
-    return maker
-
-
-def _ls_do(
-    clusters: int,
-    place: Place,
-    discipline: str,
-    aging: Aging | None,
-    rng: Rng | None,
-    options: Options,
-) -> Scheduler:
-    at_arrivals = options.ls_do == "all"
-    return DisableOrderLocalSchedulers(
-        clusters, place, discipline, aging, rng, at_arrivals=at_arrivals
-    )
-
-
-def _gp(
-    clusters: int,
-    place: Place,
-    discipline: str,
-    aging: Aging | None,
-    rng: Rng | None,
-    options: Options,
-) -> Scheduler:
-    same_pass = options.gp == "same-pass"
-    return GlobalPriority(clusters, place, discipline, aging, rng, same_pass=same_pass)
-
-
-def _lq(
-    clusters: int,
-    place: Place,
-    discipline: str,
-    aging: Aging | None,
-    rng: Rng | None,
-    options: Options,
-) -> Scheduler:
-    return LongestQueue(clusters, place, discipline, aging, rng, evaluated=options.lq)
-
-
-_MAKERS: Mapping[str, Maker] = {
-    "GS": _plain(GlobalScheduler),
-    "LS-OR": _plain(LocalSchedulers),
-    "LS-RD": _plain(RandomLocalSchedulers),
-    "LS-RO": _plain(ReleaseOrderLocalSchedulers),
-    "LS-DO": _ls_do,
-    "GP": _gp,
-    "LP-LF": _plain(LocalPriority),
-    "LP-GF": _plain(LocalPriorityGlobalFirst),
-    "LP-RD": _plain(LocalPriorityRandom),
-    "EQ-LF": _plain(EqualQueues),
-    "EQ-GF": _plain(EqualQueuesGlobalFirst),
-    "EQ-RD": _plain(EqualQueuesRandom),
-    "LQ": _lq,
-    "FCFS": _plain(GlobalScheduler),
-    "FPFS": _plain(GlobalScheduler),
+_SCHEDULERS: Mapping[str, type[Scheduler]] = {
+    "GS": GlobalScheduler,
+    "LS-OR": LocalSchedulers,
+    "LS-RD": RandomLocalSchedulers,
+    "LS-RO": ReleaseOrderLocalSchedulers,
+    "LS-DO": DisableOrderLocalSchedulers,
+    "GP": GlobalPriority,
+    "LP-LF": LocalPriority,
+    "LP-GF": LocalPriorityGlobalFirst,
+    "LP-RD": LocalPriorityRandom,
+    "EQ-LF": EqualQueues,
+    "EQ-GF": EqualQueuesGlobalFirst,
+    "EQ-RD": EqualQueuesRandom,
+    "LQ": LongestQueue,
+    "FCFS": GlobalScheduler,
+    "FPFS": GlobalScheduler,
 }
 
-POLICIES: tuple[str, ...] = tuple(_MAKERS)
+POLICIES: tuple[str, ...] = tuple(_SCHEDULERS)
 """The names that `make` knows: the policies that a daemon can drive."""
 
 RANDOMISED: frozenset[str] = frozenset({"LS-RD", "LP-RD", "EQ-RD"})
@@ -171,7 +83,7 @@ def make(
     discipline: str | None = None,
     aging: Aging | None = None,
     rng: Rng | None = None,
-    options: Options = _READINGS,
+    options: Options = READINGS,
 ) -> Scheduler:
     """The scheduler of a policy over `clusters` clusters.
 
@@ -181,7 +93,7 @@ def make(
     EQ-RD and random ties. Raises ValueError for an unknown name (it says the nearest known one),
     for a discipline that contradicts the policy's name, and for a missing `rng`.
     """
-    if policy not in _MAKERS:
+    if policy not in _SCHEDULERS:
         raise ValueError(_unknown("policy", policy, POLICIES))
     single_queue = policy in {"FCFS", "FPFS"}
     if single_queue and discipline not in {None, policy}:
@@ -191,9 +103,10 @@ def make(
     if placement is None:
         placement = "worst-fit-reuse" if single_queue else "worst-fit"
     place = _placement(placement, options, rng)
+    context = Context(clusters, place, discipline, aging, rng, options)
     if clusters == 1 and policy in {"GS", "FCFS"} and discipline == "FCFS":
-        return PoolFcfs(clusters, place, discipline, aging, rng)
-    return _MAKERS[policy](clusters, place, discipline, aging, rng, options)
+        return PoolFcfs(context)
+    return _SCHEDULERS[policy](context)
 
 
 def make_planner(
@@ -216,7 +129,7 @@ def make_planner(
     if overhead < 0:
         raise ValueError(f"the overhead of a split job is at least 0, not {overhead}")
     usual = _PLANNERS[policy]
-    place = _placement(usual if placement is None else placement, _READINGS, None)
+    place = _placement(usual if placement is None else placement, READINGS, None)
     if policy == "EASY":
         return easy(processors, place)
     if policy == "CONSERVATIVE":

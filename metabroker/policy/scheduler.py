@@ -18,19 +18,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from metabroker.policy.aging import Aging
+from metabroker.policy.context import Context
+from metabroker.policy.entry import Entry, Start
 from metabroker.policy.fcfs import AgedFcfsQueue, FcfsQueue
 from metabroker.policy.fpfs import FpfsQueue
 from metabroker.policy.overtaking import Overtaking
-from metabroker.policy.placement import Place, Rng
-from metabroker.policy.queue import Entry, Queue, Start
+from metabroker.policy.queue import Queue
 from metabroker.policy.request import Request
 from metabroker.policy.why import Reason, Why
 
 from .eligibility import Eligibility
-
-DISCIPLINES = ("FCFS", "FPFS")
-"""The names of the disciplines of a queue."""
 
 
 class PolicyState(NamedTuple):
@@ -47,31 +44,20 @@ class Scheduler(ABC):
     """One policy over `clusters` clusters (0 .. clusters - 1); see `make` for the names.
 
     Queues: the local queues are 0 .. clusters - 1, the global queue is `clusters`; a policy has
-    only those that its paper gives it (`queues`). `place` is the placement rule, `discipline`
-    FCFS or FPFS, of every queue. `rng` is used by the randomised policies only: one draw per
-    departure pass, where it makes a difference.
+    only those that its paper gives it (`queues`). Raises ValueError for a randomised policy
+    without a source of randomness.
     """
 
     randomised = False
 
-    def __init__(
-        self,
-        clusters: int,
-        place: Place,
-        discipline: str = "FCFS",
-        aging: Aging | None = None,
-        rng: Rng | None = None,
-    ) -> None:
-        if clusters < 1:
-            raise ValueError(f"a system has at least one cluster, not {clusters}")
-        if self.randomised and rng is None:
+    def __init__(self, context: Context) -> None:
+        if self.randomised and context.rng is None:
             raise ValueError("a randomised policy needs a source of randomness")
-        if discipline not in DISCIPLINES:
-            raise ValueError(f"no discipline is called {discipline!r}; there are FCFS and FPFS")
+        clusters, place, aging = context.clusters, context.place, context.aging
         self.clusters = clusters
-        self.discipline = discipline
+        self.discipline = context.discipline
         self._place = place
-        self._rng = rng
+        self._rng = context.rng
         self._waiting: dict[int, Entry] = {}
         self._queues: dict[int, Queue] = {}
         self._reach = Eligibility(place, self._waiting, self._queues)
@@ -79,11 +65,11 @@ class Scheduler(ABC):
         if aging is not None:
             self._watch = Overtaking(aging, clusters, self._waiting, self._reach.aside)
         kind: type[FcfsQueue | FpfsQueue] = FpfsQueue
-        if discipline == "FCFS":
+        if context.discipline == "FCFS":
             kind = FcfsQueue if aging is None else AgedFcfsQueue
         for index in self._indices():
             self._queues[index] = kind(index, clusters, place, self._waiting, self._watch)
-        self._prepares = aging is not None or discipline == "FPFS"
+        self._prepares = aging is not None or context.discipline == "FPFS"
         self._next_seq = 0
         self._since = 0
         self._departed = False

@@ -6,8 +6,7 @@ over the whole system.
 
 from collections.abc import Iterable
 
-from metabroker.policy.aging import Aging
-from metabroker.policy.placement import Place, Rng
+from metabroker.policy.context import Context
 from metabroker.policy.queue import Queue
 from metabroker.policy.request import Request
 from metabroker.policy.scheduler import Scheduler
@@ -16,17 +15,10 @@ from metabroker.policy.scheduler import Scheduler
 class TwoLevelScheduler(Scheduler):
     """Local queues and one global queue."""
 
-    def __init__(
-        self,
-        clusters: int,
-        place: Place,
-        discipline: str = "FCFS",
-        aging: Aging | None = None,
-        rng: Rng | None = None,
-    ) -> None:
-        super().__init__(clusters, place, discipline, aging, rng)
-        self._global = self._queues[clusters]
-        self._locals = [self._queues[index] for index in range(clusters)]
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._global = self._queues[self.clusters]
+        self._locals = [self._queues[index] for index in range(self.clusters)]
 
     def _indices(self) -> Iterable[int]:
         return range(self.clusters + 1)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metabroker.policy import POLICIES, Aging, PolicyState, Request, make
+from metabroker.policy.entry import Entry
 from metabroker.policy.overtaking import Overtaking
-from metabroker.policy.queue import Entry
 from tests.policy.hand import Hand
 from tests.policy.lockstep import Lockstep
 from tests.policy.test_against_reference import CLUSTERS, SIZE, drive, quiet

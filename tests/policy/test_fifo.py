@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from metabroker.policy import Request
-from metabroker.policy.queue import Entry, Fifo
+from metabroker.policy.entry import Entry
+from metabroker.policy.queue import Fifo
 
 
 def entry(seq: int) -> Entry:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from metabroker.policy import Placement, Request, worst_fit
+from metabroker.policy import Context, Placement, Request, worst_fit
 from metabroker.policy.gs import GlobalScheduler
 from tests.policy.hand import Hand
 
@@ -61,7 +61,7 @@ def test_a_shape_that_does_not_fit_is_tried_once_in_a_pass() -> None:
         tried.append(request)
         return worst_fit(request, idle)
 
-    scheduler = GlobalScheduler(2, place, "FPFS")
+    scheduler = GlobalScheduler(Context(2, place, "FPFS"))
     for key in range(100):
         scheduler.arrive(key, Request((3, 2) if key % 2 else (2, 3)), 2, 0.0)
     scheduler.arrive(100, Request((1,)), 2, 0.0)

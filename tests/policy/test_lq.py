@@ -1,10 +1,6 @@
 """LQ: the global queue works while it is the longest: BE03 2.5."""
 
-import pytest
-
 from metabroker.policy import Options
-from metabroker.policy.lq import LongestQueue
-from metabroker.policy.placement import worst_fit
 from tests.policy.hand import Hand
 
 
@@ -94,8 +90,3 @@ def test_arrivals_at_one_instant_see_each_other_in_the_queues() -> None:
     hand.arrive("g", 1, 1)
     hand.arrive("l", 1, local=1)
     assert hand.run() == ["l", "g"]  # 1 against 1; once l has started, 1 against 0
-
-
-def test_another_evaluation_is_not_known() -> None:
-    with pytest.raises(ValueError, match="'never'"):
-        LongestQueue(2, worst_fit, evaluated="never")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from metabroker.policy import POLICIES, RANDOMISED, Options, Request, make, worst_fit
+from metabroker.policy import POLICIES, RANDOMISED, Context, Options, Request, make, worst_fit
 from metabroker.policy.gs import GlobalScheduler
 from metabroker.policy.ls import RandomLocalSchedulers
 from tests.policy.hand import Coin, Hand
@@ -80,8 +80,8 @@ def test_a_system_has_clusters() -> None:
 
 
 def test_the_classes_can_be_used_directly() -> None:
-    assert GlobalScheduler(2, worst_fit).queues == (2,)
-    assert RandomLocalSchedulers(2, worst_fit, rng=Coin()).queues == (0, 1)
+    assert GlobalScheduler(Context(2, worst_fit)).queues == (2,)
+    assert RandomLocalSchedulers(Context(2, worst_fit, rng=Coin())).queues == (0, 1)
 
 
 def test_a_key_waits_once() -> None:

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from metabroker.policy import PoolFcfs, Request, make
+from metabroker.policy import Context, PoolFcfs, Request, make
 from metabroker.policy.gs import GlobalScheduler
 from metabroker.policy.placement import worst_fit, worst_fit_reuse
 from metabroker.simulation import Impossible, SimJob
@@ -22,12 +22,16 @@ def test_the_registry_makes_it_on_one_cluster() -> None:
 @pytest.mark.parametrize("order", ["batch", "pyss"])
 def test_on_the_first_jobs_of_kth(order: str) -> None:
     jobs, _ = small()
-    assert play("GS", jobs, [100], order) == play(GlobalScheduler(1, worst_fit), jobs, [100], order)
+    assert play("GS", jobs, [100], order) == play(
+        GlobalScheduler(Context(1, worst_fit)), jobs, [100], order
+    )
 
 
 def test_on_the_ctc_trace() -> None:
     jobs = trace(CTC)
-    assert play("FCFS", jobs, [430]) == play(GlobalScheduler(1, worst_fit_reuse), jobs, [430])
+    assert play("FCFS", jobs, [430]) == play(
+        GlobalScheduler(Context(1, worst_fit_reuse)), jobs, [430]
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -38,7 +42,7 @@ def test_on_random_jobs_with_many_events_at_one_instant(seed: int) -> None:
         now += rng.choice((0, 0, 1, 3))
         request = Request(tuple(rng.randint(1, 4) for _ in range(rng.choice((1, 1, 2)))))
         jobs.append(SimJob(now, request, 0, float(rng.randint(0, 6)), 0.0))
-    plain = GlobalScheduler(1, worst_fit_reuse)
+    plain = GlobalScheduler(Context(1, worst_fit_reuse))
     assert play("FCFS", jobs, [8]) == play(plain, jobs, [8])
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from metabroker.policy import POLICIES, Aging, Request, Scheduler, Start, make
+from metabroker.policy import POLICIES, Aging, Context, Request, Scheduler, Start, make
 
 CLUSTERS = 4
 PROCESSORS = 32
@@ -113,7 +113,7 @@ def speeds(number: int, utilization: float, names: Sequence[str]) -> None:
                 return make(name, CLUSTERS, aging=aging, rng=random.Random(2))
 
             steps, waited = record(scheduler(), stream)
-            empty = Nothing(1, lambda request, idle: None)
+            empty = Nothing(Context(1, lambda request, idle: None))
             seconds = min(replay(scheduler(), steps) - replay(empty, steps) for _ in range(3))
             row.append(f"{number / seconds:10,.0f} (mean wait {waited:.3f})")
         print(*row)

@@ -12,8 +12,8 @@ class LongestQueue(TwoLevelScheduler):
 
     Lengths are numbers of waiting jobs. The option `lq` says when the rule is evaluated: `"start"`,
     at every departure and after each start; `"departure"`, once per departure; `"arrival"`, as
-    "start" and at every arrival too. When the rule turns from one side to the other during a pass, a new round begins;
-    a queue from which nothing fitted stays disabled.
+    "start" and at every arrival too. When the rule turns from one side to the other during a pass,
+    a new round begins; a queue from which nothing fitted stays disabled.
     """
 
     def __init__(self, context: Context) -> None:

@@ -163,8 +163,10 @@ def clusters(
             owners = None
             if entry.name in users:
                 table, own = users[entry.name].table, _account(configured)
-                before = () if made.history.latest is None else store.all_accounts(entry.name)
-                owners = OwnersOfStore(store, made.instance, entry.name, own, table, before=before)
+                before = () if made.history.latest is None else store.jobs.all_accounts(entry.name)
+                owners = OwnersOfStore(
+                    store.jobs, made.instance, entry.name, own, table, before=before
+                )
             its = ports.setdefault(configured.host, HostPorts())
             found.append(real(config, configured, entry.name, made.instance, owners, permit, its))
     return found

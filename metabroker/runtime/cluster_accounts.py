@@ -13,7 +13,7 @@ from metabroker.broker import tokens
 from metabroker.config import users as configured
 from metabroker.config.model import Config, RealCluster
 from metabroker.config.users import Table
-from metabroker.store import Store
+from metabroker.store.job_queries import JobQueries
 from metabroker.submission.model import Caller, Submission
 
 _FIRST_USER, _NOBODY = 1000, 65534  # uids: below the first, and the second, is no person
@@ -104,7 +104,7 @@ class OwnersOfStore:
 
     def __init__(
         self,
-        store: Store,
+        jobs: JobQueries,
         instance: str,
         cluster: str,
         own: str,
@@ -113,7 +113,7 @@ class OwnersOfStore:
         before: Iterable[str] = (),
     ) -> None:
         """`before`: accounts that may have jobs there of a time that nobody remembers."""
-        self._store = store
+        self._jobs = jobs
         self._instance = instance
         self._cluster = cluster
         self._own = own
@@ -129,7 +129,7 @@ class OwnersOfStore:
         found = self._known.get(ref.job)
         if found is None:
             try:
-                found = self._store.account(ref.job, self._cluster) or self._own
+                found = self._jobs.account(ref.job, self._cluster) or self._own
             except KeyError:
                 return None
             if len(self._known) >= _MOST_KNOWN:
@@ -139,7 +139,7 @@ class OwnersOfStore:
 
     def accounts(self) -> Sequence[str]:
         """All accounts that may have jobs now."""
-        live = self._store.live_accounts(self._cluster)
+        live = self._jobs.live_accounts(self._cluster)
         return list(dict.fromkeys([self._own, *sorted(live), *self._named]))
 
 

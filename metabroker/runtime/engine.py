@@ -251,7 +251,7 @@ class Engine:
         if request_id is None:
             return None
         here = intake.by_request.get((user, request_id))
-        return here if here is not None else self.store.find_request(user, request_id)
+        return here if here is not None else self.store.jobs.find_request(user, request_id)
 
     def _ask(self, asked: Ask, intake: _Intake, now: float) -> None:
         try:

@@ -111,7 +111,7 @@ class RequestBuilder:
         found = self._owners.get(ref.job)
         if found is None:
             try:
-                found = self.store.owner(ref.job)
+                found = self.store.jobs.owner(ref.job)
             except (KeyError, StoreUnavailable):
                 return ""
             if len(self._owners) >= _MOST_PLACES:
@@ -125,14 +125,14 @@ class RequestBuilder:
         account = self.account(ref)
         if users is None or account is None:
             return users is None and account is None
-        return users.account(self.store.owner(ref.job)) == account
+        return users.account(self.store.jobs.owner(ref.job)) == account
 
     def _place(self, job: int) -> _Target:
         """Where the job meets the broker: it never changes, and gates are looked at often."""
         found = self._places.get(job)
         if found is None:
-            chdir, secret = self.store.meeting_place(job)
-            found = _Target(chdir, secret, self.store.account(job, self.cluster))
+            chdir, secret = self.store.jobs.meeting_place(job)
+            found = _Target(chdir, secret, self.store.jobs.account(job, self.cluster))
             if len(self._places) >= _MOST_PLACES:
                 self._places.clear()
             self._places[job] = found
@@ -145,7 +145,7 @@ class RequestBuilder:
     def submit(self, effect: Submit) -> ComponentRequest:
         """The order of a component's job."""
         ref = effect.ref
-        script, spec, secret = self.store.script(ref.job)
+        script, spec, secret = self.store.jobs.script(ref.job)
         peers = self.peers(ref)
         barrier = self.settings.barrier_patience if effect.barrier else None
         default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
@@ -177,7 +177,7 @@ class RequestBuilder:
         Raises:
             ClusterRefusal: they are a user's for whom nobody may act here any more.
         """
-        owner = self.store.script(ref.job)[1].get("owner")
+        owner = self.store.jobs.script(ref.job)[1].get("owner")
         if owner is None:
             return self.home
         if self.homes is None:
@@ -186,7 +186,7 @@ class RequestBuilder:
 
     def stage(self, effect: Stage) -> StageRequest:
         """The order to send a component's files."""
-        _, spec, secret = self.store.script(effect.ref.job)
+        _, spec, secret = self.store.jobs.script(effect.ref.job)
         place = _Target(spec["chdir"], secret, self.account(effect.ref))
         gate = self._gate(effect.ref, place)
         return StageRequest(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
@@ -194,7 +194,7 @@ class RequestBuilder:
     def fetch(self, effect: Fetch) -> FetchRequest:
         """The order to bring a component's results back."""
         ref = effect.ref
-        _, spec, secret = self.store.script(ref.job)
+        _, spec, secret = self.store.jobs.script(ref.job)
         return FetchRequest(
             self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
             spec["submit_dir"],
@@ -218,7 +218,7 @@ class RequestBuilder:
 
     def peers(self, ref: Ref) -> tuple[Peer, ...]:
         """All components of the attempt, in order."""
-        rows = self.store.attempt(ref.job, ref.attempt)
+        rows = self.store.jobs.attempt(ref.job, ref.attempt)
         return tuple(
             Peer(row["cluster"], row["asked"], tuple(row["hosts"].split())) for row in rows
         )

@@ -35,14 +35,14 @@ class Queries:
         view = self.view(row, self._places([row]) if row["state"] == "QUEUED" else {})
         view["events"] = [
             {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
-            for e in self.reading(lambda: self._store.history(job))
+            for e in self.reading(lambda: self._store.jobs.events(job))
         ]
-        view["chdir"], _secret = self.reading(lambda: self._store.meeting_place(job))
+        view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))
         return view
 
     def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
         """Jobs that have not ended."""
-        rows = self.reading(lambda: self._store.job_rows(ended=False, user=user, limit=limit))
+        rows = self.reading(lambda: self._store.jobs.rows(ended=False, user=user, limit=limit))
         places = self._places(rows)
         return [self.view(row, places) for row in rows]
 
@@ -56,7 +56,7 @@ class Queries:
     ) -> list[Json]:
         """Jobs that have ended."""
         rows = self.reading(
-            lambda: self._store.job_rows(
+            lambda: self._store.jobs.rows(
                 ended=True, user=user, since=since, until=until, limit=limit
             )
         )
@@ -64,7 +64,7 @@ class Queries:
 
     def ended_among(self, jobs: Sequence[int]) -> list[Json]:
         """Those of these jobs that have ended."""
-        rows = self.reading(lambda: self._store.job_rows(ids=jobs, ended=True))
+        rows = self.reading(lambda: self._store.jobs.rows(ids=jobs, ended=True))
         return [job_view(row, self._store.instance) for row in rows]
 
     def view(self, row: Row, places: Places) -> Json:
@@ -82,7 +82,7 @@ class Queries:
 
     def row(self, number: int) -> Row:
         """A job's row. Raises `ServiceError`."""
-        rows = self.reading(lambda: self._store.job_rows(ids=[number]))
+        rows = self.reading(lambda: self._store.jobs.rows(ids=[number]))
         if not rows:
             lost = self.reading(self._store.restorations.history).lost(number)
             if lost is not None:

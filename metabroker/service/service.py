@@ -301,7 +301,7 @@ class DaemonService(Queries):
         now = self._clock()
         broker = self._loop.engine.broker
         chosen, found = self._loop.ask(lambda: (overview.choose(broker, now), self._moment(now)))
-        rows = self.reading(lambda: self._store.job_rows(ids=chosen.jobs))
+        rows = self.reading(lambda: self._store.jobs.rows(ids=chosen.jobs))
         by_number = {row["id"]: row for row in rows if row["state"] not in ENDED_WORDS}
         found["jobs"] = [
             self.view(by_number[number], chosen.waiting)

@@ -12,9 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import (
     Connection,
     Row,
-    Select,
     Table,
-    bindparam,
     func,
     insert,
     select,
@@ -25,11 +23,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState, Phase, Step
+from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
-from .database import StoreUnavailable, guard, open_engine, place
+from .database import Guard, StoreUnavailable, guard, open_engine, place
+from .job_queries import JobQueries
 from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
 from .listener import Listener
 from .moving import Extent, Told, extent, move
@@ -37,29 +36,10 @@ from .requests import Requests
 from .restorations import Restorations
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
+from .tables import not_gone
 
 _MEMORY = "policy memory"
 T = TypeVar("T")
-
-# Read at every step of an attempt: built once.
-_SCRIPT = select(tables.scripts.c.script, tables.scripts.c.spec, tables.scripts.c.secret).where(
-    tables.scripts.c.job == bindparam("job")
-)
-_MEETING_PLACE = select(tables.scripts.c.spec["chdir"].as_string(), tables.scripts.c.secret).where(
-    tables.scripts.c.job == bindparam("job")
-)
-_ACCOUNTS = select(tables.scripts.c.job, tables.scripts.c.spec["accounts"]).where(
-    tables.scripts.c.job == bindparam("job")
-)
-_ATTEMPT = (
-    select(tables.components, tables.jobs.c.sizes)
-    .join(tables.jobs, tables.jobs.c.id == tables.components.c.job)
-    .where(
-        tables.components.c.job == bindparam("job"),
-        tables.components.c.attempt == bindparam("attempt"),
-    )
-    .order_by(tables.components.c.component)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +99,25 @@ class Store:
     def __init__(self, url: str, *, migrate: bool = True, clock: Clock = database_clock) -> None:
         """`clock`: the database's, for leases."""
         self._engine = open_engine(url)
-        self._guard = guard(self._engine)
+        self._guard = self._guarded(guard(self._engine))
         self._upserts = _Upserts()
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
             self.instance = self._instance()
+        self._make_parts(clock)
+        self.term: int | None = None  # in whose name is written, where there are several brokers
+        self._writer: Connection | None = None
+
+    def _make_parts(self, clock: Clock) -> None:
+        self.jobs = JobQueries(self._engine, self._guard)
         self.access_tokens = TokenTable(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.restorations = Restorations(self._engine, self._guard)
-        self.term: int | None = None  # in whose name is written, where there are several brokers
-        self._writer: Connection | None = None
+
+    def _guarded(self, uses: Guard) -> Guard:
+        """What stands around each use of the database; tests let it fail."""
+        return uses
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -223,7 +211,7 @@ class Store:
         c = tables.jobs.c
         active = c.state.not_in([s.value for s in ENDED])
         with self._guard(), self._engine.connect() as connection:
-            owed = select(tables.components.c.cluster).where(_not_gone()).distinct()
+            owed = select(tables.components.c.cluster).where(not_gone()).distinct()
             used = set(connection.execute(owed).scalars())
             for column in (c.queue, c.local, c.home):
                 used.update(connection.execute(select(column).where(active).distinct()).scalars())
@@ -240,7 +228,7 @@ class Store:
             open_ = select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
             rows = [dict(row) for row in connection.execute(open_).mappings()]
             jobs = list(_readable(rows, "id", job_of, names, unreadable))
-            live = select(tables.components).where(_not_gone() | _of_present_attempt())
+            live = select(tables.components).where(not_gone() | _of_present_attempt())
             rows = [dict(row) for row in connection.execute(live).mappings()]
             components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
@@ -256,146 +244,6 @@ class Store:
             if self.term is not None:
                 fence(connection, self.term)
             connection.execute(update(tables.jobs).where(c.id == job).values(**words))
-
-    # --- reading ------------------------------------------------------------------------------
-
-    def find_request(self, user: str, request_id: str) -> int | None:
-        """The job that this user's request has become, if it has."""
-        c = tables.scripts.c
-        query = select(c.job).where(c.user == user, c.request_id == request_id)
-        with self._guard(), self._engine.connect() as connection:
-            found: int | None = connection.execute(query).scalar()
-            return found
-
-    def script(self, job: int) -> tuple[bytes, dict[str, Any], str]:
-        """A job's script, its spec, and the secret of its components' folders.
-
-        Raises:
-            KeyError: no such job.
-        """
-        with self._guard(), self._engine.connect() as connection:
-            row = connection.execute(_SCRIPT, {"job": job}).first()
-        if row is None:
-            raise KeyError(job)
-        return row.script, row.spec, row.secret
-
-    def meeting_place(self, job: int) -> tuple[str, str]:
-        """The job's folder, and the secret of its components' folders.
-
-        Raises:
-            KeyError: no such job.
-        """
-        with self._guard(), self._engine.connect() as connection:
-            row = connection.execute(_MEETING_PLACE, {"job": job}).first()
-        if row is None:
-            raise KeyError(job)
-        return row[0], row[1]
-
-    def account(self, job: int, cluster: str) -> str | None:
-        """The account that the job's components in a cluster run under; None: the broker's own.
-
-        Raises:
-            KeyError: no such job.
-        """
-        with self._guard(), self._engine.connect() as connection:
-            row = connection.execute(_ACCOUNTS, {"job": job}).first()
-        if row is None:
-            raise KeyError(job)
-        account: str | None = (row[1] or {}).get(cluster)
-        return account
-
-    def owner(self, job: int) -> str:
-        """The user who submitted it.
-
-        Raises:
-            KeyError: no such job.
-        """
-        query = select(tables.jobs.c.user).where(tables.jobs.c.id == job)
-        with self._guard(), self._engine.connect() as connection:
-            user: str | None = connection.execute(query).scalar()
-        if user is None:
-            raise KeyError(job)
-        return user
-
-    def live_accounts(self, cluster: str) -> set[str]:
-        """The accounts, other than the broker's own, of components that are not gone yet."""
-        s, c = tables.scripts.c, tables.components.c
-        live = select(c.job).where(_not_gone(), c.cluster == cluster)
-        query = select(s.spec["accounts"][cluster].as_string()).where(s.job.in_(live)).distinct()
-        with self._guard(), self._engine.connect() as connection:
-            return {account for account in connection.execute(query).scalars() if account}
-
-    def all_accounts(self, cluster: str) -> set[str]:
-        """The accounts, other than the broker's own, of all jobs that ever could be put there."""
-        given = select(tables.scripts.c.spec["accounts"][cluster].as_string()).distinct()
-        with self._guard(), self._engine.connect() as connection:
-            return {account for account in connection.execute(given).scalars() if account}
-
-    def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
-        """The components' rows of one attempt, in order; `asked`: the processors of its request,
-        where it may hold more."""
-        asked = {"job": job, "attempt": attempt}
-        with self._guard(), self._engine.connect() as connection:
-            rows = [dict(row) for row in connection.execute(_ATTEMPT, asked).mappings()]
-        for row in rows:
-            row["asked"] = row.pop("sizes")[row["component"]]
-        return rows
-
-    def job_rows(
-        self,
-        *,
-        ids: Sequence[int] | None = None,
-        ended: bool | None = None,
-        user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        limit: int | None = None,
-    ) -> list[dict[str, Any]]:
-        """Jobs' rows, each with its `components` of all attempts (rows too), in order of id.
-
-        With `limit`, the first of those waiting or running, or the latest of those ended.
-        """
-        c = tables.jobs.c
-        query: Select[Any] = select(tables.jobs)
-        if ids is not None:
-            query = query.where(c.id.in_(ids))
-        if ended is not None:
-            words = [state.value for state in ENDED]
-            query = query.where(c.state.in_(words) if ended else c.state.not_in(words))
-        if user is not None:
-            query = query.where(c.user == user)
-        if since is not None:
-            query = query.where(c.end_time >= since)
-        if until is not None:
-            query = query.where(c.end_time < until)
-        query = query.order_by(c.end_time.desc(), c.id.desc()) if ended else query.order_by(c.id)
-        if limit is not None:
-            query = query.limit(limit)
-        with self._guard(), self._engine.connect() as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-            if ended:
-                rows.reverse()
-            self._add_components(connection, rows)
-        return rows
-
-    def _add_components(self, connection: Connection, rows: list[dict[str, Any]]) -> None:
-        by_id = {row["id"]: row for row in rows}
-        for row in rows:
-            row["components"] = []
-        c = tables.components.c
-        attempted = [row["id"] for row in rows if row["attempt"]]
-        for some in _chunks(attempted, 500):
-            query = select(tables.components).where(c.job.in_(some))
-            ordered = query.order_by(c.job, c.attempt, c.component)
-            for part in connection.execute(ordered).mappings():
-                by_id[part["job"]]["components"].append(dict(part))
-
-    def history(self, job: int) -> list[dict[str, Any]]:
-        """A job's events, oldest first."""
-        c = tables.events.c
-        query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job).order_by(c.id)
-        with self._guard(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
 
     # --- the database itself ------------------------------------------------------------------
 
@@ -499,11 +347,6 @@ def _readable(
             unreadable[row[number]] = error
 
 
-def _not_gone() -> Any:
-    c = tables.components.c
-    return (c.phase != Phase.GONE.value) | (c.step != Step.NONE.value)
-
-
 def _of_present_attempt() -> Any:
     c, j = tables.components.c, tables.jobs.c
     under_way = j.state.in_([state.value for state in IN_ATTEMPT])
@@ -519,10 +362,6 @@ def _script_row(accepted: Accepted) -> dict[str, Any]:
         "script": accepted.script,
         "spec": dict(accepted.spec),
     }
-
-
-def _chunks(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:
-    return (values[start : start + size] for start in range(0, len(values), size))
 
 
 __all__ = ["Accepted", "Recovered", "Row", "Store", "StoreUnavailable", "Transaction"]

@@ -6,6 +6,8 @@ still waits for are written in the same transaction. `scripts` is apart: what on
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -20,6 +22,8 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
+
+from metabroker.broker.states import Phase, Step
 
 from .columns import Int64, Moment, Words
 
@@ -166,3 +170,9 @@ requests = Table(
     Column("answered", Boolean, nullable=False, server_default=false()),
     Column("answer", JSON),
 )
+
+
+def not_gone() -> Any:
+    """That a component holds something, or that something is still to be done for it."""
+    c = components.c
+    return (c.phase != Phase.GONE.value) | (c.step != Step.NONE.value)

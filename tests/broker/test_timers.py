@@ -40,7 +40,7 @@ def test_jobs_that_have_ended_leave_no_timers_for_ever(monkeypatch: pytest.Monke
         assert run(it) not in it.broker.jobs
     assert 1 <= len(it.broker.timers) <= 16
     it.ticks(it.settings.submit_timeout + 1.0)
-    assert "not submitted in time" in {row["what"] for row in it.store.history(silent)}
+    assert "not submitted in time" in {row["what"] for row in it.store.jobs.events(silent)}
     it.close()
 
 

@@ -33,7 +33,7 @@ def test_a_time_is_not_before_the_submission_and_not_to_come(began: float, ended
     (component,) = it.broker.jobs[job].components
     first = it.broker.jobs[job].submit_time
     it.handle(Started(component.ref, began, "n1"), Ended(component.ref, ended, 0))
-    (row,) = it.store.attempt(job, 1)
+    (row,) = it.store.jobs.attempt(job, 1)
     assert first <= row["start_time"] <= row["end_time"] <= it.now
     it.close()
 
@@ -46,6 +46,6 @@ def test_nor_are_those_that_are_found_when_the_last_of_it_is_removed(began: floa
     first = it.broker.jobs[job].submit_time
     it.handle(Ended(component.ref, it.now, 143, signalled=True))
     it.handle(Cleaned(component.ref, True, began, began, 143))
-    (row,) = it.store.attempt(job, 1)
+    (row,) = it.store.jobs.attempt(job, 1)
     assert first <= row["start_time"] <= row["end_time"] <= it.now
     it.close()

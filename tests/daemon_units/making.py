@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from metabroker.runtime.requests import RequestBuilder, spec_of
 from metabroker.service.authorization import Authorization
 from metabroker.service.service import DaemonService
 from metabroker.store import Store, StoreUnavailable, Transaction
+from metabroker.store.database import Guard
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Caller, Processors, Submission
 
@@ -34,31 +36,34 @@ class Failing(Store):
     """The real store, whose disk can be taken away: `down` for writing, `blind` for reading."""
 
     def __init__(self, url: str = "sqlite://") -> None:
-        super().__init__(url, migrate=False, clock=lambda _connection: time.time())
         self.down = ""
         self.blind = ""
         self.goes_blind = False  # after its next transaction
+        self._writing = False
+        super().__init__(url, migrate=False, clock=lambda _connection: time.time())
 
     def commit(self, batch: Transaction, names: ClusterNames) -> None:
         """Write, unless it is down; `after`: it was written, but that was not heard."""
-        if self.down == "after":
+        self._writing = True
+        try:
+            if self.down == "after":
+                super().commit(batch, names)
+            if self.down:
+                raise StoreUnavailable("disk full")
             super().commit(batch, names)
-        if self.down:
-            raise StoreUnavailable("disk full")
-        super().commit(batch, names)
+        finally:
+            self._writing = False
         self.blind = self.blind or ("yes" if self.goes_blind else "")
 
-    def find_request(self, user: str, request_id: str) -> int | None:
-        """Look it up, unless it is blind."""
-        if self.blind:
-            raise StoreUnavailable("cannot be read")
-        return super().find_request(user, request_id)
+    def _guarded(self, uses: Guard) -> Guard:
+        @contextmanager
+        def seen() -> Iterator[None]:
+            if self.blind and not self._writing:
+                raise StoreUnavailable("cannot be read")
+            with uses():
+                yield
 
-    def job_rows(self, **asked: Any) -> list[dict[str, Any]]:
-        """Look them up, unless it is blind."""
-        if self.blind:
-            raise StoreUnavailable("cannot be read")
-        return super().job_rows(**asked)
+        return seen
 
 
 def settings(store: Store, sizes: Mapping[str, int] = SIZES) -> Settings:

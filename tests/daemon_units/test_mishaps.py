@@ -66,7 +66,7 @@ class Core:
         return list(found)
 
     def job(self, number: int) -> dict[str, Any]:
-        (row,) = self.store.job_rows(ids=[number])
+        (row,) = self.store.jobs.rows(ids=[number])
         return row
 
 

@@ -145,7 +145,7 @@ def test_a_change_that_nobody_has_begun_is_certainly_not_done(pair: Pair) -> Non
     assert told.failure is Failure.UNAVAILABLE and "nothing was changed" in told.advice
     pair.lead()
     answer(pair.standby.submit(ANNA, wanted))
-    assert len(pair.store.job_rows()) == 1
+    assert len(pair.store.jobs.rows()) == 1
 
 
 @pytest.mark.usefixtures("impatient")
@@ -164,7 +164,7 @@ def test_a_change_waits_for_the_next_leader_and_is_made_once(pair: Pair) -> None
         pair.house.answer(pair.house.service.submit(ANNA, _again(passed.body)))
     pair.lead(2)
     assert sorted(answer(future)["job"] for future in futures) == [1, 2, 3]
-    assert len(pair.store.job_rows()) == 3
+    assert len(pair.store.jobs.rows()) == 3
 
 
 def _again(body: Any) -> Any:

@@ -155,7 +155,7 @@ def test_every_number_is_a_job_and_every_job_is_known(
         stumbling.join()
         faulty.close()
         server.stop()
-    rows = {row["name"]: row["id"] for row in house.store.job_rows()}
+    rows = {row["name"]: row["id"] for row in house.store.jobs.rows()}
     house.close()
     assert len(rows) == len(set(rows.values())), "each once"
     for number, (end, job) in enumerate(ends):

@@ -92,7 +92,7 @@ def test_what_the_lost_time_means_is_in_the_store(config: Config, backup: Path) 
         assert by_number[4].reason.startswith("held by anna; restored from the backup of")
         assert [c.step for c in found.components] == [Step.NONE, Step.NONE]
         assert [c.phase for c in found.components] == [Phase.ARRIVED, Phase.SUBMITTED]
-        assert store.history(3)[-1]["what"] == "restored"
+        assert store.jobs.events(3)[-1]["what"] == "restored"
         history = store.restorations.history()
         latest = history.latest
         assert latest is not None and latest == done.restored
@@ -227,7 +227,7 @@ def test_an_entry_is_written_for_every_job(config: Config, backup: Path) -> None
     come_back(config, backup)
     with closing(Store(config.store)) as store:
         for number in (2, 3, 4):
-            last = store.history(number)[-1]
+            last = store.jobs.events(number)[-1]
             assert (last["what"], last["time"]) == (
                 OutboxEntry(NOW, 0, 0, "restored", {}).what,
                 NOW,

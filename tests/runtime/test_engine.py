@@ -37,7 +37,7 @@ def test_answers_and_effects_come_when_it_is_written(store: Failing, answers: An
     effects = it.process([looked(0, NOW), looked(1, NOW, 32), ask(answers.to("a"))], NOW)
     assert [type(e) for e in effects] == [Watch, Submit]
     assert answers.jobs() == {"a": 1}
-    assert store.job_rows()[0]["state"] == "SUBMITTING"
+    assert store.jobs.rows()[0]["state"] == "SUBMITTING"
     assert len(written) == 1
     assert store.known_clusters() == {"delft": 64, "leiden": 32}
 
@@ -62,8 +62,8 @@ def test_while_the_store_fails_nothing_is_handed_out(
     assert [type(e) for e in effects] == [Watch, Submit]
     assert answers.jobs() == {"a": 1} and len(written) == 1
     assert it.flush() == (), "once"
-    assert len(store.job_rows()) == 1
-    assert store.script(1)[0] == b"#!/bin/sh\necho hello\n"
+    assert len(store.jobs.rows()) == 1
+    assert store.jobs.script(1)[0] == b"#!/bin/sh\necho hello\n"
 
 
 def test_what_is_refused_is_told_and_the_others_are_not_disturbed(
@@ -84,7 +84,7 @@ def test_what_is_refused_is_told_and_the_others_are_not_disturbed(
     assert (told["small"], told["last"]) == (1, 2)
     for name in ("large", "nowhere", "unknown"):
         assert isinstance(told[name], Rejected)
-    assert len(store.job_rows()) == 2
+    assert len(store.jobs.rows()) == 2
 
 
 def test_the_same_request_gives_the_same_job(store: Failing, answers: Answers) -> None:
@@ -119,8 +119,8 @@ def test_a_request_that_cannot_be_looked_up_is_refused_and_the_others_are_done(
     assert (told["a"], told["c"]) == (1, 2)
     assert isinstance(told["b"], StoreUnavailable)
     store.blind = ""
-    assert [row["id"] for row in store.job_rows()] == [1, 2]
-    assert store.script(2)[0]
+    assert [row["id"] for row in store.jobs.rows()] == [1, 2]
+    assert store.jobs.script(2)[0]
 
 
 def test_several_asks_of_one_job_in_one_batch(store: Failing, answers: Answers) -> None:
@@ -147,7 +147,7 @@ def test_after_a_restart_all_that_was_owed_comes_out_again(
     (owed,) = [e for e in effects if isinstance(e, Submit)]
     assert (owed.ref, owed.again) == (Ref(1, 1, 0), True)
     again.process([Submitted(Ref(1, 1, 0), "77", NOW)], NOW + 6)
-    assert store.attempt(1, 1)[0]["native_id"] == "77"
+    assert store.jobs.attempt(1, 1)[0]["native_id"] == "77"
 
 
 def test_a_number_is_never_given_twice(store: Failing, answers: Answers) -> None:

@@ -104,7 +104,7 @@ def test_each_gate_has_a_secret_of_its_own_that_the_others_do_not_tell(store: Fa
     secrets = {gate.rpartition("-")[2] for gate in gates if gate is not None}
     assert len(secrets) == 4
     assert all(len(secret) == 20 for secret in secrets)
-    assert store.meeting_place(1)[1] not in str(gates)
+    assert store.jobs.meeting_place(1)[1] not in str(gates)
     assert made.submit(submit()).gate == gates[0]
     assert made.clean(Clean(Ref(1, 1, 0), 0)).gate == gates[0]
 

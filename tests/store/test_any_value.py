@@ -40,11 +40,11 @@ def test_what_one_job_brings_never_keeps_others_from_being_written(
         7, hosts=words, detail=words, native_id=words, exit_code=number, end_time=moment
     )
     bad = job(7, reason=words, name=words, attempt=1, end_time=moment, exit_code=number)
-    before = len(store.history(8))
+    before = len(store.jobs.events(8))
     told = [entry(7, words, said=fact), entry(8, "fine")]
     store.commit(batch(bad, job(8), components=[part], journal=told), NAMES)
-    assert [row["id"] for row in store.job_rows(ids=[7, 8])] == [7, 8]
-    assert len(store.history(8)) == before + 1 and store.history(7)
+    assert [row["id"] for row in store.jobs.rows(ids=[7, 8])] == [7, 8]
+    assert len(store.jobs.events(8)) == before + 1 and store.jobs.events(7)
 
 
 def test_text_is_cleaned_and_numbers_are_as_large_as_they_can_be(store: Store) -> None:
@@ -52,12 +52,12 @@ def test_text_is_cleaned_and_numbers_are_as_large_as_they_can_be(store: Store) -
     part = component(9, detail=bad, exit_code=10**23, end_time=math.inf)
     told = batch(job(9, reason=bad, attempt=1), components=[part], journal=[entry(9, "x", why=bad)])
     store.commit(told, NAMES)
-    (row,) = store.job_rows(ids=[9])
+    (row,) = store.jobs.rows(ids=[9])
     (shown,) = row["components"]
     assert row["reason"] == shown["detail"] == good
     assert (shown["exit_code"], shown["end_time"]) == (2**63 - 1, 0.0)
-    assert store.history(9)[-1]["detail"] == {"why": good}
-    assert store.job_rows(ids=[2**80]) == [] and store.job_rows(user=bad) == []
+    assert store.jobs.events(9)[-1]["detail"] == {"why": good}
+    assert store.jobs.rows(ids=[2**80]) == [] and store.jobs.rows(user=bad) == []
 
 
 def test_a_job_that_cannot_be_read_is_given_up_and_the_others_are_recovered(url: str) -> None:
@@ -70,6 +70,6 @@ def test_a_job_that_cannot_be_read_is_given_up_and_the_others_are_recovered(url:
     assert [one.id for one in found.jobs] == [1, 3] and list(found.unreadable) == [2]
     store.give_up(2, "it cannot be read", 50.0)
     assert not store.recover(NAMES).unreadable
-    (row,) = store.job_rows(ids=[2])
+    (row,) = store.jobs.rows(ids=[2])
     assert (row["state"], row["reason"], row["end_time"]) == ("FAILED", "it cannot be read", 50.0)
     store.close()

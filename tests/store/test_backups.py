@@ -57,7 +57,7 @@ def test_a_backup_is_one_private_file_that_tells_what_it_holds(tmp_path: Path) -
     assert {path.name for path in tmp_path.iterdir()} == {"a.db", "b.db"}
     again = Store(f"sqlite:///{tmp_path}/b.db")
     assert [found.id for found in again.recover(NAMES).jobs] == [2, 3]
-    assert again.script(2) == store.script(2)
+    assert again.jobs.script(2) == store.jobs.script(2)
     again.close()
     store.close()
 
@@ -84,7 +84,7 @@ def test_it_is_of_one_moment_while_jobs_come(tmp_path: Path) -> None:
     finally:
         stop.set()
         user.join()
-    assert len(store.job_rows()) >= content.last_job
+    assert len(store.jobs.rows()) >= content.last_job
     store.close()
 
 

@@ -122,7 +122,7 @@ def test_the_same_batch_twice_is_the_batch_once_but_for_its_history(store: Store
         n: r for n, r in once.items() if n not in ("events", "scripts")
     }
     assert len(twice["scripts"]) == 1
-    assert store.script(1)[:2] == (
+    assert store.jobs.script(1)[:2] == (
         b"#!/bin/sh\n\xff\0",
         {"chdir": "/home/anna", "args": ["a b", "'\n"]},
     )
@@ -131,15 +131,15 @@ def test_the_same_batch_twice_is_the_batch_once_but_for_its_history(store: Store
 def test_the_secret_of_a_job_stays_the_same_when_its_batch_is_written_again(store: Store) -> None:
     it = batch(job(1), accepted=[accepted(1)])
     store.commit(it, NAMES)
-    secret = store.meeting_place(1)[1]
+    secret = store.jobs.meeting_place(1)[1]
     store.commit(it, NAMES)
-    assert store.meeting_place(1)[1] == secret
+    assert store.jobs.meeting_place(1)[1] == secret
 
 
 def test_rows_are_replaced_not_added(store: Store) -> None:
     store.commit(batch(job(1), components=[component(1)]), NAMES)
     store.commit(batch(job(1, name="new"), components=[component(1, processors=4)]), NAMES)
-    (row,) = store.job_rows(ids=[1])
+    (row,) = store.jobs.rows(ids=[1])
     assert row["name"] == "new"
 
 
@@ -164,7 +164,7 @@ def test_what_was_acknowledged_survives_kill_9(url: str) -> None:
     acknowledged = [int(line) for line in done.stdout.split()]
     store = Store(url)
     assert [j.id for j in store.recover(NAMES).jobs] == acknowledged == list(range(1, 51))
-    assert all(store.script(number)[0] for number in acknowledged)
+    assert all(store.jobs.script(number)[0] for number in acknowledged)
     store.close()
 
 
@@ -172,5 +172,5 @@ def test_readers_are_not_kept_waiting_by_the_writer(store: Store) -> None:
     store.commit(batch(job(1)), NAMES)
     with store._write() as writer:
         writer.exec_driver_sql("update jobs set name = 'not yet'")
-        assert store.job_rows()[0]["name"] == "job"
-    assert store.job_rows()[0]["name"] == "not yet"
+        assert store.jobs.rows()[0]["name"] == "job"
+    assert store.jobs.rows()[0]["name"] == "not yet"

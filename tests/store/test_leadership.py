@@ -98,10 +98,10 @@ def test_nothing_is_written_in_an_old_term(store: Store, time: Time) -> None:
     assert lease.take("b", 10) == 2
     with pytest.raises(LeadershipLost):
         written(store)
-    assert len(store.history(1)) == 1
+    assert len(store.jobs.events(1)) == 1
     store.term = 2
     written(store)
-    assert len(store.history(1)) == 2
+    assert len(store.jobs.events(1)) == 2
 
 
 def test_a_term_is_greater_than_what_it_was_raised_to(store: Store) -> None:

@@ -86,8 +86,8 @@ def test_what_has_not_ended_in_it_is_found_again(revision: str, tmp_path: Path) 
     assert cancelled.goal is Goal.CANCEL and parts[cancelled.id].step is Step.CLEAN
     assert found.next_job == max(job.id for job in found.jobs) + 1
     for job in found.jobs:
-        script, spec, secret = store.script(job.id)
+        script, spec, secret = store.jobs.script(job.id)
         assert script.startswith(b"#!/bin/sh") and secret
         assert spec["chdir"] == str(tmp_path)
-        assert store.history(job.id)[0]["what"] == "submitted"
+        assert store.jobs.events(job.id)[0]["what"] == "submitted"
     store.close()

@@ -82,7 +82,7 @@ def test_a_broker_goes_on_with_it(old: Store, database: str) -> None:
     assert {job.id for job in recovered.jobs} == {2, 3, 4}
     assert recovered.components[0].ref == before.components[0].ref
     assert recovered.memory == before.memory == {"last": [1, 2]}
-    assert again.find_request("anna", "r2") == 2 and again.script(2) == old.script(2)
+    assert again.jobs.find_request("anna", "r2") == 2 and again.jobs.script(2) == old.jobs.script(2)
     assert again.access_tokens.all() == [TOKEN]
     again.close()
 

@@ -59,28 +59,28 @@ def test_what_it_refuses_is_never_given_to_it(store: Store) -> None:
     seen = {"name": "delft", "processors": 2**70, "version": bad, "seen": math.inf}
     told = batch(job(1, reason=bad, attempt=1), components=[part], journal=[what], clusters=[seen])
     store.commit(told, NAMES)
-    (row,) = store.job_rows(ids=[1])
+    (row,) = store.jobs.rows(ids=[1])
     assert row["reason"] == row["components"][0]["detail"] == good
-    (event,) = store.history(1)
+    (event,) = store.jobs.events(1)
     assert event["detail"] == {"why": good, "number": None, "more": [{good: None}]}
     assert store.known_clusters()["delft"] > 2**60
-    assert store.job_rows(user=bad) == [] and store.find_request(bad, bad) is None
+    assert store.jobs.rows(user=bad) == [] and store.jobs.find_request(bad, bad) is None
 
 
 def test_what_a_submission_may_hold_is_kept_as_it_is(store: Store) -> None:
     word = "'\\\n\\u0000 \\ud800 {}[]\" \N{SNOWMAN}\N{PILE OF POO}\x01\x7f"
     made = accepted(1)
     store.commit(batch(job(1, name=word), accepted=[made]), NAMES)
-    assert store.job_rows()[0]["name"] == word
+    assert store.jobs.rows()[0]["name"] == word
     spec = {**made.spec, "args": [word], "environment": {"A": word}}
     again = type(made)(2, "anna", None, b"#!\xff\0", spec)
     store.commit(batch(job(2), accepted=[again]), NAMES)
-    assert store.script(2)[:2] == (b"#!\xff\0", spec)
+    assert store.jobs.script(2)[:2] == (b"#!\xff\0", spec)
 
 
 def test_numbers_that_no_job_has(store: Store) -> None:
     for number in (999_999_999_999_999_999, 2**63, 2**80, -1):
-        assert store.job_rows(ids=[number]) == []
+        assert store.jobs.rows(ids=[number]) == []
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
@@ -91,10 +91,10 @@ def test_a_server_that_comes_back_is_used_again(
     store.commit(batch(job(1)), NAMES)
     getattr(postgres, end)()
     refused(lambda: store.commit(batch(job(2)), NAMES))
-    assert "store postgresql" in refused(store.job_rows)
+    assert "store postgresql" in refused(store.jobs.rows)
     postgres.start()
     store.commit(batch(job(2)), NAMES)
-    assert [row["id"] for row in store.job_rows()] == [1, 2]
+    assert [row["id"] for row in store.jobs.rows()] == [1, 2]
     store.close()
 
 
@@ -105,7 +105,7 @@ def test_a_connection_that_is_cut_is_replaced(name: str, postgres: Postgres, pro
     refused(lambda: store.commit(batch(job(2)), NAMES))
     store.commit(batch(job(2)), NAMES)
     proxy.cut()
-    assert [row["id"] for row in store.job_rows()] == [1, 2], "a reader is given a good one"
+    assert [row["id"] for row in store.jobs.rows()] == [1, 2], "a reader is given a good one"
     store.close()
 
 

@@ -152,19 +152,19 @@ def test_known_clusters_are_the_latest(store: Store) -> None:
 def test_a_request_is_found_by_its_user_and_id(store: Store) -> None:
     made = [accepted(1, "r"), accepted(2, "r", "bob"), accepted(3), accepted(4)]
     store.commit(batch(job(1), job(2), job(3), job(4), accepted=made), NAMES)
-    assert store.find_request("anna", "r") == 1
-    assert store.find_request("bob", "r") == 2
-    assert store.find_request("carl", "r") is None
-    assert store.find_request("anna", "s") is None
+    assert store.jobs.find_request("anna", "r") == 1
+    assert store.jobs.find_request("bob", "r") == 2
+    assert store.jobs.find_request("carl", "r") is None
+    assert store.jobs.find_request("anna", "s") is None
 
 
 def test_what_only_a_start_needs(store: Store) -> None:
     store.commit(batch(job(1), job(2), accepted=[accepted(1), accepted(2)]), NAMES)
-    script, spec, secret = store.script(1)
+    script, spec, secret = store.jobs.script(1)
     assert (script, spec["args"]) == (b"#!/bin/sh\n\xff\0", ["a b", "'\n"])
-    assert store.meeting_place(1) == ("/home/anna", secret)
-    assert len(secret) >= 24 and secret != store.meeting_place(2)[1]
-    for read in (store.script, store.meeting_place):
+    assert store.jobs.meeting_place(1) == ("/home/anna", secret)
+    assert len(secret) >= 24 and secret != store.jobs.meeting_place(2)[1]
+    for read in (store.jobs.script, store.jobs.meeting_place):
         with pytest.raises(KeyError):
             read(3)
 
@@ -203,40 +203,40 @@ def filled(store: Store) -> None:
 )
 def test_jobs(store: Store, asked: dict[str, object], ids: list[int]) -> None:
     filled(store)
-    assert [row["id"] for row in store.job_rows(**asked)] == ids  # type: ignore[arg-type]
+    assert [row["id"] for row in store.jobs.rows(**asked)] == ids  # type: ignore[arg-type]
 
 
 def test_jobs_come_with_the_components_of_all_attempts(store: Store) -> None:
     filled(store)
-    (row,) = store.job_rows(ids=[2])
+    (row,) = store.jobs.rows(ids=[2])
     assert [(c["attempt"], c["component"]) for c in row["components"]] == [(1, 0), (1, 1), (2, 0)]
-    assert [c["component"] for c in store.attempt(2, 1)] == [0, 1]
-    assert store.attempt(9, 1) == []
+    assert [c["component"] for c in store.jobs.attempt(2, 1)] == [0, 1]
+    assert store.jobs.attempt(9, 1) == []
 
 
 def test_more_jobs_than_a_statement_takes_variables(store: Store) -> None:
     jobs = [job(number, JobState.RUNNING, attempt=1) for number in range(1, 1502)]
     store.commit(batch(*jobs, components=[component(j.id) for j in jobs]), NAMES)
-    rows = store.job_rows(ended=False)
+    rows = store.jobs.rows(ended=False)
     assert len(rows) == 1501 and all(len(row["components"]) == 1 for row in rows)
 
 
 def test_a_jobs_history_is_in_the_order_of_writing(store: Store) -> None:
     store.commit(batch(journal=[entry(1, "b", 5.0), entry(2, "x"), entry(1, "a", 5.0)]), NAMES)
     store.commit(batch(journal=[entry(1, "c", 4.0, why="it's", n=[1, None])]), NAMES)
-    history = store.history(1)
+    history = store.jobs.events(1)
     assert [event["what"] for event in history] == ["b", "a", "c"]
     assert history[2]["detail"] == {"why": "it's", "n": [1, None]}
-    assert store.history(3) == []
+    assert store.jobs.events(3) == []
 
 
 def test_accounts_that_jobs_ever_had_in_a_cluster(store: Store) -> None:
     given = {1: {"delft": "asmith"}, 2: {"delft": "bob", "lab": "b"}, 3: {}}
     asked = [replace(accepted(n), spec={"accounts": names}) for n, names in given.items()]
     store.commit(batch(job(1, JobState.COMPLETED), job(2), job(3), accepted=asked), NAMES)
-    assert store.all_accounts("delft") == {"asmith", "bob"}
-    assert store.all_accounts("lab") == {"b"}
-    assert store.all_accounts("leiden") == set()
+    assert store.jobs.all_accounts("delft") == {"asmith", "bob"}
+    assert store.jobs.all_accounts("lab") == {"b"}
+    assert store.jobs.all_accounts("leiden") == set()
 
 
 def test_shapes_of_requests_are_shared_and_not_remembered_without_end() -> None:

@@ -81,9 +81,9 @@ try:
 except StoreUnavailable as error:
     print("told:", error)
 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-print("read:", len(store.job_rows()))
+print("read:", len(store.jobs.rows()))
 store.commit(batch(job(2)), NAMES)
-print("again:", len(store.job_rows()))
+print("again:", len(store.jobs.rows()))
 """
 
 
@@ -112,7 +112,7 @@ def test_a_store_locked_for_long_by_another_program(
             store.commit(batch(job(1)), NAMES)
         other.execute("rollback")
     store.commit(batch(job(1)), NAMES)
-    assert len(store.job_rows()) == 1
+    assert len(store.jobs.rows()) == 1
     store.close()
 
 

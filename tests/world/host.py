@@ -8,7 +8,6 @@ it goes on, once, come what may.
 from __future__ import annotations
 
 import contextlib
-import copy
 import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,7 +42,7 @@ class Host:
         self.alone = brokers == 1
         self.rng = random.Random(f"{world.scenario.seed} {self.name}")
         self.rate = 1.0 if self.alone else self.rng.uniform(0.95, 1.05)  # of its own clock
-        self.store: WorldStore = world.store if self.alone else copy.copy(world.store)
+        self.store: WorldStore = world.store if self.alone else world.store.another_way()
         self.store.reached = self._database
         self.store.fails = self._commit_fails
         self.life: Life | None = None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from metabroker.store import Store, StoreUnavailable, Transaction
+from metabroker.store.database import Guard, guard
 from metabroker.store.rows import ClusterNames
 
 
 class WorldStore(Store):
-    """A way to the store; a copy is another way to the same one.
+    """A way to the store.
 
     `fails` tells of each commit whether it fails "before" or "after" it was done; `reached` raises
     where nothing can be read either. `now` is the database's clock.
@@ -22,6 +24,15 @@ class WorldStore(Store):
         self.now: Callable[[], float] = lambda: 0.0
         self._committing = False
         super().__init__("sqlite://", migrate=False, clock=lambda _connection: self.now())
+
+    def another_way(self) -> WorldStore:
+        """The same store, reached in a way of its own."""
+        other = copy.copy(self)
+        other._guard = other._guarded(guard(other._engine))
+        other._make_parts(lambda _connection: other.now())
+        # A host that asks who leads plays what is wrong with its way by itself.
+        other.leadership = self.leadership
+        return other
 
     def commit(self, batch: Transaction, names: ClusterNames) -> None:
         """Write, or fail before or after."""
@@ -36,9 +47,12 @@ class WorldStore(Store):
         if failure == "after":
             raise StoreUnavailable("locked")
 
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        if not self._committing:
-            self.reached()
-        with super()._guard():
-            yield
+    def _guarded(self, uses: Guard) -> Guard:
+        @contextmanager
+        def reached() -> Iterator[None]:
+            if not self._committing:
+                self.reached()
+            with uses():
+                yield
+
+        return reached

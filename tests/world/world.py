@@ -336,11 +336,11 @@ class World:
     # --- what the oracle asks -----------------------------------------------------------------
 
     def _siblings(self, ref: Ref) -> list[Ref]:
-        rows = self.store.attempt(ref.job, ref.attempt)
+        rows = self.store.jobs.attempt(ref.job, ref.attempt)
         return [Ref(ref.job, ref.attempt, row["component"], row["term"]) for row in rows]
 
     def _gate_position(self, ref: Ref) -> str | None:
-        row = self.store.attempt(ref.job, ref.attempt)[ref.component]
+        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         cluster = self.by_name[row["cluster"]]
         gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
         broken, cluster.files.broken = cluster.files.broken, False
@@ -355,7 +355,7 @@ class World:
         for index, job in self.acknowledged.items():
             if job == ref.job and self.scenario.jobs[index].sends:
                 wanted = inputs(index)
-        row = self.store.attempt(ref.job, ref.attempt)[ref.component]
+        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         files = self.by_name[row["cluster"]].files
         gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
         broken, files.broken = files.broken, False
@@ -368,14 +368,14 @@ class World:
         that they had come home)."""
         token = tokens.make(self.store.instance, ref).encode()
         home = self.home.files.get(f"metabroker-{ref.job}.{ref.component}/{RESULT}")
-        row = self.store.attempt(ref.job, ref.attempt)[ref.component]
+        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         orders = RequestBuilder(self.store, self.settings, row["cluster"])
         kept = self.by_name[row["cluster"]].files.read(f"{orders.keep(ref)}/{RESULT}")
         return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""
-        rows = self.store.attempt(ref.job, ref.attempt)
+        rows = self.store.jobs.attempt(ref.job, ref.attempt)
         row = rows[ref.component]
         cluster = self.by_name[row["cluster"]]
         token = tokens.make(self.store.instance, ref)
@@ -384,7 +384,7 @@ class World:
 
     def _ending(self, ref: Ref) -> bool:
         """Whether the component's attempt is over, or is being ended, by what is written."""
-        (row,) = self.store.job_rows(ids=[ref.job])
+        (row,) = self.store.jobs.rows(ids=[ref.job])
         running = row["state"] == JobState.RUNNING.value and row["attempt"] == ref.attempt
         return not running or row["goal"] is not None
 
@@ -413,7 +413,7 @@ class World:
             left += self._folders_left(cluster)
             if left:
                 raise Violation(f"P4: left in {cluster.plan.name}: {left}")
-        rows = {row["id"]: row for row in self.store.job_rows()}
+        rows = {row["id"]: row for row in self.store.jobs.rows()}
         if set(rows) != set(self.acknowledged.values()):
             raise Violation(f"P1: {sorted(rows)} in the store, {self.acknowledged} acknowledged")
         for row in rows.values():

@@ -88,19 +88,19 @@ class Daemon:
         self._users = users_of(config)
         self._homes = build.homes(config)
         self.name = f"{socket.gethostname()} {config.socket}"
-        self._sole = LockFile(config.store)
+        self._lock = LockFile(config.store)
         self.store = Store(config.store)
         self.clock = Clock(self.store.leadership.now() if self.store.shared else None)
         self._changing = threading.Lock()
         self._taken_up: Leader | None = None  # perhaps not started yet
-        self.leading: Leader | None = None
+        self.leader: Leader | None = None
         self._lease: Lease | None = None
-        self._relay = RpcClient(self.store.requests, self.store.bell(ANSWERED), self.name)
+        self._client = RpcClient(self.store.requests, self.store.listener(ANSWERED), self.name)
         self._standby = StandbyService(
-            self.store, self._relay, self.clock, self._own(), config.lease
+            self.store, self._client, self.clock, self._own(), config.lease
         )
         self._candidate = Campaign(self.store.leadership, self.name, config.lease, self._take_up)
-        self._present = CurrentService(self._standby)
+        self._service = CurrentService(self._standby)
         self._registry = CollectorRegistry()
         self._of_broker = OfBroker(self._registry)
         self._exporter = StandbyExporter(self._standby.own_status)
@@ -110,10 +110,10 @@ class Daemon:
         )
         self._reception = self._make_reception()
         self._api = ApiServer(
-            self._present, config.socket, reception=self._reception, listen=build.listen(config)
+            self._service, config.socket, reception=self._reception, listen=build.listen(config)
         )
         ProcessCollector(registry=self._registry)
-        self._site = HttpServer(config, self._present, self._registry, self)
+        self._http = HttpServer(config, self._service, self._registry, self)
 
     def _make_reception(self) -> Middleware:
         return Middleware(
@@ -135,17 +135,17 @@ class Daemon:
         if tenure is not None or not self.store.shared:
             self._lead(tenure)
         else:
-            self._relay.start()
+            self._client.start()
             self._standby.start()
         if self._config.shared_with_submitters:
             log.warning(
                 "submitters share everything: in %s each of them can do all that the daemon can",
                 ", ".join(self._config.shared_with_submitters),
             )
-        self._site.start()
+        self._http.start()
         self._api.start()
         log.info("serving at %s: %s", self._where, self.summary)
-        if self.leading is None:
+        if self.leader is None:
             self._candidate.start()
 
     def _lead(self, tenure: LeaseTerm | None) -> None:
@@ -156,12 +156,12 @@ class Daemon:
                 self.store.term = tenure.term
                 self._lease = Lease(self.store.leadership, tenure, self._lost)
                 self._lease.start()
-            self._taken_up = leading = Leader(self._given(tenure))
-            leading.start()
-            self.leading = leading
-            self._present.service = leading.service
+            self._taken_up = leader = Leader(self._given(tenure))
+            leader.start()
+            self.leader = leader
+            self._service.service = leader.service
             self._registry.unregister(self._exporter)
-            self._registry.register(Exporter(leading.service.status, leading.service.clusters))
+            self._registry.register(Exporter(leader.service.status, leader.service.clusters))
             self._of_broker.leads(0 if tenure is None else tenure.term)
 
     def _given(self, tenure: LeaseTerm | None) -> LeaderContext:
@@ -201,11 +201,11 @@ class Daemon:
     @property
     def replaced(self) -> bool:
         """Whether another broker leads, or had better: the core has been told so, or hangs."""
-        leading = self.leading
-        if leading is None or self._lease is None:
+        leader = self.leader
+        if leader is None or self._lease is None:
             return False
-        hangs = leading.loop.alive and leading.loop.silent > _HANGS
-        return hangs or isinstance(leading.loop.died, LeadershipLost)
+        hangs = leader.loop.alive and leader.loop.silent > _HANGS
+        return hangs or isinstance(leader.loop.died, LeadershipLost)
 
     @property
     def _where(self) -> str:
@@ -219,17 +219,17 @@ class Daemon:
     @property
     def summary(self) -> str:
         """One line on what is served."""
-        if self.leading is None:
+        if self.leader is None:
             return "stands by, another broker leads"
-        names = ", ".join(desk.name for desk in self.leading.desks)
+        names = ", ".join(executor.name for executor in self.leader.executors)
         return f"policy {self._config.policy} over {names}"
 
     def answers(self, seconds: float = 10.0) -> bool:
         """Whether the core answers in time: it neither hangs nor has died."""
-        if self.leading is None:
-            return self._relay.alive
+        if self.leader is None:
+            return self._client.alive
         try:
-            self.leading.loop.ask(lambda: None, seconds)
+            self.leader.loop.ask(lambda: None, seconds)
         except TimeoutError:
             return False
         return True
@@ -260,8 +260,8 @@ class Daemon:
         self._config = self._config.model_copy(update=now)
         self._reception.set_rates(build.rates(self._config))
         with self._changing:
-            if self.leading is not None:
-                self.leading.reconfigure(self._config, self._rules())
+            if self.leader is not None:
+                self.leader.reconfigure(self._config, self._rules())
         for name in changed:
             if name in LIVE:
                 log.info("configuration: %s is %s now", name, getattr(config, name))
@@ -273,16 +273,16 @@ class Daemon:
     @property
     def alive(self) -> bool:
         """Whether the core goes on and users are served: without either it must be started anew."""
-        core = self._relay if self.leading is None else self.leading.loop
+        core = self._client if self.leader is None else self.leader.loop
         return core.alive and self._api.alive
 
     @property
     def hangs(self) -> bool:
         """Whether its core has shown no sign of life for long, or has ended."""
-        leading = self.leading
-        if leading is None:
-            return not self._relay.alive
-        return not leading.loop.alive or leading.loop.silent > _HANGS
+        leader = self.leader
+        if leader is None:
+            return not self._client.alive
+        return not leader.loop.alive or leader.loop.silent > _HANGS
 
     @property
     def unready(self) -> str:
@@ -292,34 +292,34 @@ class Daemon:
             return "it does not serve yet, or no more"
         if self.hangs:
             return "its core does not answer"
-        if self.leading is not None:
-            return "the store cannot be written" if self.leading.loop.trouble else ""
+        if self.leader is not None:
+            return "the store cannot be written" if self.leader.loop.trouble else ""
         return "" if self._standby.own_status()["store"] == "ok" else "the store cannot be read"
 
     def stop(self) -> None:
         """Let nobody in, finish what is under way, let another broker lead, close."""
-        self._site.stop()
+        self._http.stop()
         self._api.stop()
         self._candidate.stop()
         self._standby.stop()
-        self._relay.stop()
+        self._client.stop()
         self._lay_down()
         self._audit.close()
         self.store.close()
-        self._sole.close()
+        self._lock.close()
 
     def _lay_down(self) -> None:
         """Finish what is under way, and let another broker lead."""
-        lease, leading = self._lease, self._taken_up
+        lease, leader = self._lease, self._taken_up
         # Steps that wait to be allowed, since the database is away, must not wait for ever.
-        if leading is not None and lease is not None:
+        if leader is not None and lease is not None:
             enough = threading.Timer(self._config.lease, lease.close, kwargs={"release": False})
             enough.daemon = True
             enough.start()
-            leading.stop()
+            leader.stop()
             enough.cancel()
-        elif leading is not None:
-            leading.stop()
+        elif leader is not None:
+            leader.stop()
         if lease is not None:
             lease.close(release=True)
 

@@ -1,5 +1,6 @@
-"""What only a broker that leads has: core, desks, looks at clusters, and the inbox of requests that
-others pass on. It is made when the lead is taken, from what the store holds by then."""
+"""What only the broker that leads has: core, cluster executors, polls, and the server of requests
+that other brokers pass on. It is made when the broker becomes the leader, from the store as it is
+then."""
 
 from __future__ import annotations
 
@@ -79,33 +80,35 @@ class Leader:
             mishap=self._contained,
         )
         clusters = build.clusters(config, made, store, given.users(), given.permit)
-        self.desks = [
-            self._desk(index, cluster, self._orders(made, entry.name))
+        self.executors = [
+            self._executor(index, cluster, self._orders(made, entry.name))
             for index, (entry, cluster) in enumerate(zip(made.clusters, clusters, strict=True))
         ]
-        self.loop = Loop(engine, self.desks, clock)
-        self.service = DaemonService(self.loop, store, self.desks, given.rules, clock, given.part)
-        self._inbox = self._make_inbox()
+        self.loop = Loop(engine, self.executors, clock)
+        self.service = DaemonService(
+            self.loop, store, self.executors, given.rules, clock, given.part
+        )
+        self._rpc_server = self._make_rpc_server()
         self._ticks = BackgroundScheduler(
             timezone=UTC,
-            executors={"default": ThreadPoolExecutor(len(self.desks) + 1)},
+            executors={"default": ThreadPoolExecutor(len(self.executors) + 1)},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
 
     def start(self) -> None:
         """Recover, look at the clusters, take what was passed on."""
         self.loop.start()
-        for desk in self.desks:
+        for executor in self.executors:
             self._ticks.add_job(
-                desk.observe,
+                executor.observe,
                 "interval",
                 seconds=self._given.config.poll_interval,
-                id=f"look at {desk.name}",
+                id=f"look at {executor.name}",
                 next_run_time=datetime.now(UTC),
             )
         self._ticks.start()
-        if self._inbox is not None:
-            self._inbox.start()
+        if self._rpc_server is not None:
+            self._rpc_server.start()
 
     def reconfigure(self, config: Config, rules: Authorization) -> None:
         """Take over what users are held against."""
@@ -119,25 +122,25 @@ class Leader:
 
     def stop(self) -> None:
         """Finish what is under way, close."""
-        if self._inbox is not None:
-            self._inbox.stop()
+        if self._rpc_server is not None:
+            self._rpc_server.stop()
         if self._ticks.running:
             self._ticks.remove_all_jobs()
             self._ticks.shutdown(wait=False)
         self.loop.stop()
-        closers = [threading.Thread(target=desk.close) for desk in self.desks]
+        closers = [threading.Thread(target=executor.close) for executor in self.executors]
         for closer in closers:
             closer.start()
         for closer in closers:
             closer.join()
 
-    def _make_inbox(self) -> RpcServer | None:
+    def _make_rpc_server(self) -> RpcServer | None:
         store = self._given.store
         if store.term is None:
             return None
-        return RpcServer(store.requests, store.bell(ASKED), store.term, self.service)
+        return RpcServer(store.requests, store.listener(ASKED), store.term, self.service)
 
-    def _desk(self, index: int, cluster: Cluster, orders: RequestBuilder) -> ClusterExecutor:
+    def _executor(self, index: int, cluster: Cluster, orders: RequestBuilder) -> ClusterExecutor:
         configured = self._given.config.clusters.get(orders.cluster)
         return ClusterExecutor(
             index,
@@ -162,7 +165,7 @@ class Leader:
             what = "%s: what it tells could not be handled"
         elif mishap.job is None:
             what = "%s could not be told, or taken over"
-        name = None if mishap.cluster is None else self.desks[mishap.cluster].name
+        name = None if mishap.cluster is None else self.executors[mishap.cluster].name
         whom = mishap.job or name or "something"
         extra = about(None if mishap.job is None else Ref(mishap.job, 0, 0), name)
         log.error(what, whom, exc_info=mishap.error, extra=extra)

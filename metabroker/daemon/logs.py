@@ -32,7 +32,7 @@ def start(wanted: LogFormat = "auto") -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler(wanted)])
     for noisy in _NOISY:
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # A look that lasts longer than the interval between two is told by its desk, once, and not
+    # A look that lasts longer than the interval between two is told by its executor, once, and not
     # again by the scheduler for each one that it leaves out.
     logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
     threading.excepthook = thread_failed

@@ -102,16 +102,16 @@ def serve(
 
 
 def _keep_serving(
-    daemon: Daemon, notifier: Notifier, wishes: SignalFlags, again: Read | None
+    daemon: Daemon, notifier: Notifier, signals: SignalFlags, again: Read | None
 ) -> None:
     """Until it shall end, or cannot go on."""
     told = daemon.summary
     notifier.ready(told)
-    while not wishes.stop.is_set() and daemon.alive and not daemon.replaced:
-        wishes.news.wait(1.0)
-        wishes.news.clear()
-        if wishes.reload.is_set() and again is not None:
-            wishes.reload.clear()
+    while not signals.stop.is_set() and daemon.alive and not daemon.replaced:
+        signals.news.wait(1.0)
+        signals.news.clear()
+        if signals.reload.is_set() and again is not None:
+            signals.reload.clear()
             notifier.reloading()
             _reload(daemon, again)
             told = ""

@@ -1,4 +1,4 @@
-"""One cluster's desk: its bounded workers, and what is asked of it, in order.
+"""One cluster's executor: its bounded workers, and what is asked of it, in order.
 
 Each cluster has its own threads, so one that hangs delays nobody else (P5), and users take turns
 at them. For one component effects are carried out one at a time, in the order in which they came;

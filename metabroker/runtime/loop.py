@@ -1,9 +1,9 @@
 """The one thread that owns the core.
 
 It takes what has come in, up to a bound, hands it to the engine as one batch (one transaction,
-one sync to disk for many jobs), and passes the effects on to the clusters' desks. While the store
-cannot be written nothing is carried out and nothing is acknowledged: the batch is written again
-until that succeeds, and whoever asks meanwhile is told so.
+one sync to disk for many jobs), and passes the effects on to the clusters' executors. While the
+store cannot be written nothing is carried out and nothing is acknowledged: the batch is written
+again until that succeeds, and whoever asks meanwhile is told so.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class _Call:
 
 
 class Loop:
-    """Engine, desks, and the line of what has come in."""
+    """Engine, executors, and the line of what has come in."""
 
     def __init__(
-        self, engine: Engine, desks: Sequence[ClusterExecutor], clock: Callable[[], float]
+        self, engine: Engine, executors: Sequence[ClusterExecutor], clock: Callable[[], float]
     ) -> None:
         self.engine = engine
-        self._desks = desks
+        self._executors = executors
         self._clock = clock
         self._line: queue.SimpleQueue[Item | _Call | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="core")
@@ -182,11 +182,11 @@ class Loop:
 
     def _dispatch(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
-            desk = self._desks[effect.cluster]
+            executor = self._executors[effect.cluster]
             try:
-                _hand_over(effect, desk)
+                _hand_over(effect, executor)
             except Exception as error:  # no thread could be started, say: the others go on
-                log.exception("%s: %s cannot be begun now", desk.name, type(effect).__name__)
+                log.exception("%s: %s cannot be begun now", executor.name, type(effect).__name__)
                 self._again(effect, error)
 
     def _again(self, effect: Effect, error: Exception) -> None:
@@ -201,15 +201,15 @@ class Loop:
             self.post(Unsure(effect.ref, step_of(effect), why))
 
 
-def _hand_over(effect: Effect, desk: ClusterExecutor) -> None:
+def _hand_over(effect: Effect, executor: ClusterExecutor) -> None:
     if isinstance(effect, Watch):
-        desk.watcher.watch(effect.ref)
+        executor.watcher.watch(effect.ref)
     elif isinstance(effect, Unwatch):
-        desk.watcher.unwatch(effect.ref)
+        executor.watcher.unwatch(effect.ref)
     elif isinstance(effect, Unclaimed):
-        desk.tell_unclaimed(effect)
+        executor.tell_unclaimed(effect)
     else:
-        desk.ask(effect)
+        executor.ask(effect)
 
 
 def _answer(call: _Call) -> None:

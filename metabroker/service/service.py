@@ -46,7 +46,7 @@ class DaemonService(Queries):
         self,
         loop: Loop,
         store: Store,
-        desks: list[ClusterExecutor],
+        executors: list[ClusterExecutor],
         rules: Authorization,
         clock: Callable[[], float],
         part: Mapping[str, Any] = ALONE,
@@ -55,7 +55,7 @@ class DaemonService(Queries):
         super().__init__(store, self._waiting)
         self._loop = loop
         self._part = part
-        self._desks = desks
+        self._executors = executors
         self.rules = rules
         self._clock = clock
         self._started = clock()
@@ -125,16 +125,16 @@ class DaemonService(Queries):
         )
 
     def _check_native(self, submission: Submission) -> None:
-        desks = {desk.name: desk for desk in self._desks}
+        executors = {executor.name: executor for executor in self._executors}
         for name, options in submission.native.items():
-            desk = desks.get(name)
-            if desk is None:
+            executor = executors.get(name)
+            if executor is None:
                 raise ServiceError(
                     Failure.INVALID,
                     f"--native {name}: there is no cluster of that name",
-                    f"choose one of: {', '.join(desks)}",
+                    f"choose one of: {', '.join(executors)}",
                 )
-            wrong = desk.cluster.check_native(options) if options else None
+            wrong = executor.cluster.check_native(options) if options else None
             if wrong is not None:
                 raise ServiceError(
                     Failure.INVALID,
@@ -146,13 +146,13 @@ class DaemonService(Queries):
         """A folder or output that cannot be written is told now, and not by a node."""
         places = [
             Candidate(
-                desk.name,
-                desk.files_are_here,
-                desk.meets_in_jobs_folders,
-                accounts.get(desk.name),
+                executor.name,
+                executor.files_are_here,
+                executor.meets_in_jobs_folders,
+                accounts.get(executor.name),
             )
-            for desk in self._desks
-            if desk.name in wanted(submission, [each.name for each in self._desks])
+            for executor in self._executors
+            if executor.name in wanted(submission, [each.name for each in self._executors])
         ]
         wrong = self._paths.wrong(submission, places)
         if wrong is not None:

@@ -122,10 +122,10 @@ class Requests:
             old = self._clock(connection) - _KEPT
             connection.execute(delete(requests).where(requests.c.expires < old))
 
-    def bell(self, name: str) -> str:
-        """The channel of a bell: one database may have several stores."""
+    def channel(self, name: str) -> str:
+        """The channel of a notification: one database may have several stores."""
         return f"metabroker_{self._instance}_{name}"
 
     def _ring(self, connection: Connection, name: str) -> None:
         if connection.dialect.name == "postgresql":
-            connection.execute(select(func.pg_notify(self.bell(name), "")))
+            connection.execute(select(func.pg_notify(self.channel(name), "")))

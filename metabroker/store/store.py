@@ -281,9 +281,9 @@ class Store:
         """Whether several brokers may use it."""
         return self._engine.dialect.name == "postgresql"
 
-    def bell(self, name: str) -> Listener:
-        """Hears what other brokers ring (see `requests`)."""
-        return Listener(self._engine, self.requests.bell(name))
+    def listener(self, name: str) -> Listener:
+        """Hears what other brokers notify of (see `requests`)."""
+        return Listener(self._engine, self.requests.channel(name))
 
     def close(self) -> None:
         """Let go of all connections."""

@@ -119,7 +119,7 @@ def ask(answer: Callable[[int | Exception], None], user: str = "anna", **given: 
 
 
 class House:
-    """Service, loop and desks over two simulated clusters, without API and clock ticks."""
+    """Service, loop and executors over two simulated clusters, without API and clock ticks."""
 
     def __init__(self, folder: Path, **rules: Any) -> None:
         self.folder = folder
@@ -128,11 +128,11 @@ class House:
         made = settings(self.store)
         self.written: list[Any] = []
         self.engine = engine(self.store, written=self._written)
-        self.desks: list[ClusterExecutor] = []
+        self.executors: list[ClusterExecutor] = []
         for index, (name, size) in enumerate(SIZES.items()):
             options = SimulatedOptions(name, self.store.instance, size, folder / name)
             orders = RequestBuilder(self.store, made, name)
-            self.desks.append(
+            self.executors.append(
                 ClusterExecutor(
                     index,
                     SimulatedCluster(options),
@@ -142,7 +142,7 @@ class House:
                     clock=self.clock,
                 )
             )
-        self.loop = Loop(self.engine, self.desks, self.clock)
+        self.loop = Loop(self.engine, self.executors, self.clock)
         self.rules = Authorization(
             **{
                 "policy": "GS",
@@ -155,7 +155,7 @@ class House:
                 **rules,
             }
         )
-        self.service = DaemonService(self.loop, self.store, self.desks, self.rules, self.clock)
+        self.service = DaemonService(self.loop, self.store, self.executors, self.rules, self.clock)
         self.loop.start()
         self.look()
 
@@ -168,8 +168,8 @@ class House:
 
     def look(self) -> None:
         """Look at all clusters."""
-        for desk in self.desks:
-            desk.observe()
+        for executor in self.executors:
+            executor.observe()
         self.loop.ask(lambda: None)
 
     def submit(self, **given: Any) -> Json:
@@ -187,6 +187,6 @@ class House:
     def close(self) -> None:
         """Stop all of it."""
         self.loop.stop()
-        for desk in self.desks:
-            desk.close()
+        for executor in self.executors:
+            executor.close()
         self.store.close()

@@ -42,4 +42,4 @@ def test_one_that_serves_nobody_is_not_alive(daemon: Daemon) -> None:
         time.sleep(0.02)
         states.append(daemon.alive)
     assert states[0] and not states[-1]
-    assert daemon.leading is not None and daemon.leading.loop.alive, "this is not about the core"
+    assert daemon.leader is not None and daemon.leader.loop.alive, "this is not about the core"

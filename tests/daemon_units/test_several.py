@@ -96,7 +96,7 @@ def told(daemon: Daemon) -> dict[str, float]:
 
 def test_one_leads_and_the_others_tell_nothing_of_its_jobs(brokers: Brokers) -> None:
     first, second = brokers.start(), brokers.start()
-    assert first.leading is not None and second.leading is None
+    assert first.leader is not None and second.leader is None
     leads, waits = told(first), told(second)
     assert (leads["metabroker_leader"], leads["metabroker_term"]) == (1, 1)
     assert (waits["metabroker_leader"], waits["metabroker_term"]) == (0, 0)
@@ -112,7 +112,7 @@ def test_one_that_is_replaced_begins_anew(
     first, second = brokers.start(), brokers.start()
     with monkeypatch.context() as patch:
         cut_off(first, patch)
-        until(lambda: second.leading is not None)
+        until(lambda: second.leader is not None)
         assert not brokers.anew[0].is_set(), "it cannot know yet"
     assert told(second)["metabroker_leader"] == 1 and told(second)["metabroker_term"] == 2
     assert brokers.anew[0].wait(60)
@@ -137,7 +137,7 @@ def test_one_that_stands_by_is_alive_while_it_takes_up_the_lead(
     assert entered.wait(60)
     assert second.alive and second.answers()
     go_on.set()
-    until(lambda: second.leading is not None)
+    until(lambda: second.leader is not None)
     assert second.alive
 
 
@@ -145,8 +145,8 @@ def test_one_whose_core_hangs_lets_another_lead(
     brokers: Brokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leads = brokers.start()
-    assert leads.leading is not None and not leads.replaced
-    core = leads.leading.loop
+    assert leads.leader is not None and not leads.replaced
+    core = leads.leader.loop
     monkeypatch.setattr("metabroker.daemon.daemon._HANGS", 1.5)  # an idle core beats each second
     time.sleep(2.0)
     assert not leads.replaced

@@ -35,24 +35,26 @@ class Pair:
         self.house = House(folder)
         url = f"sqlite:///{folder}/metabroker.db"
         self.store = Store(url, migrate=False, clock=lambda _connection: time.time())
-        self.relay = RpcClient(self.store.requests, self.store.bell(ANSWERED), "b")
+        self.client = RpcClient(self.store.requests, self.store.listener(ANSWERED), "b")
         own = {"policy": "GS", "offline": False}
-        self.standby = StandbyService(self.store, self.relay, self.house.clock, own, 0.0)
-        self.relay.start()
+        self.standby = StandbyService(self.store, self.client, self.house.clock, own, 0.0)
+        self.client.start()
         self.standby.start()
-        self.inboxes: list[RpcServer] = []
+        self.servers: list[RpcServer] = []
 
     def lead(self, term: int = 1) -> None:
         """Take what was passed on, in that term."""
         store = self.house.store
-        self.inboxes.append(RpcServer(store.requests, store.bell(ASKED), term, self.house.service))
-        self.inboxes[-1].start()
+        self.servers.append(
+            RpcServer(store.requests, store.listener(ASKED), term, self.house.service)
+        )
+        self.servers[-1].start()
 
     def close(self) -> None:
-        for inbox in self.inboxes:
-            inbox.stop()
+        for server in self.servers:
+            server.stop()
         self.standby.stop()
-        self.relay.stop()
+        self.client.stop()
         self.store.close()
         self.house.close()
 
@@ -205,5 +207,5 @@ def test_where_nobody_leads_reads_say_what_is_not_known(pair: Pair) -> None:
 
 def test_who_waits_when_the_broker_ends_is_told(pair: Pair) -> None:
     future = pair.standby.submit(ANNA, submission(str(pair.house.folder)))
-    pair.relay.stop()
+    pair.client.stop()
     assert refused(lambda: future).failure is Failure.UNDECIDED

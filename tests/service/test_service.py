@@ -1,4 +1,4 @@
-"""What the API asks of the daemon, with real store, loop, desks and simulated clusters."""
+"""What the API asks of the daemon, with real store, loop, executors and simulated clusters."""
 
 from __future__ import annotations
 

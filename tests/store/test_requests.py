@@ -90,10 +90,10 @@ def test_what_was_left_is_removed(store: Store, time: Time) -> None:
 def test_bells_ring_for_who_leads_and_for_who_waits(database: str) -> None:
     store = Store(database)
     for name in (ASKED, ANSWERED):
-        bell = store.bell(name)
-        bell.wait(0.01)  # it listens from now on
+        listener = store.listener(name)
+        listener.wait(0.01)  # it listens from now on
         heard = threading.Event()
-        waiting = threading.Thread(target=lambda b=bell, h=heard: (b.wait(60), h.set()))
+        waiting = threading.Thread(target=lambda b=listener, h=heard: (b.wait(60), h.set()))
         waiting.start()
         real_time.sleep(0.05)
         assert not heard.is_set()
@@ -102,5 +102,5 @@ def test_bells_ring_for_who_leads_and_for_who_waits(database: str) -> None:
             store.requests.answer(1, [(number, "done")])
         assert heard.wait(20)
         waiting.join()
-        bell.close()
+        listener.close()
     store.close()

@@ -67,7 +67,7 @@ class MemoryFiles:
         files = self._folders.get(path)
         return None if files is None else [FolderEntry(n, at) for n, (_c, at) in files.items()]
 
-    def glance(self, _folders: Sequence[str], _names: Sequence[str]) -> MemoryFiles:
+    def bulk_read(self, _folders: Sequence[str], _names: Sequence[str]) -> MemoryFiles:
         """The files themselves."""
         return self
 

@@ -1,4 +1,4 @@
-"""One life of the daemon in virtual time: what loop, desks and watchers do in real time."""
+"""One life of the daemon in virtual time: what loop, executors and watchers do in real time."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class SlippingFiles:
         """See `Files`."""
         return self._inner.list(path)
 
-    def glance(self, _folders: Sequence[str], _names: Sequence[str]) -> MemoryFiles:
+    def bulk_read(self, _folders: Sequence[str], _names: Sequence[str]) -> MemoryFiles:
         """See `Files`."""
         return self._inner
 

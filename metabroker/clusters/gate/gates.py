@@ -226,7 +226,7 @@ class Gates:
         are those that cannot be read now while others can."""
         found = {}
         wanted = list(gates)
-        seen = self._files.glance(wanted, RECORDS)
+        seen = self._files.bulk_read(wanted, RECORDS)
         trouble: list[OSError] = []
         for gate in wanted:
             try:
@@ -243,7 +243,7 @@ class Gates:
     @_doubted
     def remains(self, gate: str | None, cause: Cause | None) -> CleanupResult:
         """The component's last record; `cause` is its cluster's word on how it ended."""
-        marks = None if gate is None else _marks(self._files.glance([gate], RECORDS), gate)
+        marks = None if gate is None else _marks(self._files.bulk_read([gate], RECORDS), gate)
         own = marks is not None and marks.exit_code is not None and not marks.signalled
         if cause is Cause.EXIT:
             # A job that failed: its script ended by itself, or both were killed before it could.

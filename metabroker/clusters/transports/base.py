@@ -125,7 +125,7 @@ class Files(BulkRead, Protocol):
         Unreached: it is not done, since their host cannot be reached.
     """
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> BulkRead:
+    def bulk_read(self, folders: Sequence[str], names: Sequence[str]) -> BulkRead:
         """Many folders, and their files of these names, in one round trip to their host."""
 
     def make_folder(self, path: str) -> None:

@@ -71,10 +71,10 @@ class FencedFiles:
         self._permit()
         return self._inner.list(path)
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> BulkRead:
-        """See `Files.glance`."""
+    def bulk_read(self, folders: Sequence[str], names: Sequence[str]) -> BulkRead:
+        """See `Files.bulk_read`."""
         self._permit()
-        return self._inner.glance(folders, names)
+        return self._inner.bulk_read(folders, names)
 
     def make_folder(self, path: str) -> None:
         """See `Files.make_folder`."""

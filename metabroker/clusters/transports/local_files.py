@@ -103,7 +103,7 @@ class LocalFiles:
         except _GONE:
             return None
 
-    def glance(self, _folders: Sequence[str], _names: Sequence[str]) -> LocalFiles:
+    def bulk_read(self, _folders: Sequence[str], _names: Sequence[str]) -> LocalFiles:
         """The files themselves: they are near."""
         return self
 

@@ -100,9 +100,9 @@ class CommandFiles:
 
     def list(self, path: str) -> Sequence[FolderEntry] | None:
         """What is in a folder; None if the folder is not there."""
-        return self.glance([path], ()).list(path)
+        return self.bulk_read([path], ()).list(path)
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
+    def bulk_read(self, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
         """Many folders, and their files of these names, in one round trip."""
         if not folders:
             return RemoteBulkRead({})

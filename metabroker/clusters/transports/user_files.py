@@ -70,7 +70,7 @@ class UserFiles:
                 before = found
         return None if found is None else _entries(found)
 
-    def glance(self, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
+    def bulk_read(self, folders: Sequence[str], names: Sequence[str]) -> RemoteBulkRead:
         """Many folders, and their files of these names."""
         found: dict[str, Folder] = {}
         for path in folders:

@@ -52,7 +52,7 @@ class Lease:
         self._thread.start()
 
     def permit(self) -> None:
-        """Return when nobody else can be leading.
+        """Return when nobody else can be leader.
 
         Raises:
             CommandLost: somebody else leads, or this broker ends.

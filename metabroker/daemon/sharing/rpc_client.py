@@ -22,7 +22,7 @@ from metabroker.submission.model import Caller
 
 log = logging.getLogger(__name__)
 
-_LOOK = 0.5  # seconds between two looks at the rows, where no bell is heard
+_LOOK = 0.5  # seconds between two looks at the rows, where no notification is heard
 _SOON = 0.02
 _LONGER = 30.0  # seconds more for an answer to what was begun
 
@@ -39,16 +39,16 @@ class _Asked:
 class RpcClient:
     """Between `start` and `stop`, one thread that hears answers."""
 
-    def __init__(self, requests: Requests, bell: Listener, broker: str) -> None:
+    def __init__(self, requests: Requests, listener: Listener, broker: str) -> None:
         """`broker`: the name of the one that passes on."""
         self._requests = requests
-        self._bell = bell
+        self._listener = listener
         self._broker = broker
         self._lock = threading.Lock()
         self._asked: dict[int, _Asked] = {}
         self._asking = 0  # requests whose numbers are not known yet
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="relay", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="rpc-client", daemon=True)
 
     def start(self) -> None:
         """Listen for answers."""
@@ -96,7 +96,7 @@ class RpcClient:
     def _run(self) -> None:
         unsettled = False
         while not self._stopping.is_set():
-            self._bell.wait(_SOON if unsettled else _LOOK)
+            self._listener.wait(_SOON if unsettled else _LOOK)
             # An answer may come before its request is known here.
             unsettled = self._asking > 0
             try:
@@ -106,7 +106,7 @@ class RpcClient:
             except Exception:
                 log.exception("answers of the broker that leads")
             self._give_up()
-        self._bell.close()
+        self._listener.close()
 
     def _look(self) -> None:
         """Hand out the answers there are, and take back what has waited for long enough."""

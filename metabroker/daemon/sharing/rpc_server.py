@@ -28,7 +28,7 @@ from .rpc_client import error_told
 
 log = logging.getLogger(__name__)
 
-_LOOK = 0.5  # seconds between two looks at the rows, where no bell is heard
+_LOOK = 0.5  # seconds between two looks at the rows, where no notification is heard
 _TIDY = 30.0  # seconds
 _READERS = 4
 _LAST = 3.0  # seconds in which the last answers are written at the end
@@ -40,19 +40,19 @@ class RpcServer:
     """The requests of one term, between `start` and `stop`."""
 
     def __init__(
-        self, requests: Requests, bell: Listener, term: int, service: DaemonService
+        self, requests: Requests, listener: Listener, term: int, service: DaemonService
     ) -> None:
         self._requests = requests
-        self._bell = bell
+        self._listener = listener
         self._term = term
         self._service = service
         self._stopping = threading.Event()
         self._answers: queue.SimpleQueue[_Answer | None] = queue.SimpleQueue()
         self._tidied = 0.0
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="inbox-read")
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="rpc-read")
         self._threads = [
             threading.Thread(target=run, name=name, daemon=True)
-            for run, name in ((self._run, "inbox"), (self._write, "answers"))
+            for run, name in ((self._run, "rpc"), (self._write, "answers"))
         ]
 
     def start(self) -> None:
@@ -78,8 +78,8 @@ class RpcServer:
             for passed in taken:
                 self._begin(passed)
             if not taken:
-                self._bell.wait(_LOOK)
-        self._bell.close()
+                self._listener.wait(_LOOK)
+        self._listener.close()
 
     def _take(self) -> list[Passed]:
         try:

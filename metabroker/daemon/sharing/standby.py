@@ -35,14 +35,14 @@ class StandbyService(Queries):
     def __init__(
         self,
         store: Store,
-        relay: RpcClient,
+        client: RpcClient,
         clock: Callable[[], float],
         own: Mapping[str, Any],
         lease: float,
     ) -> None:
         """`own`: what it says of itself in its status; `lease`: for how many seconds one leads."""
         super().__init__(store, self._asked_places)
-        self._relay = relay
+        self._client = client
         self._clock = clock
         self._own = own
         self._lease = lease
@@ -87,7 +87,7 @@ class StandbyService(Queries):
         return self._change("abandon", caller, {"job": job})
 
     def _change(self, kind: str, caller: Caller, body: Any) -> Future[Json]:
-        return self._relay.ask(kind, caller, body, self._lease + _GRACE)
+        return self._client.ask(kind, caller, body, self._lease + _GRACE)
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -148,7 +148,7 @@ class StandbyService(Queries):
 
     def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
         """Have it removed, by the broker that leads."""
-        asked = self._relay.ask("remove leftovers", caller, {"names": names}, self._lease + _GRACE)
+        asked = self._client.ask("remove leftovers", caller, {"names": names}, self._lease + _GRACE)
         return asked.result()
 
     def totals(self) -> Json:
@@ -178,7 +178,7 @@ class StandbyService(Queries):
     def _asked(self, kind: str, body: Any = None) -> Any:
         """What the broker that leads says; None where it says nothing in time."""
         try:
-            return self._relay.ask(kind, None, body, PATIENCE).result(timeout=2 * PATIENCE)
+            return self._client.ask(kind, None, body, PATIENCE).result(timeout=2 * PATIENCE)
         except TimeoutError:
             return None
         except ServiceError as error:

@@ -115,7 +115,7 @@ def test_what_is_no_plain_file_is_never_opened(files: UserFiles, tmp_path: Path)
     os.mkfifo(tmp_path / "ended")
     (tmp_path / "started").symlink_to("/dev/zero")
     (tmp_path / "arrived").write_text("delft1\n")
-    seen = files.glance([str(tmp_path), "/none"], ("arrived", "started", "ended"))
+    seen = files.bulk_read([str(tmp_path), "/none"], ("arrived", "started", "ended"))
     assert seen.read(f"{tmp_path}/arrived") == b"delft1\n"
     for name in ("started", "ended"):
         with pytest.raises(OSError, match="symbolic links"):

@@ -26,5 +26,5 @@ def about(ref: Ref | None = None, cluster: str | None = None) -> dict[str, objec
 
 def fields_of(record: logging.LogRecord) -> Mapping[str, object]:
     """What `about` gave: some of `job`, `component` and `cluster`."""
-    fields: Mapping[str, object] = getattr(record, _ATTRIBUTE, {})
+    fields: Mapping[str, object] = getattr(record, _ATTRIBUTE, {})  # not ours
     return fields

@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What holds for all tests, whatever they are about."""
     _run_again(items)
     items.sort(key=lambda item: item.get_closest_marker("late") is not None)
-    if getattr(config.option, "loadgroup", False):
+    if getattr(config.option, "loadgroup", False):  # not ours
         _see_groups(items)
 
 
@@ -50,5 +50,5 @@ def _run_again(items: list[pytest.Item]) -> None:
     """
     reruns = int(os.environ.get("METABROKER_TEST_RERUNS", "0"))
     for item in items:
-        if reruns and OF_REAL_DAEMONS & set(getattr(item, "fixturenames", ())):
+        if reruns and OF_REAL_DAEMONS & set(getattr(item, "fixturenames", ())):  # not ours
             item.add_marker(pytest.mark.flaky(reruns=reruns))

@@ -300,7 +300,7 @@ class _Handshake(asyncio.Protocol):
 
 def _reason(error: OSError) -> str:
     """Why a handshake failed, in words that quote nothing of what came."""
-    return str(getattr(error, "reason", None) or error.strerror or type(error).__name__)
+    return str(getattr(error, "reason", None) or error.strerror or type(error).__name__)  # not ours
 
 
 _BODY = encode(

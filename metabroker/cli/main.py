@@ -144,7 +144,7 @@ def _usage(error: click.ClickException) -> int:
     """click's own errors in our form."""
     message = error.format_message().strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
-    context = getattr(error, "ctx", None)
+    context = getattr(error, "ctx", None)  # not ours
     command = context.command_path if context is not None else "metabroker"
     complain(message, f"see `{command} --help`")
     return USAGE

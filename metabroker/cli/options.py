@@ -89,7 +89,7 @@ def job_options() -> list[click.Option]:
 
 def with_job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add them to the command `submit`."""
-    params: list[click.Parameter] = getattr(command, "__click_params__", [])
+    params: list[click.Parameter] = getattr(command, "__click_params__", [])  # not ours
     command.__click_params__ = [*params, *reversed(job_options())]  # type: ignore[attr-defined]
     return command
 

@@ -20,6 +20,6 @@ def read_script(named: str) -> tuple[bytes, str]:
         with path.open("rb") as file:
             return file.read(LARGEST_SCRIPT + 1), path.name
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = getattr(error, "strerror", None) or str(error)  # not ours
         message = f"the script {named!a} cannot be read: {reason}"
         raise CliError(message, "name a readable file, or - for stdin", USAGE) from error

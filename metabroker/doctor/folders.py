@@ -43,7 +43,7 @@ def folder(found: CheckResults, cluster: Real, root: str) -> bool:
         finally:
             files.remove_tree(gate)
     except (OSError, CommandLost, CommandMissing) as error:
-        said = getattr(error, "strerror", None) or str(error)
+        said = getattr(error, "strerror", None) or str(error)  # not ours
         found.miss("folder", tried, said, "make it, and let this cluster's account write in it")
         return False
     if right != b"doctor\n":

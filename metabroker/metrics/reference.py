@@ -43,7 +43,7 @@ def labels() -> dict[str, tuple[str, ...]]:
     found = {meter._name: meter._labelnames for meter in counted}
     process = ProcessCollector(registry=None)
     for family in (*Exporter(lambda: _STATUS, list).collect(), *process.collect()):
-        found[family.name] = tuple(getattr(family, "_labelnames", ()))
+        found[family.name] = tuple(getattr(family, "_labelnames", ()))  # not ours
     return found
 
 

@@ -69,7 +69,7 @@ def guard(engine: Engine) -> Guard:
         try:
             yield
         except SQLAlchemyError as error:
-            cause = getattr(error, "orig", None) or error
+            cause = getattr(error, "orig", None) or error  # not ours
             raise StoreUnavailable(f"store {where}: {postgres.told(cause)}") from error
 
     return guarded

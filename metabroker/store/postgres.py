@@ -135,6 +135,6 @@ def _watched(steps: Generator[Any, Any, Any], connection: Any) -> Generator[Any,
 
 def told(error: BaseException) -> str:
     """What the server says, in one line and without the rows that it speaks of."""
-    primary = getattr(getattr(error, "diag", None), "message_primary", None)
+    primary = getattr(getattr(error, "diag", None), "message_primary", None)  # not ours
     words = primary or next(iter(str(error).splitlines()), "") or type(error).__name__
     return " ".join(words.split())

@@ -178,7 +178,7 @@ def test_what_ends_a_step_ends_the_transfer(
     )
     with pytest.raises(expected) as caught:
         carried(operation)
-    assert getattr(caught.value, "cause", None) is cause
+    assert getattr(caught.value, "cause", None) is cause  # not ours
     assert ".metabroker" not in str(caught.value), "the gate's path is a secret"
 
 

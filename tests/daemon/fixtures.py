@@ -20,7 +20,7 @@ LONGEST = 900  # seconds: several of the waits of the harness, which tell what w
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that run a daemon may take long on a busy machine."""
     for item in items:
-        if "make_site" in getattr(item, "fixturenames", ()):
+        if "make_site" in getattr(item, "fixturenames", ()):  # not ours
             item.add_marker(pytest.mark.timeout(LONGEST))
 
 

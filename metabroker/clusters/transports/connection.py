@@ -28,7 +28,7 @@ from .ssh_target import Hop, SshTarget
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)
 
 _PORT = 22
-_TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)
+_TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # not ours
 # A kind of channel that no server knows: its refusal shows that the other side is there.
 _PROBE = "alive@metabroker"
 
@@ -243,4 +243,4 @@ def _word(error: Exception) -> str:
         return "no answer"
     if isinstance(error, EOFError):
         return "it was closed at once"
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__  # not ours

@@ -39,7 +39,7 @@ def load(path: str | Path, sets: Sequence[str] = ()) -> list[Plan]:
     try:
         text = Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"  # not ours
         advice = "name a readable scenario file"
         raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
     return parse_text(text, sets, file=str(path), folder=Path(path).absolute().parent)

@@ -75,7 +75,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Path]:
     """A folder that the account at the other end owns."""
     folder = Path(tempfile.mkdtemp(prefix="mb-place-"))
     who = account()
-    near = getattr(request.node, "callspec", None)
+    near = getattr(request.node, "callspec", None)  # not ours
     near = near is not None and near.params.get("transport") == "local"
     if os.geteuid() == 0 and not near:
         os.chown(folder, who.uid, who.gid)

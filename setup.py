@@ -1,4 +1,4 @@
-"""The optional compiled form: `METABROKER_COMPILE=1 pip install .` (see README, "Speed").
+"""The optional compiled form: `METABROKER_COMPILE=1 pip install .` (see docs/speed.md).
 
 Everything else is in pyproject.toml. The policies and the simulator's event loop are then compiled
 by mypyc from the same source; without the variable nothing here does anything. MYPYC_OPT_LEVEL is

@@ -15,10 +15,10 @@ import pytest
 import yaml
 
 from tests.daemon.acting import MEET, Acting
+from tests.daemon.acting_world import gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import PATIENCE, Json, Site, eventually
 from tests.daemon.pbs import OpenPBS, PbsServer, servers
-from tests.daemon.test_acting import gates
 from tests.testbed.accounts import People, require_programs, require_root
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.sshd import Account, Sshd

@@ -20,9 +20,18 @@ import yaml
 from benchmarks.hostile.kinds import FILES, KINDS
 from benchmarks.hostile.users import asks
 from tests.daemon.acting import Acting
+from tests.daemon.acting_world import (
+    SIZES,
+    TAKES,
+    World,
+    acting_daemon,
+    bring,
+    gates,
+    while_it_serves,
+    world,
+)
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
-from tests.daemon.test_acting import SIZES, TAKES, World, _acting, _served, bring, gates, world
 from tests.testbed.accounts import People
 
 __all__ = ["world"]
@@ -77,7 +86,7 @@ def attacking(people: People, folder: Path, victim: str) -> Iterator[Path]:
 def served(world: World, make_site: MakeSite, request: pytest.FixtureRequest) -> Iterator[User]:
     """A daemon whose users' components meet it in a folder for all; and who the victim is."""
     how = request.param
-    acting = _acting(world, make_site, how, NEAR if how == "root-uid" else WAYS)
+    acting = acting_daemon(world, make_site, how, NEAR if how == "root-uid" else WAYS)
     site = acting.site
     text = yaml.safe_load(site.config.read_text())
     for cluster in text["clusters"].values():
@@ -88,7 +97,7 @@ def served(world: World, make_site: MakeSite, request: pytest.FixtureRequest) ->
     if how != "root-uid":
         os.chown(site.folder, world.people.uid("svc"), -1)
         site.prefix = world.people.words("svc", reading=True)
-    for _ in _served(acting):
+    for _ in while_it_serves(acting):
         yield acting, "svc" if how == "self" else "alice"
 
 
@@ -118,7 +127,7 @@ def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: 
 def by_self(world: World, make_site: MakeSite) -> Iterator[Acting[World]]:
     """A daemon whose jobs are its own, and meet it in their own folders; the wrapper is slow
     between its two steps of a start."""
-    acting = _acting(world, make_site, "self", {"delft": "local", "leiden": "ssh"})
+    acting = acting_daemon(world, make_site, "self", {"delft": "local", "leiden": "ssh"})
     site = acting.site
     slow = site.folder / "slow"
     slow.mkdir()
@@ -135,7 +144,7 @@ def by_self(world: World, make_site: MakeSite) -> Iterator[Acting[World]]:
     site.config.write_text(yaml.safe_dump(text))
     os.chown(site.folder, world.people.uid("svc"), -1)
     site.prefix = world.people.words("svc", reading=True)
-    yield from _served(acting)
+    yield from while_it_serves(acting)
 
 
 def test_in_a_folder_that_others_may_write_to_nothing_runs(by_self: Acting[World]) -> None:
@@ -177,13 +186,13 @@ def test_a_start_is_told_when_it_was_and_where(by_self: Acting[World]) -> None:
 
 def test_what_one_user_does_keeps_nobody_waiting(world: World, make_site: MakeSite) -> None:
     """A small share of `make hostile`, by whose script bob submits."""
-    acting = _acting(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
+    acting = acting_daemon(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
     site, people = acting.site, world.people
     text = yaml.safe_load(site.config.read_text())
     site.config.write_text(yaml.safe_dump({**text, "limits": {"per_user": {"processors": 6}}}))
     os.chown(site.folder, people.uid("svc"), -1)
     site.prefix = people.words("svc", reading=True)
-    for _ in _served(acting):
+    for _ in while_it_serves(acting):
         jobs = [make() for _share, make in KINDS.values()]
         for job in jobs:
             job["script"] = job["script"].replace(str(FILES), "1000")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.daemon.acting_world import TAKES, bring, gates
 from tests.daemon.harness import eventually
-from tests.daemon.test_acting import TAKES, bring, gates
 from tests.daemon.test_acting_openpbs import WAYS, Users, acting, started, world
 
 from .test_other_users import HOSTILE, attacking

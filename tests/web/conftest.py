@@ -17,7 +17,8 @@ REQUIRED = "METABROKER_REQUIRE_SLURM"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where a browser must be had, its installation begins with the first test of any kind."""
     if os.environ.get(REQUIRED) == "1" and any(
-        "browser" in getattr(item, "fixturenames", ()) for item in items  # not ours
+        "browser" in getattr(item, "fixturenames", ())
+        for item in items  # not ours
     ):
         chromium.begin_to_install()
 

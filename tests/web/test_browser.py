@@ -15,8 +15,8 @@ from tests.daemon.test_offline import free_port
 from tests.testbed import SlurmCluster
 from tests.testbed.testbed import SYSTEM_PATH
 from tests.web.browser import Browser, Keys
+from tests.web.served import Served
 from tests.web.test_data import cluster, job, overview, part
-from tests.web.test_site import Served
 
 # One browser for all of them.
 pytestmark = [pytest.mark.xdist_group("browser")]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.port import ComponentRequest
+
+from .making import gates
 
 SECONDS = 120.0
 
@@ -57,3 +63,53 @@ class Running:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.communicate()
+
+
+SLEEP = shutil.which("sleep")
+
+
+MV = shutil.which("mv")
+
+
+KNOWN = [["/bin/sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["ksh"]]
+
+
+# Each that is here, once: /bin/sh is mostly one of the others.
+SHELLS = list(
+    {
+        (os.path.realpath(path), *options): [name, *options]
+        for name, *options in reversed(KNOWN)
+        if (path := shutil.which(name)) is not None
+    }.values()
+)
+
+
+@pytest.fixture(params=SHELLS, ids=" ".join)
+def shell(request: pytest.FixtureRequest) -> list[str]:
+    found: list[str] = request.param
+    return found
+
+
+@pytest.fixture
+def started(shell: list[str]) -> Iterator[list[Running]]:
+    """Wrappers started in a test."""
+    found: list[Running] = []
+    yield found
+    for running in found:
+        running.kill()
+
+
+def single(it: ComponentRequest, shell: list[str], **env: str) -> tuple[int, bytes, bytes]:
+    """Run a single component to its end."""
+    it = replace(it, barrier_seconds=None, peers=it.peers[:1])
+    gates().prepare(it)
+    return Running(it, shell, env).end()
+
+
+def waiting(it: ComponentRequest, shell: list[str], started: list[Running], **env: str) -> Running:
+    """A component that has come to the barrier."""
+    gates().prepare(it)
+    running = Running(it, shell, env)
+    started.append(running)
+    running.until("arrived")
+    return running

@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from metabroker.config.clusters import OpenPBSConfig, SimulatedConfig, SlurmConfig
 from metabroker.config.errors import ConfigRefusal
 from metabroker.config.model import (
     AgingConfig,
     Config,
     ListenConfig,
-    OpenPBSConfig,
     RatesConfig,
     RequestLimits,
     ResourceLimitConfig,
     RetryLimits,
-    SimulatedConfig,
-    SlurmConfig,
     Timeouts,
 )
 from metabroker.config.problems import Problem, choice, nearest, plain

@@ -32,7 +32,8 @@ from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.openssh import OpenSshTransport
 from metabroker.clusters.transports.ssh_target import Hop, SshTarget
 from metabroker.clusters.unconfigured import UnconfiguredCluster
-from metabroker.config.model import Config, OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.clusters import OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.model import Config
 from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
 from metabroker.runtime.cluster_accounts import OwnersOfStore, Users
 from metabroker.store import Store

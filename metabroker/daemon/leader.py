@@ -22,7 +22,8 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.submit_directory import SubmitDirectory
 from metabroker.clusters.transports.fenced import Permit
-from metabroker.config.model import Config, RealCluster
+from metabroker.config.clusters import RealCluster
+from metabroker.config.model import Config
 from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.metrics import Meters, OfCluster, OfJobs
 from metabroker.runtime.cluster_accounts import Users

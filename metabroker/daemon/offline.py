@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 
 from metabroker.about import about
-from metabroker.config.model import Config, SimulatedConfig
+from metabroker.config.clusters import SimulatedConfig
+from metabroker.config.model import Config
 from metabroker.store.read_only import last_sizes
 
 log = logging.getLogger(__name__)

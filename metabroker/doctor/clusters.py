@@ -23,7 +23,8 @@ from metabroker.clusters.transports.base import (
     RunAs,
     Transport,
 )
-from metabroker.config.model import Config, RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.clusters import RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.model import Config
 from metabroker.config.onhost import overlap, part_key
 from metabroker.daemon import build
 from metabroker.runtime.cluster_accounts import users_of

@@ -11,14 +11,8 @@ from pydantic.fields import FieldInfo
 
 from metabroker import __version__, paths
 from metabroker.config import parse
-from metabroker.config.model import (
-    Config,
-    ListenConfig,
-    OpenPBSConfig,
-    RealCluster,
-    SimulatedConfig,
-    SlurmConfig,
-)
+from metabroker.config.clusters import OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.model import Config, ListenConfig
 from metabroker.config.render import as_data
 
 from . import roff

@@ -11,7 +11,8 @@ from metabroker import accounts
 from metabroker.api.service import Failure, ServiceError
 from metabroker.broker import tokens
 from metabroker.config import users as configured
-from metabroker.config.model import Config, RealCluster
+from metabroker.config.clusters import RealCluster
+from metabroker.config.model import Config
 from metabroker.config.users import Table
 from metabroker.store.job_queries import JobQueries
 from metabroker.submission.model import Caller, Submission

@@ -18,7 +18,8 @@ import pytest
 
 from metabroker import __version__
 from metabroker.cli.main import COMMANDS, group, main
-from metabroker.config.model import Config, OpenPBSConfig, SimulatedConfig, SlurmConfig
+from metabroker.config.clusters import OpenPBSConfig, SimulatedConfig, SlurmConfig
+from metabroker.config.model import Config
 from metabroker.installation import manual, reference
 
 UNIT = "etc/systemd/system/metabroker.service"

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from tests.testbed.processes import (
     kill_all,
     step_processes,
     sweep,
+    tails,
     wait_until,
 )
 from tests.testbed.reading import Job, Reservation
@@ -290,13 +290,7 @@ class SlurmCluster:
 
     def log_tail(self, lines: int = 30) -> str:
         """The last lines of every daemon's log, for a failed test's report."""
-        parts = []
-        for path in sorted([*self.folder.glob("log/*.log"), *self.folder.glob("run/*.out")]):
-            with path.open(errors="replace") as file:
-                tail = "".join(deque(file, lines))
-            if tail:
-                parts.append(f"--- {path}\n{tail}")
-        return "\n".join(parts)
+        return tails([*self.folder.glob("log/*.log"), *self.folder.glob("run/*.out")], lines)
 
     # -- cleaning -----------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -180,3 +181,14 @@ def sweep(folder: Path, seconds: float = 60) -> None:
     wait_until(
         lambda: not kill_all(owned_processes(folder)), seconds, f"end of all processes of {folder}"
     )
+
+
+def tails(files: Iterable[Path], lines: int) -> str:
+    """The last lines of each file that has any, under its name."""
+    parts = []
+    for path in sorted(files):
+        with path.open(errors="replace") as file:
+            tail = "".join(deque(file, lines))
+        if tail:
+            parts.append(f"--- {path}\n{tail}")
+    return "\n".join(parts)

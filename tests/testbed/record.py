@@ -8,11 +8,7 @@ fails (or succeeds) in an interesting way. By root, so that several users are in
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import signal
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -22,21 +18,10 @@ from pathlib import Path
 from tests.testbed.cluster import SlurmCluster
 from tests.testbed.packages import REPOSITORY
 from tests.testbed.processes import TestbedError, wait_until
-from tests.testbed.reading import SEPARATOR
+from tests.testbed.recorder import QUERIES, Recorder
 from tests.testbed.testbed import DEFAULT_CLUSTERS, Testbed, default_suite
 
-SQUEUE_FIELDS = "%i %A %T %j %u %U %P %C %D %N %r %R %S %e %V %l %v %k"
-SINFO_FIELDS = "%N %T %C %P %a %H %E"
-QUERIES: dict[str, tuple[str, ...]] = {
-    "squeue": ("squeue", "-h", "-a", "-t", "all", "-o", SQUEUE_FIELDS.replace(" ", SEPARATOR)),
-    "sinfo": ("sinfo", "-h", "-N", "-o", SINFO_FIELDS.replace(" ", SEPARATOR)),
-    "reservation": ("scontrol", "-o", "show", "reservation"),
-    "node": ("scontrol", "-o", "show", "node"),
-    "job": ("scontrol", "-o", "show", "job"),
-    "partition": ("scontrol", "-o", "show", "partition"),
-}
 OTHER = "daemon"
-PATIENCE = 12  # seconds
 # A node is called down soon; processes' memory is measured, so that a job can have too much.
 EXTRA = {
     "SlurmdTimeout": "6",
@@ -47,64 +32,6 @@ EXTRA = {
     "SelectTypeParameters": "CR_Core_Memory",
     "DefMemPerCPU": "500",
 }
-
-
-class Recorder:
-    """Writes what a cluster answers, with this machine's names and paths taken out."""
-
-    def __init__(self, testbed: Testbed, folder: Path) -> None:
-        self.folder = folder
-        self._replaced = [
-            (str(testbed.installation.prefix), "/opt/slurm"),
-            (str(testbed.folder), "/srv/clusters"),
-            (f"={socket.gethostname()}\n", "=login\n"),
-            (f"={socket.gethostname()} ", "=login "),
-            (f" {socket.gethostname()} ", " login "),
-            (os.uname().release, "6.1.0"),
-            (os.uname().version, "1 SMP"),
-        ]
-
-    def clean(self, text: str) -> str:
-        for machine, neutral in self._replaced:
-            text = text.replace(machine, neutral)
-        return text
-
-    def state(self, cluster: SlurmCluster, name: str, *queries: str) -> None:
-        """Record the answers to `queries` (default: all) in this state of the cluster."""
-        for query in queries or QUERIES:
-            done = cluster.run(*QUERIES[query], check=True)
-            (self.folder / f"{name}.{query}.txt").write_text(self.clean(done.stdout))
-        print(f"{cluster.name}: {name}", file=sys.stderr)
-
-    def command(
-        self,
-        case: str,
-        cluster: SlurmCluster,
-        *argv: str,
-        user: str | None = None,
-        stdin: str = "",
-        cwd: Path | None = None,
-    ) -> subprocess.CompletedProcess[str]:
-        """Run one command and record how it ended; rc null is one that had to be killed."""
-        began = time.monotonic()
-        try:
-            done = cluster.run(*argv, user=user, stdin=stdin, cwd=cwd, seconds=PATIENCE)
-            rc = done.returncode
-        except subprocess.TimeoutExpired as hung:
-            output = [(text or b"").decode() for text in (hung.stdout, hung.stderr)]
-            done, rc = subprocess.CompletedProcess(argv, -9, *output), None
-        line = {
-            "case": case,
-            "argv": [self.clean(word) for word in argv],
-            "user": user or "root",
-            "rc": rc,
-            "stdout": self.clean(done.stdout),
-            "stderr": self.clean(done.stderr),
-            "seconds": round(time.monotonic() - began, 1),
-        }
-        with (self.folder / "commands.jsonl").open("a") as file:
-            file.write(json.dumps(line) + "\n")
-        return done
 
 
 def create(name: str, *words: str, users: str = "root", start: str = "now") -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
 
 from metabroker.config import values
 from metabroker.config.errors import ConfigRefusal
-from metabroker.config.model import Policy as DaemonPolicy
+from metabroker.config.fields import Policy as DaemonPolicy
 from metabroker.config.section import (
     ClusterName,
     Count,

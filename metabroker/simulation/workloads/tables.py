@@ -61,7 +61,9 @@ def rows(path: str | Path, columns: Sequence[str]) -> Iterator[Row]:
         message = f"cannot be read: {error.strerror or error}"
         raise WorkloadError(name, 0, message, "name a readable file") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise WorkloadError(name, 0, f"is not a CSV table ({error})", "see docs/simulate.md") from error
+        raise WorkloadError(
+            name, 0, f"is not a CSV table ({error})", "see docs/simulate.md"
+        ) from error
 
 
 def sizes(path: str | Path) -> Discrete:

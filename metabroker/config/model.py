@@ -1,4 +1,4 @@
-"""The configuration (contract C6 of docs/contracts.md) as frozen models: every key, its type, default and meaning.
+"""The configuration (contract C6) as frozen models: every key, its type, default and meaning.
 
 `metabroker.config.loader` makes one from a file, with errors that name file, line and key. Times
 are in seconds, sizes in processors.

@@ -9,6 +9,8 @@ from aiohttp import web
 
 from metabroker.access.secret import Scope
 
+from .calls import BY_ROUTE, DRY_RUN
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -21,14 +23,6 @@ class Action:
     job: int | None = None
 
 
-_ASKED = {
-    "/v1/jobs": "submit",
-    "/v1/jobs/{job}/cancel": "cancel",
-    "/v1/jobs/{job}/hold": "hold",
-    "/v1/jobs/{job}/release": "release",
-    "/v1/jobs/{job}/abandon": "abandon",
-    "/v1/leftovers/remove": "remove leftovers",
-}
 _TOKENS = {
     ("POST", "/v1/tokens"): Action("token create", local=True),
     ("GET", "/v1/tokens"): Action("token list", changes=False, local=True),
@@ -48,9 +42,10 @@ def action_of(request: web.Request) -> Action:
         return of_tokens
     if request.method != "POST":
         return _READ
-    name = _ASKED.get(resource.canonical, "none")
+    call = BY_ROUTE.get((request.method, resource.canonical))
+    name = "none" if call is None else call.name
     if name == "submit" and request.query.get("dry_run") == "1":
-        return Action("dry run", changes=False)
+        return Action(DRY_RUN.name, changes=False)
     job = request.match_info.get("job", "")
     number = int(job) if job.isascii() and job.isdigit() and len(job) <= 18 else None
     return Action(name, job=number)

@@ -1,19 +1,7 @@
-"""The routes of the API, version 1, and what each asks of the daemon.
+"""The API over HTTP, version 1: the calls of `metabroker.api.calls`, and besides
 
 | route | answers |
 |---|---|
-| `POST /v1/jobs` | the new job, once it is durable; `?dry_run=1`: where it would run |
-| `GET /v1/jobs?user=&limit=` | `{"jobs": [...]}`: those that have not ended |
-| `GET /v1/jobs/{id}` | one job with its history of events |
-| `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job |
-| `POST /v1/jobs/{id}/abandon` | the job, of which an administrator writes off what is left |
-| `GET /v1/jobs/{id}/wait?timeout=` | the job, once it has ended or `timeout` seconds have passed |
-| `GET /v1/history?user=&since=&until=&limit=` | `{"jobs": [...]}`: ended ones |
-| `GET /v1/clusters` | `{"clusters": [...]}` |
-| `GET /v1/status` | the daemon itself |
-| `GET /v1/leftovers` | after a restore, what nobody remembers: `{"leftovers": [...]}` |
-| `POST /v1/leftovers/remove` | those of the names in `{"names": [...]}` (null: all), to go |
-| `GET /v1/overview` | all that a page shows, of one moment |
 | `GET /v1/whoami` | whom the daemon takes the caller for |
 | `POST /v1/tokens` | a new token; on the Unix socket only, as all about tokens |
 | `GET /v1/tokens?user=&all=` | `{"tokens": [...]}`: the caller's, without their secrets |
@@ -25,7 +13,6 @@ Who asks, the `Middleware` has found out before any of these is called.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
 from typing import Any, TypeVar
@@ -34,10 +21,10 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from metabroker.api.answers import answer, encode, errors
-from metabroker.api.bodies import LARGEST, Bodies, parsed
-from metabroker.api.service import Failure, Json, Service, ServiceError, TokenService
+from metabroker.api.bodies import Bodies, parsed
+from metabroker.api.calls import CALLS, DRY_RUN, WAIT, Arguments, Asked, Call, number
+from metabroker.api.service import Failure, Json, Service, ServiceError, TokenService, read
 from metabroker.submission.model import Caller
-from metabroker.submission.wire import from_wire
 
 from .connection_limiter import ConnectionLimiter
 from .middleware import ABOUT, CALLER, Middleware
@@ -46,7 +33,6 @@ from .token_request import token_wish
 LONGEST_WAIT = 300.0  # seconds
 
 _T = TypeVar("_T")
-_Change = Callable[[Caller, int], Future[Json]]
 
 
 class Routes:
@@ -69,20 +55,9 @@ class Routes:
             middlewares=[self._timed, errors, self._reception.middleware(self.executor)]
         )
         add = application.router.add_route
-        add("POST", "/v1/jobs", self._submit)
-        add("GET", "/v1/jobs", self._active)
-        add("GET", "/v1/jobs/{job}", self._job)
-        add("GET", "/v1/jobs/{job}/wait", self._wait)
-        add("POST", "/v1/jobs/{job}/cancel", self._changes(self._service.cancel))
-        add("POST", "/v1/jobs/{job}/hold", self._changes(self._service.hold))
-        add("POST", "/v1/jobs/{job}/release", self._changes(self._service.release))
-        add("POST", "/v1/jobs/{job}/abandon", self._changes(self._service.abandon))
-        add("GET", "/v1/history", self._history)
-        add("GET", "/v1/clusters", self._clusters)
-        add("GET", "/v1/status", self._status)
-        add("GET", "/v1/leftovers", self._leftovers)
-        add("POST", "/v1/leftovers/remove", self._remove_leftovers)
-        add("GET", "/v1/overview", self._overview)
+        for call in CALLS:
+            add(call.method, call.path, self._handler(call))
+        add(WAIT.method, WAIT.path, self._wait)
         add("GET", "/v1/whoami", self._whoami)
         add("POST", "/v1/tokens", self._token_create)
         add("GET", "/v1/tokens", self._token_list)
@@ -100,57 +75,32 @@ class Routes:
             for door in self.doors:
                 door.answered(request.protocol)
 
-    async def _submit(self, request: web.Request) -> web.Response:
-        caller = request[CALLER]
-        async with self._bodies.of(request, caller.uid, LARGEST) as body:
-            submission = await self._call(lambda: from_wire(parsed(body)))
-            if request.query.get("dry_run") == "1":
-                return await self._done(request, lambda: self._service.dry_run(caller, submission))
-            return await self._done(request, lambda: self._service.submit(caller, submission))
-
-    def _changes(self, change: _Change) -> Callable[[web.Request], Awaitable[web.Response]]:
+    def _handler(self, call: Call) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handler(request: web.Request) -> web.Response:
-            job = _job(request)
-            caller = request[CALLER]
-            return await self._done(request, lambda: change(caller, job))
+            dry = call.name == "submit" and request.query.get("dry_run") == "1"
+            asked = DRY_RUN if dry else call
+            if not asked.largest:
+                return await self._served(request, asked, lambda: _asked(request))
+            async with self._bodies.of(request, request[CALLER].uid, asked.largest) as body:
+                return await self._served(request, asked, lambda: _asked(request, parsed(body)))
 
         return handler
 
-    async def _job(self, request: web.Request) -> web.Response:
-        job = _job(request)
-        return await self._read(lambda: self._service.job(job))
-
-    async def _active(self, request: web.Request) -> web.Response:
-        user, limit = request.query.get("user"), _limit(request)
-        return await self._read(lambda: {"jobs": self._service.active(user=user, limit=limit)})
-
-    async def _history(self, request: web.Request) -> web.Response:
-        user, limit = request.query.get("user"), _limit(request)
-        since, until = _number(request, "since"), _number(request, "until")
-        ended = self._service.ended
-        return await self._read(
-            lambda: {"jobs": ended(user=user, since=since, until=until, limit=limit)}
-        )
-
-    async def _clusters(self, request: web.Request) -> web.Response:
-        return await self._read(lambda: {"clusters": self._service.clusters()})
-
-    async def _status(self, request: web.Request) -> web.Response:
-        return await self._read(self._service.status)
-
-    async def _leftovers(self, request: web.Request) -> web.Response:
-        return await self._read(self._service.leftovers)
-
-    async def _remove_leftovers(self, request: web.Request) -> web.Response:
+    async def _served(
+        self, request: web.Request, call: Call, asked: Callable[[], Asked]
+    ) -> web.Response:
+        """What a call answers. A change goes on even if the one who asked has gone."""
         caller = request[CALLER]
-        async with self._bodies.of(request, caller.uid) as body:
-            names = _names(parsed(body))
-        removed = await self._call(lambda: self._service.remove_leftovers(caller, names))
-        request[ABOUT] = {"names": [left["name"] for left in removed["leftovers"]]}
-        return answer(encode(removed))
 
-    async def _overview(self, request: web.Request) -> web.Response:
-        return await self._read(self._service.overview)
+        def begin() -> Future[Json]:
+            return self._service.call(caller, call.name, call.arguments(asked()))
+
+        if not call.changes and call is not DRY_RUN:  # which may wait for another broker
+            # Encoded in the executor too, since it may be long.
+            return answer(await self._call(lambda: encode(begin().result())))
+        done = await self._done(begin)
+        request[ABOUT] = call.about(done)
+        return answer(encode(done))
 
     async def _whoami(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
@@ -186,14 +136,14 @@ class Routes:
         return tokens
 
     async def _wait(self, request: web.Request) -> web.Response:
-        job = _job(request)
-        timeout = _number(request, "timeout")
+        job = WAIT.arguments(_asked(request))
+        timeout = number(_asked(request), "timeout")
         timeout = LONGEST_WAIT if timeout is None else min(max(timeout, 0.0), LONGEST_WAIT)
-        return await self._ended(job, timeout)
+        return await self._ended(request[CALLER], job, timeout)
 
-    async def _ended(self, job: int, timeout: float) -> web.Response:
+    async def _ended(self, caller: Caller, job: Arguments, timeout: float) -> web.Response:
         """The job, once it has ended, `timeout` has passed, or the daemon stops."""
-        pending = await self._call(lambda: self._service.ended_future(job))
+        pending = await self._call(lambda: self._service.call(caller, WAIT.name, job))
         ended = asyncio.wrap_future(pending)
         stopping = asyncio.ensure_future(self.stopping.wait())
         try:
@@ -206,9 +156,9 @@ class Routes:
         finally:
             stopping.cancel()
             ended.cancel()
-        return await self._read(lambda: self._service.job(job))
+        return await self._read(lambda: read(self._service, "job", **job))
 
-    async def _done(self, request: web.Request, change: Callable[[], Future[Json]]) -> web.Response:
+    async def _done(self, change: Callable[[], Future[Json]]) -> Json:
         """The outcome of a change. It goes on even if the one who asked has gone."""
         asked = self._call(change)
         asked.add_done_callback(_heard)
@@ -217,10 +167,7 @@ class Routes:
         await asyncio.wait({result})  # unlike `await result`, does not cancel it when cancelled
         if result.cancelled():
             raise _stopping()
-        done = result.result()
-        if "job" in done:
-            request[ABOUT] = {"job": done["job"]}
-        return answer(encode(done))
+        return result.result()
 
     async def _read(self, read: Callable[[], Json]) -> web.Response:
         """What `read` answers; encoded in the executor too, since it may be long."""
@@ -240,41 +187,5 @@ def _stopping() -> ServiceError:
     return ServiceError(Failure.UNAVAILABLE, "the daemon is stopping", "try again when it is back")
 
 
-def _job(request: web.Request) -> int:
-    text = request.match_info["job"]
-    if text.isascii() and text.isdigit() and len(text) <= 18:
-        return int(text)
-    raise ServiceError(Failure.NOT_FOUND, f"there is no job {text[:40]!r}", "a job id is a number")
-
-
-def _names(body: Any) -> list[str] | None:
-    """Of what is to be removed; None: all of it."""
-    names = body.get("names", ()) if isinstance(body, dict) else ()
-    if names is None:
-        return None
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
-        advice = "write them as `metabroker leftovers` shows them, or null for all"
-        raise ServiceError(Failure.INVALID, "`names` must be a list of names", advice)
-    return names
-
-
-def _limit(request: web.Request) -> int | None:
-    limit = _number(request, "limit")
-    if limit is None:
-        return None
-    if limit < 1 or limit != int(limit):
-        raise ServiceError(Failure.INVALID, "limit must be a positive number", "for example 100")
-    return int(limit)
-
-
-def _number(request: web.Request, key: str) -> float | None:
-    text = request.query.get(key)
-    if text is None:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or abs(number) > 1e15:
-        raise ServiceError(Failure.INVALID, f"{key} must be a number, not {text[:40]!r}")
-    return number
+def _asked(request: web.Request, body: Any = None) -> Asked:
+    return Asked(request.match_info, request.query, body)

@@ -1,8 +1,6 @@
 """What the API needs of the daemon: the one interface between them.
 
-Writing calls return futures that are done when the change is durable in the store; reading calls
-are plain, thread-safe, and may be called from any thread. A call that cannot be carried out
-raises (or its future holds) a `ServiceError`.
+A call that cannot be carried out raises, or its future holds, a `ServiceError`.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from metabroker.access.secret import Scope
-from metabroker.submission.model import Caller, Submission
+from metabroker.submission.model import Caller
 
 Json = dict[str, Any]
 
@@ -91,76 +89,28 @@ class TokenService(Protocol):
         """Good for nothing from now on; its object."""
 
 
+NOBODY = Caller(-1, "")
+"""Who asks where the daemon itself does: it may only read."""
+
+
 class Service(Protocol):
-    """The daemon as the API sees it. Job and cluster objects are those of contracts C1 and C2."""
+    """The daemon as the API sees it."""
 
-    def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
-        """Queue a job; done when it is durable. The same `request_id` gives the same job again."""
+    def call(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> Future[Json]:
+        """Carry out a call of `metabroker.api.calls`, as `metabroker.service.service` says of each.
 
-    def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
-        """Where and when the job would run now, and why; nothing is queued.
-
-        Answers `{"dry_run": true, "starts_now": bool, "queue": str, "position": int,
-        "components": [{"index", "cluster", "processors"}], "earliest_start": float | null,
-        "reason": str}`.
+        What is read is there when this returns; a change is done when it is durable, and a wait
+        when the job has ended. Who waits may cancel the future. From any thread.
         """
 
-    def cancel(self, caller: Caller, job: int) -> Future[Json]:
-        """Cancel one job; answers its object after the request is durable."""
 
-    def hold(self, caller: Caller, job: int) -> Future[Json]:
-        """Hold one waiting job; answers its object."""
+def read(service: Service, name: str, **arguments: Any) -> Json:
+    """What a call that only reads answers. Raises `ServiceError`."""
+    return service.call(NOBODY, name, arguments).result()
 
-    def release(self, caller: Caller, job: int) -> Future[Json]:
-        """Release one held job to its queue's tail; answers its object."""
 
-    def abandon(self, caller: Caller, job: int) -> Future[Json]:
-        """Write off what clusters hold of one job and cannot be brought to an end; answers its
-        object. For administrators."""
-
-    def job(self, job: int) -> Json:
-        """One job with its components, attempts and its history of events (`"events": [...]`)."""
-
-    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
-        """Jobs that have not ended, in order of id, each with the reason why it waits."""
-
-    def ended(
-        self,
-        *,
-        user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        limit: int | None = None,
-    ) -> list[Json]:
-        """Jobs that have ended, newest last; times in Unix seconds."""
-
-    def ended_future(self, job: int) -> Future[Json]:
-        """Done with the job's object once it has ended; at once if it has ended before.
-
-        A future and not a call that blocks, so that thousands may wait without a thread each.
-        The API cancels it when nobody waits any more; whoever completes it must bear with that
-        (`Future.set_running_or_notify_cancel`).
-        """
-
-    def clusters(self) -> list[Json]:
-        """Each cluster with its processors, health and the age of what is known of it; where the
-        broker stands by and none leads, `"reachable"` is null."""
-
-    def status(self) -> Json:
-        """The daemon itself: version, instance, policy, uptime, owed effects, queue lengths, and
-        its part among the brokers of its store: `"role"` ("leader" or "standby"), `"leader"` (the
-        name of the one that leads; null: none, or no other is possible) and `"term"`. One that
-        stands by adds `"answered"`: whether the numbers are the leader's, else they are empty."""
-
-    def leftovers(self) -> Json:
-        """After a restore, what clusters show that nobody remembers: `{"restored": {...} | null,
-        "leftovers": [{"name", "cluster", "job", "attempt", "component", "known", "state",
-        "processors", "native_id", "hosts", "start_time", "since", "removing"}]}`."""
-
-    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
-        """Have those of these names removed, or all (None); answers them. For administrators."""
-
-    def overview(self) -> Json:
-        """All at one moment, as a page shows it: `{"time", "status": {...}, "clusters": [...],
-        "reservations": [...], "jobs": [...]}`, with the jobs under way and the first ones of each
-        queue, in this order."""
+def answered(answer: Json) -> Future[Json]:
+    """An answer that is there."""
+    future: Future[Json] = Future()
+    future.set_result(answer)
+    return future

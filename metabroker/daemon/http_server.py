@@ -11,9 +11,8 @@ from typing import Any
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
-from metabroker.api.service import ServiceError
+from metabroker.api.service import Service, ServiceError, read
 from metabroker.config.model import Config
-from metabroker.daemon.sharing.current_service import WholeService
 from metabroker.web import data
 from metabroker.web.feed import Feed, NotReadable
 from metabroker.web.guards import loopback, own_names
@@ -29,7 +28,7 @@ class HttpServer:
     """Serves, if the configuration names an address, between `start` and `stop`."""
 
     def __init__(
-        self, config: Config, service: WholeService, registry: CollectorRegistry, health: Health
+        self, config: Config, service: Service, registry: CollectorRegistry, health: Health
     ) -> None:
         self._address = config.metrics
         self._measure = config.page
@@ -62,13 +61,13 @@ class HttpServer:
         return routes
 
     def _totals(self) -> dict[str, Any]:
-        return data.totals(_readable(self._service.totals))
+        return data.totals(_readable(lambda: read(self._service, "totals")))
 
     def _everything(self) -> dict[str, Any]:
-        return data.everything(_readable(self._service.overview))
+        return data.everything(_readable(lambda: read(self._service, "overview")))
 
     def _job(self, number: int) -> dict[str, Any]:
-        return data.one_job(_readable(lambda: self._service.job(number)))
+        return data.one_job(_readable(lambda: read(self._service, "job", job=number)))
 
 
 def _readable(read: Callable[[], dict[str, Any]]) -> dict[str, Any]:

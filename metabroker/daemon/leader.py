@@ -113,7 +113,7 @@ class Leader:
 
     def reconfigure(self, config: Config, rules: Authorization) -> None:
         """Take over what users are held against."""
-        self.service.rules = rules
+        self.service.govern(rules)
         self.loop.ask(lambda: self._limit(config))
 
     def _limit(self, config: Config) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from metabroker.api.service import Failure, Json, ServiceError
@@ -28,6 +28,15 @@ class Queries:
         """`places`: of those of these rows that wait."""
         self._store = store
         self._places = places
+        self.instance = store.instance
+
+    def calls(self) -> Mapping[str, Callable[..., Json]]:
+        """The calls of the API that are answered here."""
+        return {
+            "job": self.job,
+            "queue": lambda **given: {"jobs": self.active(**given)},
+            "history": lambda **given: {"jobs": self.ended(**given)},
+        }
 
     def job(self, job: int) -> Json:
         """One job with its history."""
@@ -60,12 +69,20 @@ class Queries:
                 ended=True, user=user, since=since, until=until, limit=limit
             )
         )
-        return [job_view(row, self._store.instance) for row in rows]
+        return [self.of_row(row) for row in rows]
 
     def ended_among(self, jobs: Sequence[int]) -> list[Json]:
         """Those of these jobs that have ended."""
         rows = self.reading(lambda: self._store.jobs.rows(ids=jobs, ended=True))
-        return [job_view(row, self._store.instance) for row in rows]
+        return [self.of_row(row) for row in rows]
+
+    def rows(self, jobs: Sequence[int]) -> list[Row]:
+        """The rows of these jobs."""
+        return self.reading(lambda: self._store.jobs.rows(ids=jobs))
+
+    def of_row(self, row: Row) -> Json:
+        """A job's object as its row tells it."""
+        return job_view(row, self.instance)
 
     def view(self, row: Row, places: Places) -> Json:
         """A job's object, with where and why it waits."""
@@ -75,7 +92,7 @@ class Queries:
             reason = place.reason if place is not None else row["reason"]
         elif row["state"] in _IN_ATTEMPT_WORDS:
             reason = reasons.in_attempt(row)
-        view = job_view(row, self._store.instance, reason)
+        view = job_view(row, self.instance, reason)
         view["position"] = place.position if place is not None else None
         view["earliest_start"] = None
         return view

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.submission.model import Caller, Submission
+from tests.api.asking import answering
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT")
 
@@ -29,6 +31,9 @@ class FakeService:
         self._requests: dict[tuple[int, str], int] = {}
         self._waiting: dict[int, list[Future[Json]]] = {}
         self._lock = threading.RLock()
+
+    def call(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> Future[Json]:
+        return answering(self, caller, name, arguments)
 
     def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
         with self._lock:

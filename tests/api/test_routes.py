@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
 
 from metabroker.api.client import Client, ClientError
 from metabroker.api.routes import Routes
@@ -251,10 +250,10 @@ def test_a_refusal_that_nobody_hears_any_more_is_no_accident(
         return later
 
     async def ask_and_leave() -> None:
-        routes, request = Asked(), make_mocked_request("POST", "/v1/jobs/1/cancel")
+        routes = Asked()
         if refused == "later":
             goes_on.set()
-        asked = asyncio.create_task(routes._done(request, change))
+        asked = asyncio.create_task(routes._done(change))
         await asyncio.sleep(0.05)
         asked.cancel()
         with contextlib.suppress(asyncio.CancelledError):

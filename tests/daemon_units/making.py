@@ -27,6 +27,7 @@ from metabroker.store import Store, StoreUnavailable, Transaction
 from metabroker.store.database import Guard
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Caller, Processors, Submission
+from tests.api.asking import Asking
 
 SIZES = {"delft": 64, "leiden": 32}
 ANNA = Caller(1001, "anna")
@@ -156,6 +157,7 @@ class House:
             }
         )
         self.service = DaemonService(self.loop, self.store, self.executors, self.rules, self.clock)
+        self.api = Asking(self.service)
         self.loop.start()
         self.look()
 
@@ -174,7 +176,7 @@ class House:
 
     def submit(self, **given: Any) -> Json:
         """Anna submits, and is answered."""
-        return self.answer(self.service.submit(ANNA, submission(str(self.folder), **given)))
+        return self.answer(self.api.submit(ANNA, submission(str(self.folder), **given)))
 
     def answer(self, future: Future[Json]) -> Json:
         """What was promised."""
@@ -182,7 +184,7 @@ class House:
 
     def ended(self, job: int) -> Json:
         """The job's object once it has ended."""
-        return self.answer(self.service.ended_future(job))
+        return self.answer(self.api.ended_future(job))
 
     def close(self) -> None:
         """Stop all of it."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from metabroker.api.service import Failure, Service, ServiceError
+from metabroker.api.service import Failure, Service, ServiceError, read
 from metabroker.daemon.sharing import rpc_client as relaying
 from metabroker.daemon.sharing import standby as standing
 from metabroker.daemon.sharing.rpc_client import RpcClient
@@ -21,6 +21,7 @@ from metabroker.store import Store
 from metabroker.store.requests import ANSWERED, ASKED
 from metabroker.submission.model import Caller, Processors
 from metabroker.submission.wire import to_wire
+from tests.api.asking import Asking
 
 from .making import ANNA, House, submission
 
@@ -38,6 +39,7 @@ class Pair:
         self.client = RpcClient(self.store.requests, self.store.listener(ANSWERED), "b")
         own = {"policy": "GS", "offline": False}
         self.standby = StandbyService(self.store, self.client, self.house.clock, own, 0.0)
+        self.api = Asking(self.standby)
         self.client.start()
         self.standby.start()
         self.servers: list[RpcServer] = []
@@ -89,46 +91,46 @@ def refused(what: Callable[[], Any]) -> ServiceError:
 
 def test_it_is_the_service_that_the_api_asks_for(pair: Pair) -> None:
     it: Service = pair.standby
-    assert it.status()["role"] == "standby"
+    assert read(it, "status")["role"] == "standby"
 
 
 def test_a_job_from_its_submission_to_its_end(pair: Pair) -> None:
     pair.lead()
     wanted = submission(str(pair.house.folder), name="it's", args=("a b", "\n'"))
-    shown = answer(pair.standby.submit(ANNA, wanted))
+    shown = answer(pair.api.submit(ANNA, wanted))
     assert (shown["job"], shown["name"], shown["user"]) == (1, "it's", "anna")
-    ended = answer(pair.standby.ended_future(1))
+    ended = answer(pair.api.ended_future(1))
     assert (ended["state"], ended["exit_code"]) == ("COMPLETED", 0)
-    assert answer(pair.standby.ended_future(1))["state"] == "COMPLETED", "at once"
-    full, told = pair.standby.job(1), pair.house.service.job(1)
+    assert answer(pair.api.ended_future(1))["state"] == "COMPLETED", "at once"
+    full, told = pair.api.job(1), pair.house.api.job(1)
     assert full == told
-    assert pair.standby.ended() == pair.house.service.ended()
-    assert pair.standby.active() == []
+    assert pair.api.ended() == pair.house.api.ended()
+    assert pair.api.active() == []
 
 
 def test_where_and_why_a_job_waits_is_what_the_leader_says(pair: Pair) -> None:
     pair.lead()
     first = submission(str(pair.house.folder), processors=Processors(single=64), script=LONG)
-    answer(pair.standby.submit(ANNA, first))
-    answer(pair.standby.submit(ANNA, first))
-    here, there = pair.standby.active(), pair.house.service.active()
+    answer(pair.api.submit(ANNA, first))
+    answer(pair.api.submit(ANNA, first))
+    here, there = pair.api.active(), pair.house.api.active()
     assert [job["position"] for job in here] == [None, 0]
     assert [job["position"] for job in there] == [None, 0]
     assert "asks for 64" in here[1]["reason"]
-    assert [c["name"] for c in pair.standby.clusters()] == ["delft", "leiden"]
-    assert pair.standby.clusters()[0]["reachable"] is True
-    assert pair.standby.status()["jobs"] == pair.house.service.status()["jobs"]
-    assert [job["job"] for job in pair.standby.overview()["jobs"]] == [1, 2]
-    assert pair.standby.totals()["jobs"] == []
-    assert not answer(pair.standby.dry_run(ANNA, first))["starts_now"]
+    assert [c["name"] for c in pair.api.clusters()] == ["delft", "leiden"]
+    assert pair.api.clusters()[0]["reachable"] is True
+    assert pair.api.status()["jobs"] == pair.house.api.status()["jobs"]
+    assert [job["job"] for job in pair.api.overview()["jobs"]] == [1, 2]
+    assert pair.api.totals()["jobs"] == []
+    assert not answer(pair.api.dry_run(ANNA, first))["starts_now"]
     for job in (1, 2):
-        answer(pair.standby.cancel(ANNA, job))
-        answer(pair.standby.ended_future(job))
+        answer(pair.api.cancel(ANNA, job))
+        answer(pair.api.ended_future(job))
 
 
 def test_refusals_are_the_leaders(pair: Pair) -> None:
     pair.lead()
-    it, folder = pair.standby, str(pair.house.folder)
+    it, folder = pair.api, str(pair.house.folder)
     too_large = submission(folder, processors=Processors(single=999))
     assert refused(lambda: it.submit(ANNA, too_large)).failure is Failure.CONFLICT
     stranger = refused(lambda: it.submit(NOBODY, submission(folder)))
@@ -143,27 +145,27 @@ def test_refusals_are_the_leaders(pair: Pair) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_a_change_that_nobody_has_begun_is_certainly_not_done(pair: Pair) -> None:
     wanted = submission(str(pair.house.folder))
-    told = refused(lambda: pair.standby.submit(ANNA, wanted))
+    told = refused(lambda: pair.api.submit(ANNA, wanted))
     assert told.failure is Failure.UNAVAILABLE and "nothing was changed" in told.advice
     pair.lead()
-    answer(pair.standby.submit(ANNA, wanted))
+    answer(pair.api.submit(ANNA, wanted))
     assert len(pair.store.jobs.rows()) == 1
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_change_that_was_begun_and_not_answered_may_be_done(pair: Pair) -> None:
-    future = pair.standby.submit(ANNA, submission(str(pair.house.folder)))
+    future = pair.api.submit(ANNA, submission(str(pair.house.folder)))
     assert len(pair.store.requests.take(1)) == 1
     told = refused(lambda: future)
     assert told.failure is Failure.UNDECIDED and "look before you repeat it" in told.advice
 
 
 def test_a_change_waits_for_the_next_leader_and_is_made_once(pair: Pair) -> None:
-    it, folder = pair.standby, str(pair.house.folder)
+    it, folder = pair.api, str(pair.house.folder)
     futures = [it.submit(ANNA, submission(folder, hold=True)) for _ in range(3)]
     taken = pair.store.requests.take(1)  # by a leader that carries out two of them, and dies
     for passed in taken[:2]:
-        pair.house.answer(pair.house.service.submit(ANNA, _again(passed.body)))
+        pair.house.answer(pair.house.api.submit(ANNA, _again(passed.body)))
     pair.lead(2)
     assert sorted(answer(future)["job"] for future in futures) == [1, 2, 3]
     assert len(pair.store.jobs.rows()) == 3
@@ -178,9 +180,9 @@ def _again(body: Any) -> Any:
 
 def test_what_a_leader_may_have_done_before_it_died_is_said_to_be_open(pair: Pair) -> None:
     pair.house.submit(hold=True)
-    cancelled = pair.standby.cancel(ANNA, 1)
+    cancelled = pair.api.cancel(ANNA, 1)
     assert len(pair.store.requests.take(1)) == 1
-    pair.house.answer(pair.house.service.cancel(ANNA, 1))
+    pair.house.answer(pair.house.api.cancel(ANNA, 1))
     pair.house.ended(1)
     pair.lead(2)
     told = refused(lambda: cancelled)
@@ -190,7 +192,7 @@ def test_what_a_leader_may_have_done_before_it_died_is_said_to_be_open(pair: Pai
 def test_where_nobody_leads_reads_say_what_is_not_known(pair: Pair) -> None:
     pair.house.submit(processors=Processors(single=64), script=LONG)
     pair.house.submit(processors=Processors(single=64))
-    it = pair.standby
+    it = pair.api
     waiting = it.job(2)
     assert waiting["position"] is None and "none leads" in waiting["reason"]
     assert [job["job"] for job in it.active()] == [1, 2]
@@ -201,11 +203,11 @@ def test_where_nobody_leads_reads_say_what_is_not_known(pair: Pair) -> None:
     assert (status["role"], status["answered"], status["leader"]) == ("standby", False, None)
     assert refused(it.overview).failure is Failure.UNAVAILABLE
     for job in (1, 2):
-        pair.house.answer(pair.house.service.cancel(ANNA, job))
+        pair.house.answer(pair.house.api.cancel(ANNA, job))
         pair.house.ended(job)
 
 
 def test_who_waits_when_the_broker_ends_is_told(pair: Pair) -> None:
-    future = pair.standby.submit(ANNA, submission(str(pair.house.folder)))
+    future = pair.api.submit(ANNA, submission(str(pair.house.folder)))
     pair.client.stop()
     assert refused(lambda: future).failure is Failure.UNDECIDED

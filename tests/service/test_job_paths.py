@@ -109,10 +109,10 @@ def test_a_file_system_that_hangs_holds_up_nobody(
 def test_the_daemon_refuses_it_and_says_what_to_do(house: House) -> None:
     gone = submission(str(house.folder / "gone"))
     with pytest.raises(ServiceError) as caught:
-        house.service.submit(ANNA, gone)
+        house.api.submit(ANNA, gone)
     assert caught.value.failure is Failure.INVALID
     assert caught.value.message == (
         f"the job could not write its output: there is no folder {house.folder / 'gone'}"
     )
     assert "-D and -o" in caught.value.advice
-    assert house.service.active() == []
+    assert house.api.active() == []

@@ -26,7 +26,7 @@ LONG = b"#!/bin/sh\nuntil [ -e go ]; do sleep 0.05; done\n"
 
 
 def running(house: House, number: int) -> bool:
-    return bool(house.service.job(number)["state"] == "RUNNING")
+    return bool(house.api.job(number)["state"] == "RUNNING")
 
 
 def test_jobs_under_way_come_first_and_the_rest_in_the_order_of_their_queues(house: House) -> None:
@@ -35,14 +35,14 @@ def test_jobs_under_way_come_first_and_the_rest_in_the_order_of_their_queues(hou
     house.submit(script=LONG, processors=Processors(single=60))
     house.submit(script=LONG, processors=Processors(single=4))
     until(lambda: running(house, 1))
-    seen = house.service.overview()
+    seen = house.api.overview()
     assert [(job["job"], job["state"]) for job in seen["jobs"]] == [
         (1, "RUNNING"),
         (3, "QUEUED"),
         (4, "QUEUED"),
         (2, "HELD"),
     ]
-    alone = house.service.job(3)["reason"].partition(" (")[0]
+    alone = house.api.job(3)["reason"].partition(" (")[0]
     assert seen["jobs"][1]["reason"].startswith(alone), "in the same words as one by one"
     assert seen["jobs"][2]["position"] == 1
     assert seen["status"]["jobs"] == {"RUNNING": 1, "HELD": 1, "QUEUED": 2}
@@ -53,7 +53,7 @@ def test_jobs_under_way_come_first_and_the_rest_in_the_order_of_their_queues(hou
     (house.folder / "go").touch()
     for number in (1, 3, 4):
         house.ended(number)
-    assert [job["job"] for job in house.service.overview()["jobs"]] == [2]
+    assert [job["job"] for job in house.api.overview()["jobs"]] == [2]
 
 
 def test_of_a_thousand_waiting_jobs_the_first_are_shown(
@@ -63,7 +63,7 @@ def test_of_a_thousand_waiting_jobs_the_first_are_shown(
     house.submit(script=LONG, processors=Processors(single=64))
     futures = [house.submit(processors=Processors(single=64)) for _ in range(60)]
     assert len(futures) == 60
-    seen = house.service.overview()
+    seen = house.api.overview()
     assert [job["job"] for job in seen["jobs"] if job["state"] == "QUEUED"] == list(range(2, 22))
     (queue,) = (queue for queue in totals(seen)["queues"] if queue["name"] == "global")
     assert queue["waiting"] == 60, "and all are counted"
@@ -75,7 +75,7 @@ def test_reservations_are_those_that_the_cluster_showed(house: House) -> None:
     house.submit(script=script, processors=Processors(components=(40, 20)))
     until(lambda: running(house, 1))
     house.look()
-    found = house.service.overview()["reservations"]
+    found = house.api.overview()["reservations"]
     assert {(r["job"], r["component"], r["processors"]) for r in found} == {
         (1, 0, 40),
         (1, 1, 20),
@@ -83,7 +83,7 @@ def test_reservations_are_those_that_the_cluster_showed(house: House) -> None:
     for index in (0, 1):
         (house.folder / f"go-{index}").touch()
     house.ended(1)
-    until(lambda: house.service.overview()["reservations"] == [])
+    until(lambda: house.api.overview()["reservations"] == [])
 
 
 def test_totals_are_told_while_the_store_cannot_be_read(house: House) -> None:
@@ -92,4 +92,4 @@ def test_totals_are_told_while_the_store_cannot_be_read(house: House) -> None:
     house.submit(script=b"#!/bin/sh\nexit 0\n")
     house.ended(1)
     store.blind = "yes"
-    assert house.service.totals()["jobs"] == []
+    assert house.api.totals()["jobs"] == []

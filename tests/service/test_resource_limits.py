@@ -64,17 +64,17 @@ def test_the_service_says_so_too(house: House) -> None:
     first = house.submit(script=b"#!/bin/sh\nsleep 60\n", processors=single(8))
     assert first["state"] != "QUEUED"
     wanted = submission(str(house.folder), processors=single(8))
-    plan = house.answer(house.service.dry_run(ANNA, wanted))
+    plan = house.answer(house.api.dry_run(ANNA, wanted))
     assert plan["starts_now"] is False and "user anna uses 8" in plan["reason"]
     second = house.submit(processors=single(8))
-    (row,) = [job for job in house.service.active() if job["job"] == second["job"]]
+    (row,) = [job for job in house.api.active() if job["job"] == second["job"]]
     assert (row["state"], row["position"]) == ("QUEUED", None)
     assert "limits.per_user.processors" in row["reason"]
-    for ask_again in (house.service.submit, house.service.dry_run):
+    for ask_again in (house.api.submit, house.api.dry_run):
         with pytest.raises(ServiceError, match="user anna has 1 jobs waiting") as caught:
             house.answer(ask_again(ANNA, wanted))
         assert caught.value.failure.value == 409
-    house.answer(house.service.cancel(ANNA, first["job"]))
+    house.answer(house.api.cancel(ANNA, first["job"]))
     assert house.ended(second["job"])["state"] == "COMPLETED"
 
 

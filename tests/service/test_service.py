@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from metabroker.api.service import Failure, Service, ServiceError
+from metabroker.api.service import Failure, Service, ServiceError, read
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.submission.model import Caller, Processors
@@ -47,7 +47,7 @@ def refused(what: Callable[[], Any]) -> ServiceError:
 
 def test_it_is_the_service_that_the_api_asks_for(house: House) -> None:
     it: Service = house.service
-    assert it.status()["store"] == "ok"
+    assert read(it, "status")["store"] == "ok"
 
 
 def test_a_job_from_its_submission_to_its_history(house: House) -> None:
@@ -56,12 +56,12 @@ def test_a_job_from_its_submission_to_its_history(house: House) -> None:
     ended = house.ended(1)
     assert (ended["state"], ended["exit_code"]) == ("COMPLETED", 0)
     assert (house.folder / "metabroker-1.out").read_text() == "hello\n"
-    full = house.service.job(1)
+    full = house.api.job(1)
     assert full["events"][0]["event"] == "submitted"
     assert full["events"][-1]["event"] == "completed"
     assert full["chdir"] == str(house.folder)
-    assert [j["job"] for j in house.service.ended()] == [1]
-    assert house.service.active() == []
+    assert [j["job"] for j in house.api.ended()] == [1]
+    assert house.api.active() == []
     assert house.ended(1)["state"] == "COMPLETED", "at once, if it has ended before"
 
 
@@ -73,83 +73,83 @@ def test_a_co_allocated_job(house: House) -> None:
     assert {c["cluster"] for c in ended["components"]} == {"delft", "leiden"}
     first, second = (house.folder / f"metabroker-1.{n}.out" for n in (0, 1))
     assert first.read_text() == second.read_text() and "leiden" in first.read_text()
-    until(lambda: house.service.status()["owed_effects"] == 0)
+    until(lambda: house.api.status()["owed_effects"] == 0)
     assert not (house.folder / ".metabroker").exists()
 
 
 def test_a_dry_run_queues_nothing(house: House) -> None:
     fits = submission(str(house.folder), processors=Processors(components=(40, 20)))
-    shown = house.answer(house.service.dry_run(ANNA, fits))
+    shown = house.answer(house.api.dry_run(ANNA, fits))
     assert shown["dry_run"] and shown["starts_now"] and shown["position"] == 0
     assert [c["cluster"] for c in shown["components"]] == ["delft", "leiden"]
     house.submit(processors=Processors(single=60), script=b"#!/bin/sh\nsleep 300\n")
-    later = house.answer(house.service.dry_run(ANNA, fits))
+    later = house.answer(house.api.dry_run(ANNA, fits))
     assert not later["starts_now"] and later["earliest_start"] is None
     assert "40+20" in later["reason"]
-    assert [j["job"] for j in house.service.active()] == [1]
+    assert [j["job"] for j in house.api.active()] == [1]
     never = submission(str(house.folder), processors=Processors(single=65))
-    assert "can never run" in refused(lambda: house.service.dry_run(ANNA, never)).message
-    house.answer(house.service.cancel(ANNA, 1))
+    assert "can never run" in refused(lambda: house.api.dry_run(ANNA, never)).message
+    house.answer(house.api.cancel(ANNA, 1))
     house.ended(1)
 
 
 def test_hold_release_and_cancel(house: House) -> None:
     house.submit(hold=True)
-    assert house.service.job(1)["state"] == "HELD"
+    assert house.api.job(1)["state"] == "HELD"
     house.loop.ask(lambda: None)
     full = house.submit(processors=Processors(single=64), script=b"#!/bin/sh\nsleep 300\n")
     waits = house.submit(processors=Processors(single=64))
     assert waits["state"] == "QUEUED"
-    shown = house.service.job(waits["job"])
+    shown = house.api.job(waits["job"])
     assert shown["position"] == 0 and "asks for 64" in shown["reason"]
-    assert house.answer(house.service.hold(ANNA, waits["job"]))["state"] == "HELD"
-    assert house.answer(house.service.release(ANNA, waits["job"]))["state"] == "QUEUED"
+    assert house.answer(house.api.hold(ANNA, waits["job"]))["state"] == "HELD"
+    assert house.answer(house.api.release(ANNA, waits["job"]))["state"] == "QUEUED"
     for job in (1, waits["job"], full["job"]):  # once there is room, the waiting one would run
-        house.answer(house.service.cancel(ANNA, job))
+        house.answer(house.api.cancel(ANNA, job))
         assert house.ended(job)["state"] == "CANCELLED"
 
 
 def test_who_may_change_what(house: House) -> None:
     house.submit(hold=True)
-    for change in (house.service.cancel, house.service.hold, house.service.release):
+    for change in (house.api.cancel, house.api.hold, house.api.release):
         error = refused(lambda change=change: change(BOB, 1))  # type: ignore[misc]
         assert (error.failure, error.message) == (Failure.FORBIDDEN, "job 1 belongs to anna")
-    assert house.answer(house.service.cancel(BOSS, 1))["state"] == "CANCELLED"
-    error = refused(lambda: house.service.cancel(ANNA, 1))
+    assert house.answer(house.api.cancel(BOSS, 1))["state"] == "CANCELLED"
+    error = refused(lambda: house.api.cancel(ANNA, 1))
     assert (error.failure, error.message) == (Failure.CONFLICT, "job 1 has ended (CANCELLED)")
-    assert refused(lambda: house.service.cancel(ANNA, 99)).failure is Failure.NOT_FOUND
-    assert refused(lambda: house.service.job(99)).failure is Failure.NOT_FOUND
-    assert refused(lambda: house.service.ended_future(99)).failure is Failure.NOT_FOUND
+    assert refused(lambda: house.api.cancel(ANNA, 99)).failure is Failure.NOT_FOUND
+    assert refused(lambda: house.api.job(99)).failure is Failure.NOT_FOUND
+    assert refused(lambda: house.api.ended_future(99)).failure is Failure.NOT_FOUND
     stranger = Caller(1009, "eve")
     wanted = submission(str(house.folder))
-    assert refused(lambda: house.service.submit(stranger, wanted)).failure is Failure.FORBIDDEN
+    assert refused(lambda: house.api.submit(stranger, wanted)).failure is Failure.FORBIDDEN
 
 
 def test_only_administrators_abandon_and_only_what_there_is(house: House) -> None:
     house.submit(hold=True)
-    error = refused(lambda: house.service.abandon(ANNA, 1))
+    error = refused(lambda: house.api.abandon(ANNA, 1))
     assert (error.failure, "anna may not abandon" in error.message) == (Failure.FORBIDDEN, True)
     stolen = replace(BOSS, token="t1")
-    assert refused(lambda: house.service.abandon(stolen, 1)).failure is Failure.FORBIDDEN
-    assert refused(lambda: house.service.abandon(BOSS, 99)).failure is Failure.NOT_FOUND
+    assert refused(lambda: house.api.abandon(stolen, 1)).failure is Failure.FORBIDDEN
+    assert refused(lambda: house.api.abandon(BOSS, 99)).failure is Failure.NOT_FOUND
     with pytest.raises(ServiceError, match="nothing of job 1 is in a cluster"):
-        house.answer(house.service.abandon(BOSS, 1))
-    house.answer(house.service.cancel(ANNA, 1))
+        house.answer(house.api.abandon(BOSS, 1))
+    house.answer(house.api.cancel(ANNA, 1))
     job = house.submit(
         script=b"#!/bin/sh\nsleep 300\n", processors=Processors(single=64, cluster="delft")
     )["job"]
-    until(lambda: house.service.job(job)["state"] == "RUNNING")
-    ended = house.answer(house.service.abandon(BOSS, job))
+    until(lambda: house.api.job(job)["state"] == "RUNNING")
+    ended = house.answer(house.api.abandon(BOSS, job))
     assert ended["state"] == "FAILED"
     assert ended["reason"].startswith("abandoned by root-like; what may still be there: mb-")
-    until(lambda: house.service.job(job)["left_behind"] == [])  # it could be ended after all
+    until(lambda: house.api.job(job)["left_behind"] == [])  # it could be ended after all
     assert house.ended(job)["state"] == "FAILED"
 
 
 def test_native_options(house: House) -> None:
     def native(**options: tuple[str, ...]) -> ServiceError:
         wanted = submission(str(house.folder), native=options)
-        return refused(lambda: house.service.submit(ANNA, wanted))
+        return refused(lambda: house.api.submit(ANNA, wanted))
 
     error = native(deflt=("--mem=1G",))
     assert error.failure is Failure.INVALID
@@ -158,32 +158,32 @@ def test_native_options(house: House) -> None:
     error = native(delft=("--mem=1G",))
     assert error.failure is Failure.INVALID
     assert error.message == "--native delft: delft is simulated and takes no options of its own"
-    assert house.service.active() == []
+    assert house.api.active() == []
 
 
 def test_the_same_request_twice_is_one_job(house: House) -> None:
     wanted = submission(str(house.folder), request_id="r", hold=True)
-    both = [house.service.submit(ANNA, wanted) for _ in range(2)]
+    both = [house.api.submit(ANNA, wanted) for _ in range(2)]
     assert [house.answer(future)["job"] for future in both] == [1, 1]
-    house.answer(house.service.cancel(ANNA, 1))
-    again = house.answer(house.service.submit(ANNA, wanted))
+    house.answer(house.api.cancel(ANNA, 1))
+    again = house.answer(house.api.submit(ANNA, wanted))
     assert (again["job"], again["state"]) == (1, "CANCELLED")
 
 
 def test_clusters(house: House) -> None:
     house.look()
-    delft, leiden = house.service.clusters()
+    delft, leiden = house.api.clusters()
     assert (delft["name"], delft["processors"], delft["idle"]) == ("delft", 64, 64)
     assert leiden["reachable"] and leiden["fresh"] and leiden["age_seconds"] >= 0
 
 
 def test_somebody_who_does_not_wait_any_more_is_no_trouble(house: House) -> None:
     house.submit(script=b"#!/bin/sh\nuntil [ -e go ]; do sleep 0.02; done\n")
-    gone, here = house.service.ended_future(1), house.service.ended_future(1)
+    gone, here = house.api.ended_future(1), house.api.ended_future(1)
     assert gone.cancel()
     (house.folder / "go").write_text("")
     assert house.answer(here)["state"] == "COMPLETED"
-    assert not house.service._waiters
+    assert not house.service.completions._waiters
 
 
 @pytest.mark.parametrize("first", ["core", "caller"])
@@ -192,59 +192,59 @@ def test_a_job_that_ends_while_somebody_asks_for_its_end(
 ) -> None:
     """Either the core answers or the caller's thread does, and never both."""
     house.submit(hold=True)
-    house.answer(house.service.cancel(ANNA, 1))
-    read = house.service.row
+    house.answer(house.api.cancel(ANNA, 1))
+    read = house.service.queries.row
 
     def row(number: int) -> dict[str, Any]:
         found = read(number)
-        monkeypatch.setattr(house.service, "row", read)
+        monkeypatch.setattr(house.service.queries, "row", read)
         if first == "core":
             ended: Any = SimpleNamespace(id=1, state=JobState.CANCELLED)
             house.service.written(Ready([ended], [], [], []))
         return found
 
-    monkeypatch.setattr(house.service, "row", row)
-    assert house.answer(house.service.ended_future(1))["state"] == "CANCELLED"
-    assert not house.service._waiters
+    monkeypatch.setattr(house.service.queries, "row", row)
+    assert house.answer(house.api.ended_future(1))["state"] == "CANCELLED"
+    assert not house.service.completions._waiters
 
 
 def test_while_the_store_cannot_be_written_users_are_told_and_nothing_is_lost(
     house: House,
 ) -> None:
     house.store.down = "before"
-    first = house.service.submit(ANNA, submission(str(house.folder), hold=True))
+    first = house.api.submit(ANNA, submission(str(house.folder), hold=True))
     until(lambda: house.loop.trouble is not None)
-    error = refused(lambda: house.service.submit(ANNA, submission(str(house.folder))))
+    error = refused(lambda: house.api.submit(ANNA, submission(str(house.folder))))
     assert (error.failure, error.message) == (Failure.UNAVAILABLE, "disk full")
-    assert "disk full" in house.service.status()["store"]
+    assert "disk full" in house.api.status()["store"]
     # The core has taken the first one over: it is done later, so nobody is told that it is not.
     undecided = refused(lambda: first)
     assert (undecided.failure, undecided.message) == (Failure.UNDECIDED, "disk full")
     assert "may be done" in undecided.advice
     house.store.down = ""
     until(lambda: house.loop.trouble is None)
-    assert house.service.job(1)["state"] == "HELD"
-    assert house.service.status()["store"] == "ok"
-    house.answer(house.service.cancel(ANNA, 1))
+    assert house.api.job(1)["state"] == "HELD"
+    assert house.api.status()["store"] == "ok"
+    house.answer(house.api.cancel(ANNA, 1))
 
 
 def test_a_store_that_cannot_be_read_does_not_end_the_core(house: House) -> None:
     house.submit(hold=True)
-    waits = house.service.ended_future(1)
+    waits = house.api.ended_future(1)
     house.store.goes_blind = True
-    for future in (house.service.cancel(ANNA, 1), waits):
+    for future in (house.api.cancel(ANNA, 1), waits):
         assert refused(lambda future=future: future).failure is Failure.UNAVAILABLE  # type: ignore[misc]
-    assert refused(lambda: house.service.job(1)).failure is Failure.UNAVAILABLE
+    assert refused(lambda: house.api.job(1)).failure is Failure.UNAVAILABLE
     house.store.goes_blind, house.store.blind = False, ""
     assert house.loop.alive and house.loop.died is None
-    assert house.service.job(1)["state"] == "CANCELLED"
+    assert house.api.job(1)["state"] == "CANCELLED"
 
 
 def test_leftovers_are_for_administrators_to_remove(house: House) -> None:
-    assert house.service.leftovers() == {"restored": None, "leftovers": []}
-    error = refused(lambda: house.service.remove_leftovers(BOB, None))
+    assert house.api.leftovers() == {"restored": None, "leftovers": []}
+    error = refused(lambda: house.api.remove_leftovers(BOB, None))
     assert error.failure is Failure.FORBIDDEN and "anybody's" in error.message
     root = Caller(0, "root")
-    assert house.service.remove_leftovers(root, None) == {"leftovers": []}
-    error = refused(lambda: house.service.remove_leftovers(root, ["mb-abcdef01-1-1-0"]))
+    assert house.api.remove_leftovers(root, None) == {"leftovers": []}
+    error = refused(lambda: house.api.remove_leftovers(root, ["mb-abcdef01-1-1-0"]))
     assert error.failure is Failure.NOT_FOUND

@@ -69,9 +69,11 @@ class RpcClient:
         """Whether it listens."""
         return self._thread.is_alive()
 
-    def ask(self, kind: str, caller: Caller | None, body: Any, seconds: float) -> Future[Json]:
-        """Ask whoever leads. The future holds a `ServiceError` where it was refused, was not begun
-        in so many seconds, or may have been done.
+    def ask(
+        self, name: str, caller: Caller | None, arguments: Mapping[str, Any], seconds: float
+    ) -> Future[Json]:
+        """Have whoever leads carry out a call. The future holds a `ServiceError` where it was
+        refused, was not begun in so many seconds, or may have been done.
 
         Raises:
             ServiceError: it cannot be passed on now; nothing was done.
@@ -81,7 +83,7 @@ class RpcClient:
             self._asking += 1
         number = None
         try:
-            number = self._requests.ask(self._broker, kind, _told(caller), body, seconds)
+            number = self._requests.ask(self._broker, name, _told(caller), sent(arguments), seconds)
         except StoreUnavailable as error:
             raise ServiceError(
                 Failure.UNAVAILABLE, str(error), "try again later; nothing was changed"
@@ -170,6 +172,21 @@ def _nobody_leads() -> ServiceError:
 def _undecided(why: str) -> ServiceError:
     advice = "it may be done yet, or have been done: look before you repeat it"
     return ServiceError(Failure.UNDECIDED, why, advice)
+
+
+def sent(arguments: Mapping[str, Any]) -> Any:
+    """A call's arguments as other brokers, also older ones, have them: a submission as it is."""
+    return arguments.get("submission", dict(arguments))
+
+
+def received(name: str, body: Any) -> Mapping[str, Any]:
+    """What `sent` was given."""
+    return {"submission": body} if name in ("submit", "dry run") else body or {}
+
+
+def answer_sent(name: str, answer: Json) -> Any:
+    """A call's answer as other brokers, also older ones, have it: clusters as a list."""
+    return answer["clusters"] if name == "clusters" else answer
 
 
 def error_told(error: ServiceError) -> Json:

@@ -10,21 +10,20 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from metabroker.api.service import Failure, Json, ServiceError
-from metabroker.service.service import DaemonService
+from metabroker.api.calls import ORDERED
+from metabroker.api.service import NOBODY, Failure, Json, Service, ServiceError
 from metabroker.store import StoreUnavailable
 from metabroker.store.listener import Listener
 from metabroker.store.requests import Passed, Requests
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller
-from metabroker.submission.wire import from_wire
 
-from .rpc_client import error_told
+from .rpc_client import answer_sent, error_told, received
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +38,7 @@ _Answer = tuple[int, Json]
 class RpcServer:
     """The requests of one term, between `start` and `stop`."""
 
-    def __init__(
-        self, requests: Requests, listener: Listener, term: int, service: DaemonService
-    ) -> None:
+    def __init__(self, requests: Requests, listener: Listener, term: int, service: Service) -> None:
         self._requests = requests
         self._listener = listener
         self._term = term
@@ -97,12 +94,16 @@ class RpcServer:
             self._tidied = time.monotonic()
 
     def _begin(self, passed: Passed) -> None:
-        change = self._changes().get(passed.kind)
-        if change is None:
-            self._readers.submit(self._read, passed)
-            return
+        """Changes of jobs are begun in this thread, in their order."""
+        if passed.kind in ORDERED:
+            self._carry_out(passed)
+        else:
+            self._readers.submit(self._carry_out, passed)
+
+    def _carry_out(self, passed: Passed) -> None:
         try:
-            future = change(_caller(passed.caller), passed.body)
+            caller, arguments = _caller(passed.caller), received(passed.kind, passed.body)
+            future = self._service.call(caller, passed.kind, arguments)
         except Exception as error:
             self._failed(passed, error)
         else:
@@ -112,44 +113,12 @@ class RpcServer:
     def _done(self, passed: Passed, future: Future[Json]) -> None:
         error = future.exception()
         if error is None:
-            self._answers.put((passed.id, {"done": future.result()}))
+            self._answers.put((passed.id, {"done": answer_sent(passed.kind, future.result())}))
         else:
-            self._failed(passed, error)
-
-    def _read(self, passed: Passed) -> None:
-        try:
-            read = self._reads()[passed.kind]
-            self._answers.put((passed.id, {"done": read(_caller(passed.caller), passed.body)}))
-        except Exception as error:
             self._failed(passed, error)
 
     def _failed(self, passed: Passed, error: BaseException) -> None:
         self._answers.put((passed.id, error_told(_refusal(passed, error))))
-
-    # --- what can be asked --------------------------------------------------------------------
-
-    def _changes(self) -> Mapping[str, Callable[[Caller, Any], Future[Json]]]:
-        it = self._service
-        return {
-            "submit": lambda caller, body: it.submit(caller, from_wire(body)),
-            "cancel": lambda caller, body: it.cancel(caller, body["job"]),
-            "hold": lambda caller, body: it.hold(caller, body["job"]),
-            "abandon": lambda caller, body: it.abandon(caller, body["job"]),
-            "release": lambda caller, body: it.release(caller, body["job"]),
-        }
-
-    def _reads(self) -> Mapping[str, Callable[[Caller, Any], Any]]:
-        it = self._service
-        return {
-            "dry run": lambda caller, body: it.dry_run(caller, from_wire(body)).result(),
-            "places": lambda _caller, body: it.places(body["jobs"]),
-            "clusters": lambda _caller, _body: it.clusters(),
-            "status": lambda _caller, _body: it.status(),
-            "leftovers": lambda _caller, _body: it.leftovers(),
-            "remove leftovers": lambda who, body: it.remove_leftovers(who, body["names"]),
-            "totals": lambda _caller, _body: it.totals(),
-            "overview": lambda _caller, _body: it.overview(),
-        }
 
     # --- answering ----------------------------------------------------------------------------
 
@@ -185,7 +154,7 @@ class RpcServer:
 
 def _caller(told: Mapping[str, Any]) -> Caller:
     """Who asks; the broker itself is nobody, and may only read."""
-    return Caller(told["uid"], told["user"], told["token"]) if told else Caller(-1, "")
+    return Caller(told["uid"], told["user"], told["token"]) if told else NOBODY
 
 
 def _refusal(passed: Passed, error: BaseException) -> ServiceError:

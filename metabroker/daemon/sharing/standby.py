@@ -4,32 +4,28 @@ for the next leader as long as its coming takes, and are then refused politely."
 
 from __future__ import annotations
 
-import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 import metabroker
-from metabroker.api.service import Failure, Json, ServiceError
-from metabroker.service.job_view import job_view
+from metabroker.api.service import Failure, Json, ServiceError, answered
 from metabroker.service.queries import ENDED_WORDS, Places, Queries, Row, unavailable
 from metabroker.service.reasons import Waiting
 from metabroker.store import Store, StoreUnavailable
-from metabroker.submission.model import Caller, Submission
-from metabroker.submission.wire import to_wire
+from metabroker.submission.model import Caller
 
+from .completion_watcher import CompletionWatcher
 from .rpc_client import RpcClient
 
 PATIENCE = 2.0  # seconds for what only the broker that leads knows
 _GRACE = 10.0  # seconds that a change waits for a leader, after the last one's lease has run out
-_LOOK = 0.5  # seconds between two looks for jobs that have ended
 _MOST_NAMED = 1000  # waiting jobs asked for by their numbers: of more, all are
 _UNTOLD = "this broker stands by, and none leads now: where it waits is not known"
 
 
-class StandbyService(Queries):
+class StandbyService:
     """Answers users while another broker leads (`metabroker.api.service.Service`)."""
 
     def __init__(
@@ -41,13 +37,20 @@ class StandbyService(Queries):
         lease: float,
     ) -> None:
         """`own`: what it says of itself in its status; `lease`: for how many seconds one leads."""
-        super().__init__(store, self._asked_places)
+        self._store = store
+        self._queries = Queries(store, self._asked_places)
         self._client = client
         self._clock = clock
         self._own = own
         self._lease = lease
         self._started = clock()
-        self._ends = CompletionWatcher(self)
+        self._ends = CompletionWatcher(self._queries)
+        self._of_leader = frozenset({"leftovers", "totals", "overview"})
+        self._reads: Mapping[str, Callable[..., Json]] = {
+            **self._queries.calls(),
+            "clusters": lambda: {"clusters": self.clusters()},
+            "status": self.status,
+        }
 
     def start(self) -> None:
         """Begin to look for ends of jobs."""
@@ -57,46 +60,25 @@ class StandbyService(Queries):
         """Look no more."""
         self._ends.stop()
 
-    # --- changes ------------------------------------------------------------------------------
+    def call(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> Future[Json]:
+        """See `metabroker.api.service.Service`."""
+        if name == "wait":
+            return self._wait(**arguments)
+        if name in self._of_leader:
+            return answered(self._told_by_leader(name))
+        read = self._reads.get(name)
+        if read is not None:
+            return answered(read(**arguments))
+        if name == "submit":
+            arguments = {"submission": _once(arguments["submission"])}
+        return self._client.ask(name, caller, arguments, self._lease + _GRACE)
 
-    def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
-        """Queue a job, by the broker that leads; see `Service`."""
-        if submission.request_id is None:
-            # A leader that takes over in the middle of it must not make two jobs of it.
-            submission = replace(submission, request_id=f"passed-on.{uuid.uuid4().hex}")
-        return self._change("submit", caller, to_wire(submission))
-
-    def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
-        """Where and when it would run now; see `Service`."""
-        return self._change("dry run", caller, to_wire(submission))
-
-    def cancel(self, caller: Caller, job: int) -> Future[Json]:
-        """Cancel one job."""
-        return self._change("cancel", caller, {"job": job})
-
-    def hold(self, caller: Caller, job: int) -> Future[Json]:
-        """Hold one waiting job."""
-        return self._change("hold", caller, {"job": job})
-
-    def release(self, caller: Caller, job: int) -> Future[Json]:
-        """Release one held job."""
-        return self._change("release", caller, {"job": job})
-
-    def abandon(self, caller: Caller, job: int) -> Future[Json]:
-        """Write off what is left of one job."""
-        return self._change("abandon", caller, {"job": job})
-
-    def _change(self, kind: str, caller: Caller, body: Any) -> Future[Json]:
-        return self._client.ask(kind, caller, body, self._lease + _GRACE)
-
-    # --- reading ------------------------------------------------------------------------------
-
-    def ended_future(self, job: int) -> Future[Json]:
+    def _wait(self, job: int) -> Future[Json]:
         """Done with the job's object once it has ended."""
-        row = self.row(job)
+        row = self._queries.row(job)
         future: Future[Json] = Future()
         if row["state"] in ENDED_WORDS:
-            future.set_result(job_view(row, self._store.instance))
+            future.set_result(self._queries.of_row(row))
         else:
             self._ends.wait(job, future)
         return future
@@ -107,7 +89,7 @@ class StandbyService(Queries):
         if found is not None:
             return found
         now = self._clock()
-        rows = self.reading(self._store.cluster_rows)
+        rows = self._queries.reading(self._store.cluster_rows)
         return [_last_seen(row, now) for row in rows]
 
     def status(self) -> Json:
@@ -142,25 +124,8 @@ class StandbyService(Queries):
             "store": trouble,
         }
 
-    def leftovers(self) -> Json:
-        """What is there of a time that nobody remembers, as the broker that leads sees it."""
-        return self._of_leader("leftovers")
-
-    def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
-        """Have it removed, by the broker that leads."""
-        asked = self._client.ask("remove leftovers", caller, {"names": names}, self._lease + _GRACE)
-        return asked.result()
-
-    def totals(self) -> Json:
-        """`overview` without its jobs."""
-        return self._of_leader("totals")
-
-    def overview(self) -> Json:
-        """All at one moment, as the broker that leads sees it."""
-        return self._of_leader("overview")
-
-    def _of_leader(self, kind: str) -> Json:
-        found: Json | None = self._asked(kind)
+    def _told_by_leader(self, name: str) -> Json:
+        found: Json | None = self._asked(name)
         if found is None:
             raise unavailable("this broker stands by, and none leads now")
         return found
@@ -170,15 +135,15 @@ class StandbyService(Queries):
         if not waiting:
             return {}
         named = waiting if len(waiting) <= _MOST_NAMED else None
-        found: Json | None = self._asked("places", {"jobs": named})
+        found: Json | None = self._asked("places", jobs=named)
         if found is None:
             return {number: Waiting(None, _UNTOLD) for number in waiting}
         return {int(number): Waiting(*place) for number, place in found.items()}
 
-    def _asked(self, kind: str, body: Any = None) -> Any:
+    def _asked(self, name: str, **arguments: Any) -> Any:
         """What the broker that leads says; None where it says nothing in time."""
         try:
-            return self._client.ask(kind, None, body, PATIENCE).result(timeout=2 * PATIENCE)
+            return self._client.ask(name, None, arguments, PATIENCE).result(timeout=2 * PATIENCE)
         except TimeoutError:
             return None
         except ServiceError as error:
@@ -187,58 +152,11 @@ class StandbyService(Queries):
             raise
 
 
-class CompletionWatcher:
-    """Looks for the ends of those jobs that somebody waits for."""
-
-    def __init__(self, reading: Queries) -> None:
-        self._reading = reading
-        self._lock = threading.Lock()
-        self._waiters: dict[int, list[Future[Json]]] = {}
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="ends", daemon=True)
-
-    def start(self) -> None:
-        """Look from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Look no more; nobody is told."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def wait(self, job: int, future: Future[Json]) -> None:
-        """Complete it when the job has ended."""
-        with self._lock:
-            self._waiters.setdefault(job, []).append(future)
-
-    def _run(self) -> None:
-        while not self._stopping.wait(_LOOK):
-            numbers = self._waited_for()
-            if not numbers:
-                continue
-            try:
-                ended = self._reading.ended_among(numbers)
-            except ServiceError:
-                continue  # the store is away: those who wait go on waiting
-            for view in ended:
-                self._tell(view)
-
-    def _waited_for(self) -> list[int]:
-        """The jobs that somebody waits for yet."""
-        with self._lock:
-            for job, waiters in list(self._waiters.items()):
-                waiters[:] = [waiter for waiter in waiters if not waiter.cancelled()]
-                if not waiters:
-                    del self._waiters[job]
-            return list(self._waiters)
-
-    def _tell(self, view: Json) -> None:
-        with self._lock:
-            waiters = self._waiters.pop(view["job"], [])
-        for waiter in waiters:
-            if waiter.set_running_or_notify_cancel():
-                waiter.set_result(view)
+def _once(submission: Any) -> Any:
+    """With a request id: a leader that takes over in the middle of it must not make two jobs."""
+    if not isinstance(submission, dict) or submission.get("request_id") is not None:
+        return submission
+    return {**submission, "request_id": f"passed-on.{uuid.uuid4().hex}"}
 
 
 def _last_seen(row: Mapping[str, Any], now: float) -> Json:

@@ -1,0 +1,157 @@
+"""Every call of the API: its name, its route, and its arguments. A new call is one entry here.
+
+The name is the one that the service, the audit log and other brokers know it by. Arguments are
+JSON: a broker that stands by passes a call on to the one that leads as it came.
+
+| route | answers |
+|---|---|
+| `POST /v1/jobs` | the new job, once it is durable; `?dry_run=1`: where it would run |
+| `GET /v1/jobs?user=&limit=` | `{"jobs": [...]}`: those that have not ended |
+| `GET /v1/jobs/{id}` | one job with its history of events |
+| `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job |
+| `POST /v1/jobs/{id}/abandon` | the job, of which an administrator writes off what is left |
+| `GET /v1/jobs/{id}/wait?timeout=` | the job, once it has ended or `timeout` seconds have passed |
+| `GET /v1/history?user=&since=&until=&limit=` | `{"jobs": [...]}`: ended ones |
+| `GET /v1/clusters` | `{"clusters": [...]}` |
+| `GET /v1/status` | the daemon itself |
+| `GET /v1/leftovers` | after a restore, what nobody remembers: `{"leftovers": [...]}` |
+| `POST /v1/leftovers/remove` | those of the names in `{"names": [...]}` (null: all), to go |
+| `GET /v1/overview` | all that a page shows, of one moment |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from metabroker.api.bodies import LARGEST, SMALL
+from metabroker.api.service import Failure, Json, ServiceError
+
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request: the variable parts of its path, its query, and its body's JSON."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: Any = None
+
+
+def _job(asked: Asked) -> Arguments:
+    text = asked.path["job"]
+    if text.isascii() and text.isdigit() and len(text) <= 18:
+        return {"job": int(text)}
+    raise ServiceError(Failure.NOT_FOUND, f"there is no job {text[:40]!r}", "a job id is a number")
+
+
+def _submission(asked: Asked) -> Arguments:
+    return {"submission": asked.body}
+
+
+def _selection(asked: Asked) -> Arguments:
+    return {"user": asked.query.get("user"), "limit": _limit(asked)}
+
+
+def _period(asked: Asked) -> Arguments:
+    times = {key: number(asked, key) for key in ("since", "until")}
+    return {**_selection(asked), **times}
+
+
+def _names(asked: Asked) -> Arguments:
+    """Of what is to be removed; None: all of it."""
+    names = asked.body.get("names", ()) if isinstance(asked.body, dict) else ()
+    sound = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+    if names is not None and not sound:
+        advice = "write them as `metabroker leftovers` shows them, or null for all"
+        raise ServiceError(Failure.INVALID, "`names` must be a list of names", advice)
+    return {"names": names}
+
+
+def _nothing(_asked: Asked) -> Arguments:
+    return {}
+
+
+def _about_job(answer: Json) -> Json:
+    return {"job": answer["job"]} if "job" in answer else {}
+
+
+def _about_names(answer: Json) -> Json:
+    return {"names": [left["name"] for left in answer["leftovers"]]}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call. `largest`: bytes of its body at most; 0: it has none. `about`: what the audit log
+    tells of its answer."""
+
+    name: str
+    method: str
+    path: str
+    arguments: Callable[[Asked], Arguments] = _nothing
+    changes: bool = False
+    largest: int = 0
+    about: Callable[[Json], Json] = _about_job
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it changes a job, so that one asked later must not overtake it."""
+        return self.changes and self.path.startswith("/v1/jobs")
+
+
+def _change(verb: str) -> Call:
+    return Call(verb, "POST", f"/v1/jobs/{{job}}/{verb}", _job, changes=True)
+
+
+DRY_RUN = Call("dry run", "POST", "/v1/jobs", _submission, largest=LARGEST)
+"""`submit` with `?dry_run=1`."""
+WAIT = Call("wait", "GET", "/v1/jobs/{job}/wait", _job)
+"""Its answer comes when the job has ended."""
+
+CALLS = (
+    Call("submit", "POST", "/v1/jobs", _submission, changes=True, largest=LARGEST),
+    Call("queue", "GET", "/v1/jobs", _selection),
+    Call("job", "GET", "/v1/jobs/{job}", _job),
+    *(_change(verb) for verb in ("cancel", "hold", "release", "abandon")),
+    Call("history", "GET", "/v1/history", _period),
+    Call("clusters", "GET", "/v1/clusters"),
+    Call("status", "GET", "/v1/status"),
+    Call("leftovers", "GET", "/v1/leftovers"),
+    Call(
+        *("remove leftovers", "POST", "/v1/leftovers/remove", _names),
+        changes=True,
+        largest=SMALL,
+        about=_about_names,
+    ),
+    Call("overview", "GET", "/v1/overview"),
+)
+"""All that have a route of their own and are answered at once."""
+
+ORDERED = frozenset(call.name for call in CALLS if call.ordered)
+BY_ROUTE = {(call.method, call.path): call for call in (*CALLS, WAIT)}
+
+
+def number(asked: Asked, key: str) -> float | None:
+    """A number of the query; None: it is not there. Raises `ServiceError`."""
+    text = asked.query.get(key)
+    if text is None:
+        return None
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found) or abs(found) > 1e15:
+        raise ServiceError(Failure.INVALID, f"{key} must be a number, not {text[:40]!r}")
+    return found
+
+
+def _limit(asked: Asked) -> int | None:
+    limit = number(asked, "limit")
+    if limit is None:
+        return None
+    if limit < 1 or limit != int(limit):
+        raise ServiceError(Failure.INVALID, "limit must be a positive number", "for example 100")
+    return int(limit)

@@ -1,0 +1,218 @@
+"""What users change: submit a job, try it, cancel, hold, release or abandon one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+
+from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.broker.events import AbandonJob, CancelJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.job import Job
+from metabroker.broker.rejected import Rejected
+from metabroker.runtime.cluster_accounts import wanted
+from metabroker.runtime.engine import Ask, AskToSubmit, Undecided
+from metabroker.runtime.executor import ClusterExecutor
+from metabroker.runtime.loop import Loop
+from metabroker.runtime.requests import spec_of
+from metabroker.store.rows import component_row, job_row
+from metabroker.submission.model import Caller, Submission
+
+from .authorization import Authorization
+from .job_paths import Candidate, Paths
+from .job_view import job_view
+from .preview import preview
+from .queries import ENDED_WORDS, Queries, unavailable
+
+log = logging.getLogger(__name__)
+
+
+class Changes:
+    """Changes of jobs. Each is answered once it is durable, with the job's object."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        queries: Queries,
+        executors: list[ClusterExecutor],
+        rules: Authorization,
+        clock: Callable[[], float],
+    ) -> None:
+        self._loop = loop
+        self._queries = queries
+        self._executors = executors
+        self._clock = clock
+        self._paths = Paths()
+        self.rules = rules
+
+    def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
+        """Queue a job. The same `request_id` gives the same job again."""
+        future: Future[Json] = Future()
+        self._loop.post(self._asked(caller, submission, self._answer(future)))
+        return future
+
+    def dry_run(self, caller: Caller, submission: Submission) -> Future[Json]:
+        """Where and when the job would run now, and why; nothing is queued (see `preview`)."""
+        asked = self._asked(caller, submission, lambda _job: None)
+        future: Future[Json] = Future()
+        try:
+            engine, now = self._loop.engine, self._clock()
+            future.set_result(self._loop.ask(lambda: preview(engine, asked, now)))
+        except Rejected as rejected:
+            future.set_exception(_refusal(rejected))
+        return future
+
+    def cancel(self, caller: Caller, job: int) -> Future[Json]:
+        """Cancel one job, whether it waits or runs."""
+        return self._change(caller, job, CancelJob(job, caller.user))
+
+    def hold(self, caller: Caller, job: int) -> Future[Json]:
+        """Hold one waiting job."""
+        return self._change(caller, job, HoldJob(job, caller.user))
+
+    def release(self, caller: Caller, job: int) -> Future[Json]:
+        """Release one held job to its queue's tail."""
+        return self._change(caller, job, ReleaseJob(job, caller.user))
+
+    def abandon(self, caller: Caller, job: int) -> Future[Json]:
+        """Write off what clusters hold of one job and cannot be brought to an end, also of one that
+        has ended. For administrators."""
+        self.available()
+        if not self.rules.administers(caller):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not abandon jobs: what is written off may still run",
+                "ask an administrator (`admins` in the configuration)",
+            )
+        self._queries.row(job)
+        future: Future[Json] = Future()
+        self._loop.post(Ask(AbandonJob(job, caller.user), job, self._answer(future)))
+        return future
+
+    def available(self) -> None:
+        """Raises `ServiceError` while nothing can be written."""
+        if self._loop.trouble is not None:
+            raise unavailable(self._loop.trouble)
+
+    def _asked(
+        self, caller: Caller, submission: Submission, answer: Callable[[int | Exception], None]
+    ) -> AskToSubmit:
+        self.available()
+        limit = self.rules.check(caller, submission)
+        self._check_native(submission)
+        accounts = self.rules.accounts(caller, submission)
+        self._check_paths(submission, accounts)
+        return AskToSubmit(
+            submission,
+            caller.user,
+            self.rules.home(caller),
+            limit,
+            spec_of(submission, accounts, self.rules.owner(caller, submission)),
+            answer,
+        )
+
+    def _check_native(self, submission: Submission) -> None:
+        executors = {executor.name: executor for executor in self._executors}
+        for name, options in submission.native.items():
+            executor = executors.get(name)
+            if executor is None:
+                raise ServiceError(
+                    Failure.INVALID,
+                    f"--native {name}: there is no cluster of that name",
+                    f"choose one of: {', '.join(executors)}",
+                )
+            wrong = executor.cluster.check_native(options) if options else None
+            if wrong is not None:
+                raise ServiceError(
+                    Failure.INVALID,
+                    f"--native {name}: {wrong}",
+                    "correct the option, or leave --native out for this cluster",
+                )
+
+    def _check_paths(self, submission: Submission, accounts: Mapping[str, str]) -> None:
+        """A folder or output that cannot be written is told now, and not by a node."""
+        places = [
+            Candidate(
+                executor.name,
+                executor.files_are_here,
+                executor.meets_in_jobs_folders,
+                accounts.get(executor.name),
+            )
+            for executor in self._executors
+            if executor.name in wanted(submission, [each.name for each in self._executors])
+        ]
+        wrong = self._paths.wrong(submission, places)
+        if wrong is not None:
+            raise ServiceError(
+                Failure.INVALID,
+                f"the job could not write its output: {wrong}",
+                "make the folder, or name others with -D and -o; jobs of your own account need "
+                "`run_as` in the configuration",
+            )
+
+    def _change(self, caller: Caller, number: int, event: Event) -> Future[Json]:
+        self.available()
+        row = self._queries.row(number)
+        if not self.rules.may_change(caller, row["user"]):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"job {number} belongs to {row['user']}",
+                f"only {row['user']} and administrators may change it",
+            )
+        if row["state"] in ENDED_WORDS:
+            raise ServiceError(
+                Failure.CONFLICT,
+                f"job {number} has ended ({row['state']})",
+                f"see: metabroker show {number}",
+            )
+        future: Future[Json] = Future()
+        self._loop.post(Ask(event, number, self._answer(future)))
+        return future
+
+    def _answer(self, future: Future[Json]) -> Callable[[int | Exception], None]:
+        """Called in the core's thread, once what was asked is durable (or refused)."""
+
+        def answer(outcome: int | Exception) -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            if isinstance(outcome, Rejected):
+                future.set_exception(_refusal(outcome))
+            elif isinstance(outcome, Undecided):
+                future.set_exception(_undecided(str(outcome)))
+            elif isinstance(outcome, Exception):
+                future.set_exception(unavailable(str(outcome)))
+            else:
+                complete(future, lambda: self._fresh_view(outcome))
+
+        return answer
+
+    def _fresh_view(self, number: int) -> Json:
+        job = self._loop.engine.broker.jobs.get(number)
+        return self._queries.job(number) if job is None else self._view_of(job)
+
+    def _view_of(self, job: Job) -> Json:
+        names = self._loop.engine.names
+        row = job_row(job, names)
+        row["components"] = [component_row(c, names) for c in job.components]
+        return job_view(row, self._queries.instance)
+
+
+def complete(future: Future[Json], view: Callable[[], Json]) -> None:
+    """Give it the answer, or what went wrong in making it: the core must not suffer for that."""
+    try:
+        future.set_result(view())
+    except ServiceError as error:
+        future.set_exception(error)
+    except Exception as error:
+        log.exception("an answer cannot be made")
+        future.set_exception(unavailable(f"what was done cannot be shown ({type(error).__name__})"))
+
+
+def _refusal(rejected: Rejected) -> ServiceError:
+    failure = Failure.NOT_FOUND if rejected.missing else Failure.CONFLICT
+    return ServiceError(failure, rejected.message, rejected.advice)
+
+
+def _undecided(why: str) -> ServiceError:
+    advice = "it may be done yet, as soon as that is over: look before you repeat it"
+    return ServiceError(Failure.UNDECIDED, why, advice)

@@ -1,0 +1,118 @@
+"""The daemon, its clusters and its queues at one moment: what `status` and the page show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import metabroker
+from metabroker.api.service import Json
+from metabroker.broker.states import JobState
+from metabroker.runtime.loop import Loop
+
+from . import orphans_view, overview
+from .authorization import Authorization
+from .cluster_view import cluster_views
+from .queries import ENDED_WORDS, Queries
+
+ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
+"""What a broker that shares its store with nobody says of its part."""
+
+
+class Present:
+    """What is there now. Answers come from the core's thread."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        queries: Queries,
+        rules: Authorization,
+        clock: Callable[[], float],
+        part: Mapping[str, Any] = ALONE,
+    ) -> None:
+        """`part`: what it says of its part among the brokers of its store."""
+        self._loop = loop
+        self._queries = queries
+        self._clock = clock
+        self._part = part
+        self._started = clock()
+        self.rules = rules
+
+    def clusters(self) -> list[Json]:
+        """Each cluster with its processors, health and the age of what is known of it."""
+        return self._loop.ask(lambda: cluster_views(self._loop.engine.broker, self._clock()))
+
+    def status(self) -> Json:
+        """The daemon itself: version, instance, policy, uptime, pending effects, queue lengths, and
+        its part among the brokers of its store: `"role"` ("leader" or "standby"), `"leader"` (the
+        name of the one that leads; null: none, or no other is possible) and `"term"`."""
+        return self._loop.ask(self._status)
+
+    def totals(self) -> Json:
+        """`overview` without its jobs: the store is not asked."""
+        now = self._clock()
+        return self._loop.ask(lambda: self._moment(now))
+
+    def overview(self) -> Json:
+        """All at one moment: the daemon, its clusters, and jobs as far as they can be looked at."""
+        now = self._clock()
+        broker = self._loop.engine.broker
+        chosen, found = self._loop.ask(lambda: (overview.choose(broker, now), self._moment(now)))
+        rows = self._queries.rows(chosen.jobs)
+        by_number = {row["id"]: row for row in rows if row["state"] not in ENDED_WORDS}
+        found["jobs"] = [
+            self._queries.view(by_number[number], chosen.waiting)
+            for number in chosen.jobs
+            if number in by_number
+        ]
+        return found
+
+    def _moment(self, now: float) -> Json:
+        broker = self._loop.engine.broker
+        return {
+            "time": now,
+            "status": self._status(),
+            "clusters": cluster_views(broker, now),
+            "reservations": overview.reservations(broker),
+            "jobs": [],
+        }
+
+    def _status(self) -> Json:
+        broker = self._loop.engine.broker
+        names = self._loop.engine.names
+        found = Counter((job.queue, job.state) for job in broker.jobs.values())
+        states: Counter[str] = Counter()
+        for (_queue, state), count in found.items():
+            states[state.value] += count
+        return {
+            **self._part,
+            "version": metabroker.__version__,
+            "instance": self._queries.instance,
+            "uptime_seconds": self._clock() - self._started,
+            "policy": self.rules.policy,
+            "offline": self.rules.offline,
+            "store": self._loop.trouble or "ok",
+            "jobs": dict(states),
+            "jobs_by_queue": [
+                {"queue": names.queue(queue) or "global", "state": state.value, "jobs": count}
+                for (queue, state), count in found.items()
+            ],
+            "queues": {
+                names.queue(queue) or "global": count
+                for queue, count in broker.scheduler.waiting().items()
+            },
+            "oldest_wait": self._oldest_wait(),
+            "owed_effects": broker.saga.debts,
+            "restored": orphans_view.restored_view(broker.settings.history.latest),
+            "leftovers": len(broker.saga.leftovers),
+        }
+
+    def _oldest_wait(self) -> dict[str, float]:
+        """For how long the oldest job of each queue waits (held ones not counted); 0: none does."""
+        broker, names, now = self._loop.engine.broker, self._loop.engine.names, self._clock()
+        oldest = dict.fromkeys(broker.scheduler.waiting(), now)
+        for job in broker.jobs.values():
+            if job.state is JobState.QUEUED:
+                oldest[job.queue] = min(oldest.get(job.queue, now), job.submit_time)
+        return {names.queue(queue) or "global": now - since for queue, since in oldest.items()}

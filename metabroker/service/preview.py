@@ -1,0 +1,50 @@
+"""Where and when a job would run now, and why: a dry run."""
+
+from __future__ import annotations
+
+from metabroker.api.service import Json
+from metabroker.runtime.engine import AskToSubmit, Engine
+
+from . import reasons
+
+
+def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
+    """To be asked in the core's thread.
+
+    Answers `{"dry_run": true, "starts_now": bool, "queue": str, "position": int, "components":
+    [{"index", "cluster", "processors", "held"}], "earliest_start": float | null, "reason": str}`.
+
+    Raises:
+        Rejected: it could never run.
+    """
+    broker, names = engine.broker, engine.names.names
+    new = engine.new_job(asked)
+    broker.check_shares(new)
+    queue = broker.queue_of(new)
+    idle, capacity = broker.ledger.available(now), broker.ledger.capacity(now)
+    start = broker.scheduler.preview(new.request, queue, idle, now, capacity)
+    position = broker.scheduler.waiting().get(queue, 0)
+    where = new.request.clusters if start is None else start[1]
+    shown = reasons.preview(broker, new, queue, now)
+    usage = broker.usage()
+    if broker.shares.beyond(new, queue, usage) is not None:
+        start, shown = None, reasons.held_back(broker, new, queue, usage)
+    return {
+        "dry_run": True,
+        "starts_now": start is not None,
+        "queue": names[queue] if queue < len(names) else "global",
+        "position": position,
+        "components": [
+            {
+                "index": index,
+                "cluster": None if where is None else names[where[index]],
+                "processors": processors,
+                "held": processors
+                if where is None
+                else broker.settings.clusters[where[index]].held(processors),
+            }
+            for index, processors in enumerate(new.request.sizes)
+        ],
+        "earliest_start": now if start is not None else None,
+        "reason": "it fits on the idle processors now" if start is not None else shown,
+    }

@@ -67,6 +67,8 @@ class Adoption(Endings):
         job.move(JobState.SUBMITTING)
         job.attempt = left.ref.attempt
         job.reason = ""
+        latest = self.leftovers.history.latest
+        job.uncertain = None if latest is None else latest.when
         job.components = [component]
         self.adopt(component)
         self.leftovers.forget(left)

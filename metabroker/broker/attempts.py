@@ -18,8 +18,9 @@ from .ledger import Ledger
 from .orphans import Orphans
 from .outbox import Outbox, Timers
 from .refusals import Refusals
+from .restored import History
 from .settings import Settings
-from .states import Cause, JobState, Phase, Step
+from .states import Cause, Phase, Step
 from .tokens import Ref
 
 _FIX = " (can its folder and its output, -D, -o and -e, be written on the cluster's nodes?)"
@@ -65,6 +66,7 @@ class Attempts:
         timers: Timers,
         queues: Queues,
         jobs: dict[int, Job],
+        history: History,
     ) -> None:
         self._settings = settings
         self._ledger = ledger
@@ -74,7 +76,7 @@ class Attempts:
         self._jobs = jobs
         self.live: list[dict[Ref, Component]] = [{} for _ in settings.clusters]
         self._where: dict[Ref, Component] = {}
-        self.leftovers = Orphans(settings)
+        self.leftovers = Orphans(settings, history)
 
     def adopt(self, component: Component) -> None:
         """Count the component's claim (a new one, or one that the store remembers)."""
@@ -96,22 +98,6 @@ class Attempts:
         if job is None or job.attempt != ref.attempt or component not in job.components:
             return component, None
         return component, job
-
-    def _irreversible(self, job: Job) -> bool:
-        """Whether the user's script may have started somewhere."""
-        if self._earlier(job):
-            return True
-        if job.single:
-            return any(
-                c.step not in (Step.NONE, Step.STAGE) or c.phase is not Phase.PLACED
-                for c in job.components
-            )
-        return job.state is JobState.RUNNING
-
-    def _earlier(self, job: Job) -> bool:
-        """Whether its attempt was begun before the store came back from a backup: nobody knows
-        how far it has come since."""
-        return any(self._settings.history.earlier(c.ref) for c in job.components)
 
     def _owe(self, component: Component, step: Step, now: float) -> None:
         component.step = step

@@ -45,6 +45,7 @@ from .queueing import choose_local
 from .refusals import Refusals
 from .rejected import Rejected
 from .resource_limits import HeldBack, Key, ResourceLimits, Usage, in_use, keys, refused, standing
+from .restored import NEVER, History
 from .saga import Saga
 from .settings import Settings
 from .sound import sound
@@ -57,7 +58,8 @@ _ANY = 10**9  # a cluster that was never seen may be of any size
 class Broker:
     """All jobs that have not ended, their queues, and what is known of the clusters."""
 
-    def __init__(self, settings: Settings, scheduler: Scheduler) -> None:
+    def __init__(self, settings: Settings, scheduler: Scheduler, history: History = NEVER) -> None:
+        """`history`: the returns of the store from backups, as far as there were any."""
         self.settings = settings
         self.scheduler = scheduler
         self.jobs: dict[int, Job] = {}
@@ -65,8 +67,8 @@ class Broker:
         self.timers = Timers(self._awaited)
         self.outbox = Outbox()
         self.refusals = Refusals(settings)
-        self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs)
-        self.next_job = settings.history.next_job
+        self.saga = Saga(settings, self.ledger, self.outbox, self.timers, self, self.jobs, history)
+        self.next_job = history.next_job
         self._next_seq = 1
         self.shares = HeldBack()
         self._standing: Counter[Key] | None = None  # how many wait, where it had to be counted

@@ -21,7 +21,7 @@ class Endings(Attempts):
 
     def abandon(self, job: Job, state: JobState, reason: str, now: float) -> bool:
         """A user wants the job out of its attempt. False: it may be running, so `finish` it."""
-        if self._irreversible(job):
+        if job.irreversible:
             return False
         self._undo(job, now)
         self._out.note(now, job, "rolled back", why=reason)
@@ -81,9 +81,7 @@ class Endings(Attempts):
                 del self._where[component.ref]
             elif component.step is not Step.CLEAN and component.phase is not Phase.GONE:
                 self._owe(component, Step.CLEAN, now)
-        job.components = []
-        job.deadline = None
-        job.goal = None
+        job.leave_attempt()
 
     def finish(self, job: Job, goal: Goal, now: float) -> None:
         """End an attempt that may be running: the job moves on when all of it is over."""
@@ -119,7 +117,7 @@ class Endings(Attempts):
             return
         what = str(error) if isinstance(error, Unsound) else f"an error in it ({_kind(error)})"
         job.reason = f"what was told of it could not be used: {what}; the broker's log says more"
-        job.components, job.goal, job.deadline = [], None, None
+        job.leave_attempt()
         job.state, job.end_time, job.exit_code = JobState.FAILED, now, None
         self._out.note(now, job, "failed", why=job.reason, exit_code=None)
         self._queues.ended(job)
@@ -134,7 +132,7 @@ class Endings(Attempts):
     def _settle(self, job: Job, now: float) -> None:
         """Has the attempt ended? One failed component ends the others."""
         parts = job.components
-        if job.state is not JobState.RUNNING and self._earlier(job):
+        if job.state is not JobState.RUNNING and job.uncertain is not None:
             began = next((c for c in parts if c.started or c.succeeded), None)
             if began is not None:
                 self._committed_before(job, began.start_time or now, now)
@@ -151,25 +149,17 @@ class Endings(Attempts):
     def _ends_others(self, job: Job) -> bool:
         """Whether a component has failed for certain. Of an attempt that was begun before the store
         came back from a backup, and of which nothing is known to have started, nothing is ended."""
-        if job.state is not JobState.RUNNING and self._earlier(job):
+        if job.state is not JobState.RUNNING and job.uncertain is not None:
             return False
-        return any(map(self._has_failed, job.components))
-
-    def _has_failed(self, component: Component) -> bool:
-        """Whether that is certain: what was begun before the store came back from a backup, and is
-        in its cluster no more, may have ended well in the lost time."""
-        failed = component.over and not component.succeeded
-        return failed and not self._lost_sight(component)
-
-    def _lost_sight(self, component: Component) -> bool:
-        missing = component.over and component.cause in (Cause.LOST, Cause.GAVE_UP)
-        return missing and self._settings.history.earlier(component.ref)
+        return any(_has_failed(job, c) for c in job.components)
 
     def _untold(self, job: Job) -> bool:
         """Whether nobody can tell what has become of the attempt: as far as is known its script
         never started, or none of its components has failed."""
         started = any(c.started for c in job.components)
-        return self._earlier(job) and not (started and any(map(self._has_failed, job.components)))
+        return job.uncertain is not None and not (
+            started and any(_has_failed(job, c) for c in job.components)
+        )
 
     def _committed_before(self, job: Job, start: float, now: float) -> None:
         """A script has started that no backup tells of: its attempt was committed, so all of it
@@ -257,18 +247,14 @@ class Endings(Attempts):
     ) -> None:
         """The job leaves its attempt; what is not clean yet stays behind as debts. `old_place`: it
         goes back there, and not to its queue's tail."""
-        restored = self._settings.history.latest
-        again = state in (JobState.QUEUED, JobState.HELD)
-        if restored is not None and again and self._earlier(job):
+        if job.uncertain is not None and state in (JobState.QUEUED, JobState.HELD):
             state = JobState.HELD
             job.start_time = None
             reason += (
-                f"; restored from the backup of {restored.when}, so it may have run to its end "
+                f"; restored from the backup of {job.uncertain}, so it may have run to its end "
                 "since, or been tried again: release or cancel it"
             )
-        job.components = []
-        job.goal = None
-        job.deadline = None
+        job.leave_attempt()
         job.reason = reason
         job.move(state)
         if state is JobState.QUEUED:
@@ -282,6 +268,14 @@ class Endings(Attempts):
             job.exit_code = exit_code
             self._out.note(now, job, state.value.lower(), why=reason, exit_code=exit_code)
             self._queues.ended(job)
+
+
+def _has_failed(job: Job, component: Component) -> bool:
+    """Whether that is certain: what was begun before the store came back from a backup, and is in
+    its cluster no more, may have ended well in the lost time."""
+    if not component.over or component.succeeded:
+        return False
+    return job.uncertain is None or component.cause not in (Cause.LOST, Cause.GAVE_UP)
 
 
 def _blamed_last(component: Component) -> int:

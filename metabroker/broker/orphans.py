@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from . import tokens
 from .observation import NativeJob, NativeState, Snapshot
+from .restored import History
 from .settings import Settings
 from .tokens import Ref
 
@@ -34,8 +35,9 @@ class Orphan:
 class Orphans:
     """Those of all clusters, as the last looks showed them."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, history: History) -> None:
         self._settings = settings
+        self.history = history
         self._found: list[dict[str, Orphan]] = [{} for _ in settings.clusters]
 
     def __iter__(self) -> Iterator[Orphan]:

@@ -34,7 +34,7 @@ class Reconciliation(Adoption):
                 continue
             if self._ledger.cleaned_lately(cluster, token, snapshot.taken_at):
                 continue
-            if ref not in self._where and self._settings.history.unknown(ref):
+            if ref not in self._where and self.leftovers.history.unknown(ref):
                 lost.append(token)
             else:
                 spare = ref in self._where  # what is owed to it comes first
@@ -92,7 +92,7 @@ class Reconciliation(Adoption):
             self._owe(component, Step.CLEAN, now)
             return
         self._note(now, job, component, "not in its cluster", why=component.detail)
-        if self._irreversible(job):
+        if job.irreversible:
             self._owe(component, Step.CLEAN, now)
         else:
             detail = component.detail
@@ -105,7 +105,7 @@ class Reconciliation(Adoption):
         job = self._jobs.get(component.ref.job)
         if snapshot.taken_at < component.asked_at or job is None or job.single:
             return
-        if component not in job.components or self._irreversible(job):
+        if component not in job.components or job.irreversible:
             return
         why = "its reservation has lost nodes that it was given"
         component.cause, component.detail = Cause.NODE, why

@@ -114,7 +114,7 @@ class Saga(Staging):
     def _proceed(self, job: Job, now: float) -> None:
         """Take the attempt's next step if all of its components are ready for it."""
         parts = job.components
-        if self._earlier(job):
+        if job.uncertain is not None:
             return
         if job.state is JobState.RESERVING:
             if all(c.reservation for c in parts if c.reserves):
@@ -311,7 +311,7 @@ class Saga(Staging):
         if job is None:
             return
         self._note(now, job, component, "started", hosts=component.hosts)
-        if job.state is not JobState.RUNNING and self._earlier(job):
+        if job.state is not JobState.RUNNING and job.uncertain is not None:
             self._committed_before(job, start, now)
         elif job.single and job.state is JobState.SUBMITTING:
             job.move(JobState.RUNNING)
@@ -353,7 +353,7 @@ class Saga(Staging):
             return
         component.cause = Cause.GAVE_UP
         self._note(now, job, component, "gave up")
-        if self._irreversible(job):
+        if job.irreversible:
             self._owe(component, Step.CLEAN, now)
         else:
             self._roll_back(job, now, self._blame(component, "gave up waiting at the barrier"))
@@ -387,7 +387,7 @@ class Saga(Staging):
             if job.goal is None:
                 self._out.note(now, job, "over its time limit")
                 self.finish(job, Goal.TIMEOUT, now)
-        elif self._irreversible(job):
+        elif job.irreversible:
             self._out.note(now, job, "not submitted in time")
             self.finish(job, Goal.FAIL, now)
         elif job.state in _UNCOMMITTED:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .restored import NEVER, History
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
@@ -26,13 +24,11 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now; `history`:
-    what was before, where that is not known whole."""
+    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now."""
 
     instance: str
     clusters: tuple[ClusterSettings, ...]
     term: int = 0
-    history: History = NEVER
     submission_retries: int = 3  # failed submissions after which a job is given up (DCS 3.2)
     completion_retries: int = 0  # failed runs after which it is still tried again (DCS 3.5)
     stage_timeout: float = 3600.0  # for a job's files to be sent, and for its results to be back

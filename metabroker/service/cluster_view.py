@@ -76,7 +76,7 @@ def _strays(broker: Broker, snapshot: Snapshot) -> int:
     instance = broker.settings.instance
     shown = {t for t, job in snapshot.jobs.items() if job.state is not NativeState.ENDED}
     refs = [tokens.parse(instance, token) for token in shown | snapshot.reservations.keys()]
-    unknown = broker.settings.history.unknown
+    unknown = broker.saga.leftovers.history.unknown
     return sum(
         1
         for ref in refs

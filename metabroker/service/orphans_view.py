@@ -16,7 +16,7 @@ Json = dict[str, Any]
 def view(broker: Broker) -> Json:
     """All that the last looks showed. To be asked in the core's thread."""
     return {
-        "restored": restored_view(broker.settings.history.latest),
+        "restored": restored_view(broker.saga.leftovers.history.latest),
         "leftovers": [_view(broker, left) for left in broker.saga.leftovers],
     }
 

@@ -346,7 +346,7 @@ class DaemonService(Queries):
             },
             "oldest_wait": self._oldest_wait(),
             "owed_effects": broker.saga.debts,
-            "restored": orphans_view.restored_view(broker.settings.history.latest),
+            "restored": orphans_view.restored_view(broker.saga.leftovers.history.latest),
             "leftovers": len(broker.saga.leftovers),
         }
 

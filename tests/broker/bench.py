@@ -65,13 +65,13 @@ class Bench:
         self.policy = policy
         self.aging = aging
         self.shares = shares or ResourceLimits()
+        self._restored: list[Restored] = []
         self.now = START
         self.names = ClusterNames(list(clusters))
         self.store = Store("sqlite://", migrate=False)
         self.broker = self._new()
         self.states: dict[int, str] = {}
         self.changes: set[tuple[str, str]] = set()
-        self._restored: list[Restored] = []
 
     def close(self) -> None:
         """Let go of the store."""
@@ -80,7 +80,7 @@ class Bench:
     def _new(self) -> Broker:
         clusters = len(self.settings.clusters)
         scheduler = make(self.policy, clusters, aging=self.aging, rng=random.Random(1))
-        broker = Broker(self.settings, scheduler)
+        broker = Broker(self.settings, scheduler, History(self._restored))
         broker.limit(self.shares)
         return broker
 
@@ -154,9 +154,8 @@ class Bench:
         restored = Restored(self.now, self.now, "then", term, **numbers, attempts=attempts)
         ready = Ready(*settle(found.jobs, found.components, restored, release=release), [])
         self.store.commit(Transaction(ready), self.names)
-        history = History((*self._restored, restored))
         self._restored.append(restored)
-        self.settings = replace(self.settings, term=term, history=history)
+        self.settings = replace(self.settings, term=term)
         self.states = {job.id: job.state.value for job in found.jobs}
         return self.restart()
 

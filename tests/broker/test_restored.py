@@ -87,7 +87,7 @@ class Watched(Bench):
     """Whatever is done, nothing of before the return is begun again, nor ended without a word."""
 
     def settle(self) -> Ready:
-        before = self.broker.settings.history
+        before = self.broker.saga.leftovers.history
         earlier = {c.ref for live in self.broker.saga.live for c in live.values()}
         ready = super().settle()
         for effect in ready.effects:

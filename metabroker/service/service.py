@@ -200,7 +200,7 @@ class DaemonService(Queries):
         return answer
 
     def _fresh_view(self, number: int) -> Json:
-        job = self._loop.engine.broker.jobs.get(number)
+        job = self._loop.engine.broker.view.jobs.get(number)
         return self.job(number) if job is None else self._view_of(job)
 
     def _view_of(self, job: Job) -> Json:
@@ -211,18 +211,17 @@ class DaemonService(Queries):
 
     def _preview(self, asked: AskToSubmit) -> Json:
         engine, now = self._loop.engine, self._clock()
-        broker, names = engine.broker, engine.names.names
+        view, names = engine.broker.view, engine.names.names
         new = engine.new_job(asked)
-        broker.check_shares(new)
-        queue = broker.queue_of(new)
-        idle, capacity = broker.ledger.available(now), broker.ledger.capacity(now)
-        start = broker.scheduler.preview(new.request, queue, idle, now, capacity)
-        position = broker.scheduler.waiting().get(queue, 0)
-        where = new.request.clusters if start is None else start[1]
-        shown = reasons.preview(broker, new, queue, now)
-        usage = broker.usage()
-        if broker.shares.beyond(new, queue, usage) is not None:
-            start, shown = None, reasons.held_back(broker, new, queue, usage)
+        engine.broker.check_limits(new)
+        queue = view.queue_of(new)
+        start = view.at(now).start(new.request, queue)
+        position = view.queue_lengths().get(queue, 0)
+        where = new.request.clusters if start is None else start
+        shown = reasons.preview(view, new, queue, now)
+        usage = view.usage()
+        if view.beyond(new, queue, usage) is not None:
+            start, shown = None, reasons.held_back(view, new, queue, usage)
         return {
             "dry_run": True,
             "starts_now": start is not None,
@@ -235,7 +234,7 @@ class DaemonService(Queries):
                     "processors": processors,
                     "held": processors
                     if where is None
-                    else broker.settings.clusters[where[index]].held(processors),
+                    else view.settings.clusters[where[index]].held(processors),
                 }
                 for index, processors in enumerate(new.request.sizes)
             ],
@@ -270,7 +269,7 @@ class DaemonService(Queries):
 
     def clusters(self) -> list[Json]:
         """Each cluster as the core sees it."""
-        return self._loop.ask(lambda: cluster_views(self._loop.engine.broker, self._clock()))
+        return self._loop.ask(lambda: cluster_views(self._loop.engine.broker.view, self._clock()))
 
     def status(self) -> Json:
         """The daemon itself."""
@@ -299,8 +298,8 @@ class DaemonService(Queries):
     def overview(self) -> Json:
         """All at one moment: the daemon, its clusters, and jobs as far as they can be looked at."""
         now = self._clock()
-        broker = self._loop.engine.broker
-        chosen, found = self._loop.ask(lambda: (overview.choose(broker, now), self._moment(now)))
+        view = self._loop.engine.broker.view
+        chosen, found = self._loop.ask(lambda: (overview.choose(view, now), self._moment(now)))
         rows = self.reading(lambda: self._store.jobs.rows(ids=chosen.jobs))
         by_number = {row["id"]: row for row in rows if row["state"] not in ENDED_WORDS}
         found["jobs"] = [
@@ -311,19 +310,19 @@ class DaemonService(Queries):
         return found
 
     def _moment(self, now: float) -> Json:
-        broker = self._loop.engine.broker
+        view = self._loop.engine.broker.view
         return {
             "time": now,
             "status": self._status(),
-            "clusters": cluster_views(broker, now),
-            "reservations": overview.reservations(broker),
+            "clusters": cluster_views(view, now),
+            "reservations": overview.reservations(view),
             "jobs": [],
         }
 
     def _status(self) -> Json:
-        broker = self._loop.engine.broker
+        view = self._loop.engine.broker.view
         names = self._loop.engine.names
-        found = Counter((job.queue, job.state) for job in broker.jobs.values())
+        found = Counter((job.queue, job.state) for job in view.jobs.values())
         states: Counter[str] = Counter()
         for (_queue, state), count in found.items():
             states[state.value] += count
@@ -342,19 +341,19 @@ class DaemonService(Queries):
             ],
             "queues": {
                 names.queue(queue) or "global": count
-                for queue, count in broker.scheduler.waiting().items()
+                for queue, count in view.queue_lengths().items()
             },
             "oldest_wait": self._oldest_wait(),
-            "owed_effects": broker.saga.debts,
-            "restored": orphans_view.restored_view(broker.saga.leftovers.history.latest),
-            "leftovers": len(broker.saga.leftovers),
+            "owed_effects": view.pending_steps,
+            "restored": orphans_view.restored_view(view.history.latest),
+            "leftovers": len(view.unclaimed),
         }
 
     def _oldest_wait(self) -> dict[str, float]:
         """For how long the oldest job of each queue waits (held ones not counted); 0: none does."""
-        broker, names, now = self._loop.engine.broker, self._loop.engine.names, self._clock()
-        oldest = dict.fromkeys(broker.scheduler.waiting(), now)
-        for job in broker.jobs.values():
+        view, names, now = self._loop.engine.broker.view, self._loop.engine.names, self._clock()
+        oldest = dict.fromkeys(view.queue_lengths(), now)
+        for job in view.jobs.values():
             if job.state is JobState.QUEUED:
                 oldest[job.queue] = min(oldest.get(job.queue, now), job.submit_time)
         return {names.queue(queue) or "global": now - since for queue, since in oldest.items()}
@@ -380,8 +379,8 @@ class DaemonService(Queries):
         return self._places_of(wanted) if wanted else {}
 
     def _places_of(self, wanted: Container[int] | None) -> Places:
-        broker = self._loop.engine.broker
-        return self._loop.ask(lambda: reasons.waiting(broker, self._clock(), only=wanted))
+        view = self._loop.engine.broker.view
+        return self._loop.ask(lambda: reasons.waiting(view, self._clock(), only=wanted))
 
     def _available(self) -> None:
         if self._loop.trouble is not None:

@@ -1,0 +1,3 @@
+from .saga import Saga
+
+__all__ = ["Saga"]

@@ -54,7 +54,7 @@ _ORDER: Mapping[Phase, int] = {phase: rank for rank, phase in enumerate(Phase)}
 
 @dataclass(slots=True, eq=False)
 class Component:
-    """One component of one attempt: what it claims, how far it is, and what is owed to it.
+    """One component of one attempt: what it claims, how far it is, and which step is pending.
 
     It counts as `processors` held in its cluster from placement until it is GONE.
     """

@@ -1,8 +1,8 @@
 """Which processors the broker could really get, cluster by cluster.
 
-What others hold is known from the last look; what the broker itself holds is known from its own
+What others hold is known from the last poll; what the broker itself holds is known from its own
 claims, which count from placement until the cluster was seen clean. So a claim is never counted
-twice and never missed, whichever of the look and the claim came first. A cluster that does not
+twice and never missed, whichever of the poll and the claim came first. A cluster that does not
 answer, or did not lately, has no idle processors: unknown is not idle.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from .observation import Snapshot
 from .settings import Settings
 
-# Of a token that was cleaned: how long a look that began before may still show it, in seconds.
+# Of a token that was cleaned: how long a poll that began before may still show it, in seconds.
 _REMEMBER_CLEANED = 600.0
 
 
@@ -33,14 +33,14 @@ class LedgerEntry:
     backoff_until: float = 0.0
     backoff_detail: str = ""  # what it said
     refusals: int = 0
-    unverified_since: float | None = None  # a step failed for want of an answer: look again first
+    unverified_since: float | None = None  # a step failed for want of an answer: poll again first
     cleaned: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Avoided:
     """So many processors at most are asked of a cluster at a time, until then (None: until the next
-    look), and why."""
+    poll), and why."""
 
     most: int
     until: float | None
@@ -48,7 +48,7 @@ class Avoided:
 
 
 class Ledger:
-    """Claims and looks of all clusters."""
+    """Claims and polls of all clusters."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -67,14 +67,14 @@ class Ledger:
         entry.cleaned[token] = now
 
     def cleaned_lately(self, cluster: int, token: str, taken_at: float) -> bool:
-        """Whether a look begun at `taken_at` may still show `token` though it is over."""
+        """Whether a poll begun at `taken_at` may still show `token` though it is over."""
         since = taken_at - self._settings.completing_grace
         return self.entries[cluster].cleaned.get(token, float("-inf")) >= since
 
     # --- polls --------------------------------------------------------------------------------
 
     def observe(self, cluster: int, snapshot: Snapshot, claim: Callable[[str], int]) -> bool:
-        """Take over a look; `claim` tells the processors of a token's live claim, or 0. True if
+        """Take over a poll; `claim` tells the processors of a token's live claim, or 0. True if
         more may be idle than before.
 
         What a job of ours holds beyond its claim (whole nodes, say) is as little to be had as
@@ -137,7 +137,7 @@ class Ledger:
         entry.refusals = 0
 
     def mark_unverified(self, cluster: int, now: float) -> None:
-        """A step got no answer: what is idle there is not known until the next look."""
+        """A step got no answer: what is idle there is not known until the next poll."""
         self.entries[cluster].unverified_since = now
 
     # --- answers ------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ class Settings:
     barrier_timeout: float = 120.0
     overtime_grace: float = 30.0  # over its time limit, before the broker ends a job itself
     missing_grace: float = 5.0  # not shown by its cluster, before a job counts as lost
-    visible_after: float = 2.0  # a look begun sooner after a submission proves nothing
+    visible_after: float = 2.0  # a poll begun sooner after a submission proves nothing
     completing_grace: float = 5.0  # a job whose script has ended may be shown for so long
     stale_after: float = 30.0  # older knowledge of a cluster is none
     move_after: float = 60.0  # a cluster gone for so long loses what waits for it by chance

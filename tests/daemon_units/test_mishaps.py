@@ -178,6 +178,17 @@ def test_a_former_attempts_bad_answer_does_not_fail_the_present_one(core: Core) 
     assert 1 in core.engine.broker.view.jobs and [m.job for m in core.mishaps] == [1]
 
 
+def test_a_former_attempts_bad_answer_leaves_its_job_in_its_queue(core: Core) -> None:
+    core.engine.process([ask(Answers().to("c"))], NOW)
+    for attempt in (1, 2):
+        core.tell(Refused(Ref(3, attempt, 0), Step.SUBMIT, Cause.BUSY, "full"))
+    view = core.engine.broker.view
+    (queue,) = view.queues
+    assert list(view.queued(queue)) == [3] and view.jobs[3].attempt == 2
+    core.tell(Cleaned(Ref(3, 1, 0), exit_code=10**23))
+    assert list(view.queued(queue)) == [3] and [m.job for m in core.mishaps] == [3]
+
+
 def test_a_look_that_cannot_be_handled_is_as_if_the_cluster_were_silent(core: Core) -> None:
     seen = looked(0, NOW + 5)
     broken = Observed(0, replace(seen.snapshot, busy="all"))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from metabroker.broker.effects import (
     CleanStray,
     Effect,
     Fetch,
-    Owed,
+    PendingEffect,
     Stage,
     Unwatch,
     Watch,
@@ -80,7 +80,7 @@ class Life:
             for c in world.clusters
         ]
         self._inbox: list[Item] = []
-        self._lines: dict[Ref, deque[Owed]] = {}
+        self._lines: dict[Ref, deque[PendingEffect]] = {}
         self._strays: set[str] = set()
         self._watched: dict[Ref, tuple[int, ComponentRecord]] = {}
         self._flushing = False

@@ -43,12 +43,14 @@ test: setup ## all tests, the real Slurm clusters included, by WORKERS=2 process
 test-releases: setup ## the contract on each release of Slurm by itself (`test`: one cluster of each)
 	METABROKER_TEST_RELEASES=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/contract
 
-check: setup ## style, types, import contracts, purity of the core
+check: setup ## style, types, import contracts, purity of the core, sizes of files and classes
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/purity.py metabroker/policy metabroker/broker
+	$(BIN)/python tools/house.py metabroker
+	$(BIN)/python tools/house.py --lines tests benchmarks tools
 
 storm: setup ## SEEDS=1000 worlds full of faults, on all cores
 	$(BIN)/python -m tests.world.storm --first $(FIRST) --seeds $(SEEDS)

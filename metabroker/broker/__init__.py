@@ -2,4 +2,14 @@
 
 Events go in, effects come out. Nothing here reads a clock, does I/O or draws a random number;
 the daemon, the simulator and the tests are drivers of the same code.
+
+Its parts share one `BrokerState` (jobs, ledger, timers, outbox) and call one way:
+
+    core              what a driver calls: handle, schedule, take, restore
+    view              what others may read
+    requests          what users ask          scheduling    the policy's passes
+    saga              attempts, from placement until nothing is left
+    lost_clusters     whose jobs move on      queues        where jobs wait
+    ledger            what is idle            refusals, resource_limits   who must wait
+    job, states, tokens, events, effects, observation       the words that all of them use
 """

@@ -1,6 +1,6 @@
 """From what a user wrote to a request that can run, or a refusal that says what could.
 
-A request that can never run is refused at once (contract C2): by the configured limits, and by
+A request that can never run is refused at once: by the configured limits, and by
 the sizes of the clusters, as far as they are known. A flexible request is split here.
 """
 

@@ -1,6 +1,6 @@
 """What the broker wants done. A driver carries effects out and answers with events.
 
-`Stage`, `Reserve`, `Submit`, `Arm`, `Open`, `Clean`, `Fetch` and `Discard` are owed: the
+`Stage`, `Reserve`, `Submit`, `Arm`, `Open`, `Clean`, `Fetch` and `Discard` are pending steps: the
 component's row in the store says so before they are carried out, and a driver must always answer
 them (with `Unsure` if it cannot tell). For one component they are carried out one at a time, in
 the order in which they were made.
@@ -102,8 +102,8 @@ class Discard:
 
 @dataclass(frozen=True, slots=True)
 class CleanStray:
-    """A cluster shows something of ours that nobody needs: remove it. Not owed; seen again if
-    it fails, since the next look shows it again. `spare_gate`: but not its gate, where there are
+    """A cluster shows something of ours that nobody needs: remove it. No step is pending for
+    it; if it fails, the next poll shows it again. `spare_gate`: but not its gate, where there are
     results in it that are still to be brought back."""
 
     cluster: int
@@ -121,7 +121,7 @@ class Unclaimed:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Look at the component's own records from now on."""
+    """Read the component's own records from now on."""
 
     ref: Ref
     cluster: int
@@ -129,11 +129,11 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Unwatch:
-    """No need to look any more."""
+    """The component's own records need not be read any more."""
 
     ref: Ref
     cluster: int
 
 
-Owed = Stage | Reserve | Submit | Arm | Open | Clean | Fetch | Discard
-Effect = Owed | CleanStray | Unclaimed | Watch | Unwatch
+PendingEffect = Stage | Reserve | Submit | Arm | Open | Clean | Fetch | Discard
+Effect = PendingEffect | CleanStray | Unclaimed | Watch | Unwatch

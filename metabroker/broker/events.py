@@ -208,7 +208,7 @@ class GaveUp:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A look at a cluster succeeded."""
+    """A poll of a cluster succeeded."""
 
     cluster: int
     snapshot: Snapshot
@@ -216,7 +216,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class ClusterUnreachable:
-    """A look at a cluster failed: nothing is known of it from now on."""
+    """A poll of a cluster failed: nothing is known of it from now on."""
 
     cluster: int
     detail: str

@@ -54,7 +54,7 @@ _ORDER: Mapping[Phase, int] = {phase: rank for rank, phase in enumerate(Phase)}
 
 @dataclass(slots=True, eq=False)
 class Component:
-    """One component of one attempt: what it claims, how far it is, and what is owed to it.
+    """One component of one attempt: what it claims, how far it is, and which step is pending.
 
     It counts as `processors` held in its cluster from placement until it is GONE.
     """
@@ -130,12 +130,34 @@ class Job:
     stages_in: bool = False
     stages_out: bool = False
     excluded: frozenset[int] = frozenset()  # clusters that will never accept it
+    uncertain: str | None = None
+    """The backup (its time, in words) in which the present attempt stood when the store came back
+    from it: nobody knows how far the attempt has come since. None: that is known."""
     components: list[Component] = field(default_factory=list)
 
     @property
     def single(self) -> bool:
         """Whether it has one component: no reservation and no barrier."""
         return len(self.request.sizes) == 1
+
+    @property
+    def irreversible(self) -> bool:
+        """Whether the user's script may have started somewhere in the present attempt."""
+        if self.uncertain is not None:
+            return True
+        if self.single:
+            return any(
+                c.step not in (Step.NONE, Step.STAGE) or c.phase is not Phase.PLACED
+                for c in self.components
+            )
+        return self.state is JobState.RUNNING
+
+    def leave_attempt(self) -> None:
+        """Be in no attempt; what clusters still hold of the present one is kept apart."""
+        self.components = []
+        self.goal = None
+        self.deadline = None
+        self.uncertain = None
 
     def move(self, state: JobState) -> None:
         """Go to `state`.

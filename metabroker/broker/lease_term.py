@@ -1,8 +1,25 @@
 """What the holder of a lease may count on, by its own clock, where several brokers share a store.
 
-The lease runs in the database, by the database's clock. Its holder reads a clock of its own before
-it asks for more, so what it is then granted begins later than it believes, and it gives up a part
-of that besides: it stops acting before anybody else can begin, even if its clock goes too slow.
+The database grants a lease for so many seconds by *its* clock; the holder must know by *its own*
+until when nobody else can begin to lead. The two are never compared. Let the holder read its clock
+at `asked_at` and then ask. The database grants at some moment g after that, and lets nobody else in
+before g + seconds. The holder counts from `asked_at`, which is before g, and only for a part of the
+seconds:
+
+    holder      asked_at ------------- sure ------------> sure_until
+    database              g --------------- seconds ---------------> others may lead
+
+So however long the question or the answer took, the holder stops first, as long as its clock runs
+at least at 75 % of the speed of the database's (`_SURE`). A clock that is merely wrong does no
+harm.
+A renewal counts from its own question in the same way, and a late answer to an early one never
+shortens what is sure already (`max`).
+
+The holder's clock must go on while its process is stopped or its host is suspended: whoever wakes
+up must find the lease over. Two more fences do not rely on clocks at all: every transaction names
+its term, and the database refuses a former one; and each attempt's tokens carry the term in which
+it was begun. So a command of a former leader that a cluster carries out too late makes something
+that no attempt of the present leader is ever taken for.
 """
 
 from __future__ import annotations
@@ -15,8 +32,8 @@ _RENEWALS = 4  # in one lease
 
 @dataclass(slots=True)
 class LeaseTerm:
-    """A lease of `seconds`, held in a term. Times by one clock, that of the holder's host, which
-    must go on while the process is stopped or the host is suspended."""
+    """A lease of `seconds`, held in a term. `sure_until` and all times given are seconds by one
+    monotonic clock of the holder's host."""
 
     term: int
     seconds: float
@@ -37,6 +54,6 @@ class LeaseTerm:
 
 
 def pause(seconds: float) -> float:
-    """How long to wait between two questions to the database, for a lease of so many seconds: who
-    leads asks for more, and who stands by asks for the lead."""
+    """Seconds between two questions to the database, for a lease of so many seconds: the leader
+    asks for more, and those who stand by ask for the lead."""
     return seconds / _RENEWALS

@@ -1,8 +1,8 @@
 """Which processors the broker could really get, cluster by cluster.
 
-What others hold is known from the last look; what the broker itself holds is known from its own
+What others hold is known from the last poll; what the broker itself holds is known from its own
 claims, which count from placement until the cluster was seen clean. So a claim is never counted
-twice and never missed, whichever of the look and the claim came first. A cluster that does not
+twice and never missed, whichever of the poll and the claim came first. A cluster that does not
 answer, or did not lately, has no idle processors: unknown is not idle.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from .observation import Snapshot
 from .settings import Settings
 
-# Of a token that was cleaned: how long a look that began before may still show it, in seconds.
+# Of a token that was cleaned: how long a poll that began before may still show it, in seconds.
 _REMEMBER_CLEANED = 600.0
 
 
@@ -29,18 +29,18 @@ class LedgerEntry:
     snapshot: Snapshot | None = None
     reachable: bool = False
     detail: str = "not looked at yet"
-    cap: int | None = None  # fewer than were refused, until `cap_until`
-    cap_until: float = 0.0
-    cap_detail: str = ""  # what it said
+    backoff_limit: int | None = None  # fewer than were refused, until `backoff_until`
+    backoff_until: float = 0.0
+    backoff_detail: str = ""  # what it said
     refusals: int = 0
-    suspect_since: float | None = None  # a step failed for want of an answer: look again first
+    unverified_since: float | None = None  # a step failed for want of an answer: poll again first
     cleaned: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Avoided:
     """So many processors at most are asked of a cluster at a time, until then (None: until the next
-    look), and why."""
+    poll), and why."""
 
     most: int
     until: float | None
@@ -48,69 +48,69 @@ class Avoided:
 
 
 class Ledger:
-    """Claims and looks of all clusters."""
+    """Claims and polls of all clusters."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.accounts = [LedgerEntry(processors=c.processors) for c in settings.clusters]
+        self.entries = [LedgerEntry(processors=c.processors) for c in settings.clusters]
 
     # --- claims -------------------------------------------------------------------------------
 
     def claim(self, cluster: int, processors: int) -> None:
         """Count processors as held by the broker."""
-        self.accounts[cluster].claimed += processors
+        self.entries[cluster].claimed += processors
 
     def free(self, cluster: int, processors: int, token: str, now: float) -> None:
         """The cluster was seen clean of `token`: its processors are not held any more."""
-        account = self.accounts[cluster]
-        account.claimed -= processors
-        account.cleaned[token] = now
+        entry = self.entries[cluster]
+        entry.claimed -= processors
+        entry.cleaned[token] = now
 
     def cleaned_lately(self, cluster: int, token: str, taken_at: float) -> bool:
-        """Whether a look begun at `taken_at` may still show `token` though it is over."""
+        """Whether a poll begun at `taken_at` may still show `token` though it is over."""
         since = taken_at - self._settings.completing_grace
-        return self.accounts[cluster].cleaned.get(token, float("-inf")) >= since
+        return self.entries[cluster].cleaned.get(token, float("-inf")) >= since
 
-    # --- looks --------------------------------------------------------------------------------
+    # --- polls --------------------------------------------------------------------------------
 
     def observe(self, cluster: int, snapshot: Snapshot, claim: Callable[[str], int]) -> bool:
-        """Take over a look; `claim` tells the processors of a token's live claim, or 0. True if
+        """Take over a poll; `claim` tells the processors of a token's live claim, or 0. True if
         more may be idle than before.
 
         What a job of ours holds beyond its claim (whole nodes, say) is as little to be had as
         what others hold.
         """
-        account = self.accounts[cluster]
-        before = self._idle_by_last_look(account, snapshot.taken_at)
+        entry = self.entries[cluster]
+        before = self._idle_by_last_poll(entry, snapshot.taken_at)
         counted = sum(
             n if self.cleaned_lately(cluster, token, snapshot.taken_at) else min(n, claim(token))
             for token, n in snapshot.ours.items()
         )
-        account.snapshot = snapshot
-        account.processors = snapshot.processors
-        account.usable = snapshot.usable
-        account.others = max(0, snapshot.busy - counted)
-        account.reachable = True
-        account.detail = ""
-        if account.suspect_since is not None and snapshot.taken_at >= account.suspect_since:
-            account.suspect_since = None
+        entry.snapshot = snapshot
+        entry.processors = snapshot.processors
+        entry.usable = snapshot.usable
+        entry.others = max(0, snapshot.busy - counted)
+        entry.reachable = True
+        entry.detail = ""
+        if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:
+            entry.unverified_since = None
         horizon = snapshot.taken_at - _REMEMBER_CLEANED
-        if account.cleaned and min(account.cleaned.values()) < horizon:
-            account.cleaned = {t: at for t, at in account.cleaned.items() if at >= horizon}
-        return account.usable - account.others > before
+        if entry.cleaned and min(entry.cleaned.values()) < horizon:
+            entry.cleaned = {t: at for t, at in entry.cleaned.items() if at >= horizon}
+        return entry.usable - entry.others > before
 
-    def _idle_by_last_look(self, account: LedgerEntry, now: float) -> int:
-        last = account.snapshot
-        if last is None or not account.reachable or account.suspect_since is not None:
+    def _idle_by_last_poll(self, entry: LedgerEntry, now: float) -> int:
+        last = entry.snapshot
+        if last is None or not entry.reachable or entry.unverified_since is not None:
             return 0
         stale = now - last.taken_at > self._settings.stale_after
-        return 0 if stale else account.usable - account.others
+        return 0 if stale else entry.usable - entry.others
 
     def lose(self, cluster: int, detail: str) -> None:
         """The cluster does not answer: nothing is known of it."""
-        account = self.accounts[cluster]
-        account.reachable = False
-        account.detail = detail
+        entry = self.entries[cluster]
+        entry.reachable = False
+        entry.detail = detail
 
     # --- refusals -----------------------------------------------------------------------------
 
@@ -120,51 +120,51 @@ class Ledger:
         The pause doubles with each refusal that comes after the last pause. What comes within one
         was mostly asked before it: all components of a moment may be refused for one reason.
         """
-        account = self.accounts[cluster]
-        cap = processors - 1
-        if account.cap is None or account.cap_until <= now:
-            account.refusals += 1
-            account.cap = cap
+        entry = self.entries[cluster]
+        limit = processors - 1
+        if entry.backoff_limit is None or entry.backoff_until <= now:
+            entry.refusals += 1
+            entry.backoff_limit = limit
         else:
-            account.cap = min(cap, account.cap)
-        account.cap_detail = detail
-        account.cap_until = now + self._settings.refusal_delay(account.refusals)
-        return account.cap_until
+            entry.backoff_limit = min(limit, entry.backoff_limit)
+        entry.backoff_detail = detail
+        entry.backoff_until = now + self._settings.refusal_delay(entry.refusals)
+        return entry.backoff_until
 
     def accepted(self, cluster: int) -> None:
         """The cluster gave what was asked of it."""
-        account = self.accounts[cluster]
-        account.refusals = 0
+        entry = self.entries[cluster]
+        entry.refusals = 0
 
-    def suspect(self, cluster: int, now: float) -> None:
-        """A step got no answer: what is idle there is not known until the next look."""
-        self.accounts[cluster].suspect_since = now
+    def mark_unverified(self, cluster: int, now: float) -> None:
+        """A step got no answer: what is idle there is not known until the next poll."""
+        self.entries[cluster].unverified_since = now
 
     # --- answers ------------------------------------------------------------------------------
 
     def known(self, cluster: int, now: float) -> bool:
         """Whether the cluster answers and what is known of it is fresh."""
-        account = self.accounts[cluster]
+        entry = self.entries[cluster]
         return (
-            account.reachable
-            and account.snapshot is not None
-            and now - account.snapshot.taken_at <= self._settings.stale_after
+            entry.reachable
+            and entry.snapshot is not None
+            and now - entry.snapshot.taken_at <= self._settings.stale_after
         )
 
     def available(self, now: float) -> list[int]:
         """Processors that the broker could get now, for each cluster."""
-        return [self._available(cluster, now) for cluster in range(len(self.accounts))]
+        return [self._available(cluster, now) for cluster in range(len(self.entries))]
 
     def _available(self, cluster: int, now: float) -> int:
-        account = self.accounts[cluster]
-        if not self.known(cluster, now) or account.suspect_since is not None:
+        entry = self.entries[cluster]
+        if not self.known(cluster, now) or entry.unverified_since is not None:
             return 0
-        idle = account.usable - account.others - account.claimed
-        if account.cap is not None:
-            if account.cap_until > now:
-                idle = min(idle, account.cap)
+        idle = entry.usable - entry.others - entry.claimed
+        if entry.backoff_limit is not None:
+            if entry.backoff_until > now:
+                idle = min(idle, entry.backoff_limit)
             else:
-                account.cap = None
+                entry.backoff_limit = None
         return self._whole(cluster, max(0, idle))
 
     def idle(self, cluster: int, now: float) -> int | None:
@@ -172,30 +172,31 @@ class Ledger:
         to send fewer (`avoided`)."""
         if not self.known(cluster, now):
             return None
-        account = self.accounts[cluster]
-        return self._whole(cluster, max(0, account.usable - account.others - account.claimed))
+        entry = self.entries[cluster]
+        return self._whole(cluster, max(0, entry.usable - entry.others - entry.claimed))
 
     def avoided(self, cluster: int, now: float) -> Avoided | None:
         """Why the broker sends less there than is idle."""
-        account = self.accounts[cluster]
-        if account.suspect_since is not None:
+        entry = self.entries[cluster]
+        if entry.unverified_since is not None:
             return Avoided(0, None, "a command got no answer, so it is looked at again first")
-        if account.cap is None or account.cap_until <= now:
+        if entry.backoff_limit is None or entry.backoff_until <= now:
             return None
-        return Avoided(account.cap, account.cap_until, f"it is full: {account.cap_detail}")
+        return Avoided(
+            entry.backoff_limit, entry.backoff_until, f"it is full: {entry.backoff_detail}"
+        )
 
     def capacity(self, now: float) -> list[int]:
         """Processors in nodes that take jobs, for each cluster that answers; else 0."""
         return [
-            self._whole(cluster, account.usable) if self.known(cluster, now) else 0
-            for cluster, account in enumerate(self.accounts)
+            self._whole(cluster, entry.usable) if self.known(cluster, now) else 0
+            for cluster, entry in enumerate(self.entries)
         ]
 
     def sizes(self) -> list[int]:
         """Processors in all, for each cluster, as last known (0: never known)."""
         return [
-            self._whole(cluster, account.processors)
-            for cluster, account in enumerate(self.accounts)
+            self._whole(cluster, entry.processors) for cluster, entry in enumerate(self.entries)
         ]
 
     def _whole(self, cluster: int, processors: int) -> int:

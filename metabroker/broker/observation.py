@@ -1,4 +1,4 @@
-"""What a look at a cluster tells: plain data, made by the adapters, read by the core."""
+"""What a poll of a cluster tells: plain data, made by the adapters, read by the core."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class NativeReservation:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One look at one cluster.
+    """What one poll of one cluster has shown.
 
     `usable` counts the processors in nodes that take jobs; `busy` those of them that are held
     by anybody (running jobs, reservations), ours included; `ours` how many of the busy ones each
-    of our tokens holds. `taken_at` is the broker's clock when the look began, so that what
+    of our tokens holds. `taken_at` is the broker's clock when the poll began, so that what
     happened since is not judged by it.
     """
 
@@ -66,5 +66,5 @@ class Snapshot:
     reservations: Mapping[str, NativeReservation] = field(default_factory=dict)
     version: str = ""
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing
-    commands: int = 0  # how many commands the look took
+    commands: int = 0  # how many commands the poll took
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's

@@ -26,7 +26,7 @@ class OutboxEntry:
 @dataclass(frozen=True, slots=True)
 class Mishap:
     """Something could not be handled, and was contained: for the log of whoever drives the core.
-    `job`: whose it was, which has been failed; None: no job's. `cluster`: whose look it was."""
+    `job`: whose it was, which has been failed; None: no job's. `cluster`: whose poll it was."""
 
     error: Exception
     job: int | None = None
@@ -91,7 +91,7 @@ Awaited = Callable[[float, Ref | int | None], bool]
 
 
 class Timers:
-    """Moments at which something must be looked at again. What is due is checked by its owner:
+    """Moments at which something must be checked again. What is due is checked by its owner:
     a timer may be out of date, and then means nothing."""
 
     def __init__(self, awaited: Awaited = lambda _time, _what: True) -> None:

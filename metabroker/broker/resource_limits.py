@@ -1,7 +1,7 @@
 """How much the jobs of one user, or of one queue, may have at a time.
 
-Jobs beyond a share wait here, outside of the policy's sight, in the order of joining; so where no
-share is configured nothing is decided otherwise than without this module. What is in use is not
+Jobs beyond a limit wait here, outside of the policy's sight, in the order of joining; so where no
+limit is configured nothing is decided otherwise than without this module. What is in use is not
 counted along, but made anew from what the saga holds, so that it cannot go astray.
 """
 
@@ -20,7 +20,7 @@ from .states import JobState
 from .tokens import Ref
 
 Key = tuple[str, str | int]
-"""Whose share it is: ("user", name) or ("queue", index)."""
+"""Whose limit it is: ("user", name) or ("queue", index)."""
 
 
 class Resource(Enum):
@@ -49,17 +49,17 @@ class ResourceLimits:
 
     @property
     def hold_back(self) -> bool:
-        """Whether a job may have to wait for a share."""
+        """Whether a job may have to wait for a limit."""
         return any(
             limit is not None
-            for share in (self.per_user, self.per_queue)
-            for limit in (share.processors, share.coallocated)
+            for limits in (self.per_user, self.per_queue)
+            for limit in (limits.processors, limits.coallocated)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Why a job must wait, or is refused: whose share, of what, what is had, and the most."""
+    """Why a job must wait, or is refused: whose limit, of what, what is had, and the most."""
 
     key: Key
     measure: Resource
@@ -91,7 +91,7 @@ class Usage:
 
 
 class HeldBack:
-    """The limits, and the jobs that wait for a share. `jobs`: those, by number."""
+    """The limits, and the jobs that wait for one. `jobs`: those, by number."""
 
     def __init__(self) -> None:
         self.limits = ResourceLimits()
@@ -101,25 +101,25 @@ class HeldBack:
         self._lines: dict[tuple[str, int, bool], list[tuple[int, int]]] = {}
 
     def refusal(self, new: NewJob, queue: int, waiting: Mapping[Key, int]) -> Beyond | None:
-        """Why a new job cannot be taken: too many wait, or it is beyond a share by itself."""
+        """Why a new job cannot be taken: too many wait, or it is beyond a limit by itself."""
         total = sum(new.request.sizes)
-        for key, share in self._of(new.user, queue):
-            if share.waiting is not None and waiting[key] >= share.waiting:
-                return Beyond(key, Resource.WAITING, waiting[key], share.waiting)
-            if share.processors is not None and total > share.processors:
-                return Beyond(key, Resource.PROCESSORS, 0, share.processors)
+        for key, limit in self._of(new.user, queue):
+            if limit.waiting is not None and waiting[key] >= limit.waiting:
+                return Beyond(key, Resource.WAITING, waiting[key], limit.waiting)
+            if limit.processors is not None and total > limit.processors:
+                return Beyond(key, Resource.PROCESSORS, 0, limit.processors)
         return None
 
     def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
         """Why a job may not start beside what is in use."""
         total, single = sum(job.request.sizes), len(job.request.sizes) == 1
-        for key, share in self._of(job.user, queue):
+        for key, limit in self._of(job.user, queue):
             have = usage.processors[key]
-            if share.processors is not None and have + total > share.processors:
-                return Beyond(key, Resource.PROCESSORS, have, share.processors)
+            if limit.processors is not None and have + total > limit.processors:
+                return Beyond(key, Resource.PROCESSORS, have, limit.processors)
             have = usage.coallocated[key]
-            if share.coallocated is not None and not single and have >= share.coallocated:
-                return Beyond(key, Resource.COALLOCATED, have, share.coallocated)
+            if limit.coallocated is not None and not single and have >= limit.coallocated:
+                return Beyond(key, Resource.COALLOCATED, have, limit.coallocated)
         return None
 
     def add(self, job: Job) -> None:
@@ -133,9 +133,9 @@ class HeldBack:
         return self.jobs.pop(number, None) is not None
 
     def let_through(self, usage: Usage) -> list[Job]:
-        """Take out, in the order of joining, those who have a share beside what is in use.
+        """Take out, in the order of joining, those within their limits beside what is in use.
 
-        Who has none keeps back who comes after him for the same share: large jobs wait for no
+        Whoever is not keeps back those who come later for the same limit: large jobs wait for no
         longer than their turn.
         """
         through: list[Job] = []
@@ -182,8 +182,8 @@ class HeldBack:
         return False
 
     def _of(self, user: str, queue: int) -> Iterator[tuple[Key, ResourceLimit]]:
-        shares = (self.limits.per_user, self.limits.per_queue)
-        return zip(keys(user, queue), shares, strict=True)
+        limits = (self.limits.per_user, self.limits.per_queue)
+        return zip(keys(user, queue), limits, strict=True)
 
 
 def in_use(jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> Usage:
@@ -209,7 +209,7 @@ def standing(jobs: Iterable[Job]) -> Counter[Key]:
 
 
 def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
-    """What a user is told whose job is beyond a share."""
+    """What a user is told whose job is beyond a limit."""
     kind, _ = beyond.key
     limit = f"limits.per_{kind}.{beyond.measure.value}"
     if beyond.measure is Resource.WAITING:
@@ -226,7 +226,7 @@ def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
 
 
 def whose(key: Key, clusters: Sequence[ClusterSettings]) -> str:
-    """A share's owner in words."""
+    """Whose limit it is, in words."""
     kind, name = key
     if isinstance(name, str):
         return f"{kind} {name}"
@@ -234,5 +234,5 @@ def whose(key: Key, clusters: Sequence[ClusterSettings]) -> str:
 
 
 def keys(user: str, queue: int) -> tuple[Key, Key]:
-    """Whose shares a job takes of."""
+    """Whose limits a job counts against."""
     return ("user", user), ("queue", queue)

@@ -122,6 +122,7 @@ def _hold(job: Job, restored: Restored) -> None:
 def _look_only(job: Job, parts: Sequence[Component], restored: Restored) -> list[Component]:
     """The attempt takes no step forward any more but that to which it is committed: its own
     records and its clusters tell what has become of it. A time limit is theirs to keep."""
+    job.uncertain = restored.when
     job.deadline = None
     if job.state is JobState.RESERVING:
         job.move(JobState.SUBMITTING)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .restored import NEVER, History
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
@@ -26,13 +24,11 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now; `history`:
-    what was before, where that is not known whole."""
+    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now."""
 
     instance: str
     clusters: tuple[ClusterSettings, ...]
     term: int = 0
-    history: History = NEVER
     submission_retries: int = 3  # failed submissions after which a job is given up (DCS 3.2)
     completion_retries: int = 0  # failed runs after which it is still tried again (DCS 3.5)
     stage_timeout: float = 3600.0  # for a job's files to be sent, and for its results to be back
@@ -41,7 +37,7 @@ class Settings:
     barrier_timeout: float = 120.0
     overtime_grace: float = 30.0  # over its time limit, before the broker ends a job itself
     missing_grace: float = 5.0  # not shown by its cluster, before a job counts as lost
-    visible_after: float = 2.0  # a look begun sooner after a submission proves nothing
+    visible_after: float = 2.0  # a poll begun sooner after a submission proves nothing
     completing_grace: float = 5.0  # a job whose script has ended may be shown for so long
     stale_after: float = 30.0  # older knowledge of a cluster is none
     move_after: float = 60.0  # a cluster gone for so long loses what waits for it by chance

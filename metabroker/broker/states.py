@@ -1,16 +1,47 @@
-"""The state table of a job (contract C3), and the phases of one component of one attempt.
+"""The states of a job, the phases of a component, and the steps that are pending for it.
 
-A job's history is a path through `TRANSITIONS`; `Job.move` refuses any other step, so that a
-mistake in the saga is an exception where it is made and not a strange job a week later.
+A job's history is a path through `TRANSITIONS`. `Job.move` refuses any other transition, so that a
+mistake in the saga is an exception where it is made, and not a strange job a week later.
 
-One attempt of a multi-component job (a saga; DCS 3.1, 3.5):
+A co-allocated job takes the whole way of an attempt (DCS 3.1, 3.5); its way back is to the tail of
+its queue, or to HELD if its user wanted that meanwhile:
 
     QUEUED --placed--> RESERVING --all reserved--> SUBMITTING --all submitted--> WAITING
            --all at the barrier, all armed--> RUNNING --all ended--> COMPLETED | FAILED | TIMEOUT
 
-A single-component job needs no reservation and no barrier: QUEUED -> SUBMITTING -> RUNNING.
-A job that brings files is RESERVING while they are sent, before anything is asked for it.
-Until the barrier opens everything can be undone, and leads back to QUEUED (the queue's tail).
+What is true in each state of an attempt, and what ends it:
+
+    state       what its components do                 it goes on when            and back by
+    ----------  -------------------------------------  -------------------------  ----------------
+    RESERVING   files are sent; reservations are made  all voted yes              undoing
+    SUBMITTING  native jobs are submitted              all are in their clusters  undoing [1]
+    WAITING     some have arrived, some are armed      all are armed: the commit  undoing
+    RUNNING     the scripts run, or will               all are over, results back nothing: it ends
+
+[1] A job of one component has no barrier: it is never WAITING, and is RUNNING as soon as its script
+was seen to start. In SUBMITTING its script may be running already, so it is ended, not undone; and
+it may reach an end without having been seen to run. Where nothing is reserved and no files are
+sent, an attempt begins with SUBMITTING.
+
+Why each transition is there, beside those of that way:
+
+    QUEUED, HELD -> CANCELLED       a user's wish; no cluster knows of the job
+    QUEUED <-> HELD                 held and released
+    HELD -> SUBMITTING              held since the store came back from a backup, and found again in
+                                    a cluster, in an attempt that the backup does not know
+    RESERVING, SUBMITTING, WAITING
+      -> QUEUED                     rolled back: a failed submission that may be repeated
+      -> HELD, CANCELLED            rolled back because a user wanted it
+      -> FAILED                     the last submission allowed, or no cluster is left for it; or
+                                    written off; or something told of it could not be handled
+    SUBMITTING -> TIMEOUT, COMPLETED  one component, whose end was told before its start
+    RUNNING -> QUEUED               a failed run, where a site lets those be repeated (DCS 3.5)
+    RUNNING -> HELD                 restored from a backup, and nobody can tell how it ended
+    ended -> nothing                a job that has ended never changes again
+
+A component of an attempt goes through the phases in their order, may skip some, and never goes
+back. Its phase says what is known of it; its step says what is to be done for it next, and is NONE
+while it waits for others or for its cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +51,7 @@ from enum import Enum
 
 
 class JobState(Enum):
-    """States of a job, in the words of contract C3."""
+    """States of a job, in the words that users see."""
 
     QUEUED = "QUEUED"
     HELD = "HELD"
@@ -54,14 +85,10 @@ TRANSITIONS: Mapping[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset(
         {JobState.HELD, JobState.RESERVING, JobState.SUBMITTING, JobState.CANCELLED},
     ),
-    # Submitting: held since the store came back from a backup, and found again in a cluster.
     JobState.HELD: frozenset({JobState.QUEUED, JobState.SUBMITTING, JobState.CANCELLED}),
     JobState.RESERVING: frozenset({JobState.SUBMITTING} | _BACK | _GIVEN_UP),
-    # SUBMITTING reaches RUNNING directly where there is no barrier to wait at, and a final state
-    # where a single component ended before it was ever seen to run.
     JobState.SUBMITTING: frozenset({JobState.WAITING, JobState.RUNNING} | _BACK | ENDED),
     JobState.WAITING: frozenset({JobState.RUNNING} | _BACK | _GIVEN_UP),
-    # Held: restored from a backup, and nobody can tell how it ended.
     JobState.RUNNING: frozenset(_BACK | ENDED),
     JobState.COMPLETED: frozenset(),
     JobState.FAILED: frozenset(),
@@ -84,7 +111,7 @@ class Phase(Enum):
 
 
 class Step(Enum):
-    """What the broker owes a component: at most one thing at a time.
+    """What must be done for a component next: at most one step is pending at a time.
 
     A step is written to the store before it is carried out, and is idempotent by the
     component's token, so that after a crash it is simply carried out again.

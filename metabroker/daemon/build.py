@@ -17,6 +17,7 @@ from metabroker.api.middleware import RateLimits
 from metabroker.api.server import Listen
 from metabroker.broker.core import Broker
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
+from metabroker.broker.restored import History
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.clocks import EVERY
 from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
@@ -76,7 +77,6 @@ def settings(config: Config, store: Store) -> Settings:
     return Settings(
         instance=store.instance,
         clusters=(*named, *absent),
-        history=store.restorations.history(),
         term=store.leadership.term() if store.term is None else store.term,
         submission_retries=config.retries.submission,
         completion_retries=config.retries.completion,
@@ -88,8 +88,8 @@ def settings(config: Config, store: Store) -> Settings:
     )
 
 
-def broker(config: Config, made: Settings) -> Broker:
-    """The core with the configured policy."""
+def broker(config: Config, made: Settings, history: History) -> Broker:
+    """The core with the configured policy; `history`: the store's returns from backups."""
     aging = Aging(overtaken=config.aging.overtaken, wait=config.aging.wait)
     scheduler = make(
         config.policy,
@@ -99,7 +99,7 @@ def broker(config: Config, made: Settings) -> Broker:
         aging=aging,
         rng=random.Random(config.seed),
     )
-    core = Broker(made, scheduler)
+    core = Broker(made, scheduler, history)
     core.limit(shares(config))
     return core
 
@@ -164,7 +164,8 @@ def clusters(
             owners = None
             if entry.name in users:
                 table, own = users[entry.name].table, _account(configured)
-                before = () if made.history.latest is None else store.jobs.all_accounts(entry.name)
+                restored = store.restorations.history().latest
+                before = () if restored is None else store.jobs.all_accounts(entry.name)
                 owners = OwnersOfStore(
                     store.jobs, made.instance, entry.name, own, table, before=before
                 )

@@ -71,7 +71,7 @@ class Leader:
         names = ClusterNames([cluster.name for cluster in made.clusters])
         self._of_jobs = OfJobs(given.meters)
         engine = Engine(
-            build.broker(config, made),
+            build.broker(config, made, store.restorations.history()),
             store,
             names,
             build.limits(config),

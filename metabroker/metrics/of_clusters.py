@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from metabroker.broker.effects import Owed, Submit
+from metabroker.broker.effects import PendingEffect, Submit
 from metabroker.broker.events import Event, Refused, Submitted, Unsure
 from metabroker.clusters.transports.base import (
     Command,
@@ -37,7 +37,7 @@ class OfCluster:
         """The same transport, every command of it measured."""
         return _Measured(transport, self)
 
-    def answered(self, effect: Owed, event: Event) -> None:
+    def answered(self, effect: PendingEffect, event: Event) -> None:
         """An effect was carried out; submissions are counted."""
         if not isinstance(effect, Submit):
             return

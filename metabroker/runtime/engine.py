@@ -121,9 +121,9 @@ class Engine:
         found = self.store.recover(self.names)
         self.broker.restore(found.jobs, found.components, now)
         self._recall(found.memory)
-        self.broker.next_job = max(self.broker.next_job, found.next_job)
+        self.broker.number_from(found.next_job)
         for number, error in found.unreadable.items():
-            if number in self.broker.jobs:
+            if number in self.broker.view.jobs:
                 self.broker.contain(number, error, now)
             else:
                 self._mishap(Mishap(error, job=number))
@@ -195,7 +195,7 @@ class Engine:
 
     def admission(self) -> Admission:
         """What requests are held against now."""
-        return Admission(self.names.names, self.broker.ledger.sizes(), self._limits, self._place)
+        return Admission(self.names.names, self.broker.view.sizes(), self._limits, self._place)
 
     def new_job(self, asked: AskToSubmit) -> NewJob:
         """The submission as the core takes it.
@@ -273,7 +273,7 @@ class Engine:
 
     def _new_memory(self) -> Any:
         """What the policy must remember, if that has changed (clusters by name)."""
-        memory = self.broker.scheduler.memory()
+        memory = self.broker.view.policy_state()
         if memory == self._memory:
             return None
         self._memory = memory

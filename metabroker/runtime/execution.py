@@ -13,7 +13,7 @@ from metabroker.broker.effects import (
     Discard,
     Fetch,
     Open,
-    Owed,
+    PendingEffect,
     Reserve,
     Stage,
     Submit,
@@ -49,7 +49,7 @@ STEPS = {
 }
 
 
-def step_of(effect: Owed) -> Step:
+def step_of(effect: PendingEffect) -> Step:
     """The step that an effect carries out."""
     if isinstance(effect, Discard) and effect.keep:
         return Step.KEEP
@@ -62,7 +62,7 @@ _NO_FOLDER = "the store does not know the component's folder"
 _NAPS = (0.02, 0.02, 0.02, 0.04, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5)
 
 
-def carrying(effect: Owed, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
+def carrying(effect: PendingEffect, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
     """Carry out one effect; a refusal or a doubt is an answer too."""
     step = step_of(effect)
     try:
@@ -73,7 +73,7 @@ def carrying(effect: Owed, cluster: Cluster, orders: RequestBuilder) -> Operatio
         return Unsure(effect.ref, step, doubt.detail, doubt.fenced)
 
 
-def _steps(effect: Owed, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
+def _steps(effect: PendingEffect, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
     ref = effect.ref
     if isinstance(effect, Stage):
         moved = yield from cluster.stage(orders.stage(effect), orders.home_of(ref))

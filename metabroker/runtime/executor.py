@@ -15,7 +15,15 @@ from collections.abc import Callable
 
 from metabroker.about import about
 from metabroker.broker import tokens
-from metabroker.broker.effects import CleanStray, Fetch, Owed, Reserve, Stage, Submit, Unclaimed
+from metabroker.broker.effects import (
+    CleanStray,
+    Fetch,
+    PendingEffect,
+    Reserve,
+    Stage,
+    Submit,
+    Unclaimed,
+)
 from metabroker.broker.events import ClusterUnreachable, Event, Observed, Refused, Unsure
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
@@ -39,11 +47,11 @@ _NO_ACCOUNT = (
     "the job's user has no account, or another one, in {0} now: see its `users` and `run_as`"
 )
 
-Hook = Callable[[str, Owed], None]
+Hook = Callable[[str, PendingEffect], None]
 """Told "before" and "after" an owed effect is carried out (the tests kill the daemon there)."""
 
 
-def no_hook(_when: str, _effect: Owed) -> None:
+def no_hook(_when: str, _effect: PendingEffect) -> None:
     """Nobody listens."""
 
 
@@ -81,7 +89,7 @@ class ClusterExecutor:
         self._movers = FairPool(_TRANSFERS, f"{orders.cluster}-files")
         self._closing = threading.Event()
         self._lock = threading.Lock()
-        self._lines: dict[Ref, deque[Owed]] = {}
+        self._lines: dict[Ref, deque[PendingEffect]] = {}
         self._strays: set[str] = set()
         self._reachable: bool | None = None
         self.watcher = Watchers(cluster, orders, post, orders.cluster, pace)
@@ -98,7 +106,7 @@ class ClusterExecutor:
 
     # --- effects ------------------------------------------------------------------------------
 
-    def ask(self, effect: Owed | CleanStray) -> None:
+    def ask(self, effect: PendingEffect | CleanStray) -> None:
         """Carry out an effect as soon as a worker is free."""
         if isinstance(effect, CleanStray):
             with self._lock:
@@ -115,7 +123,7 @@ class ClusterExecutor:
         if first:
             self._next(effect)
 
-    def _next(self, effect: Owed) -> None:
+    def _next(self, effect: PendingEffect) -> None:
         pool = self._movers if isinstance(effect, Stage | Fetch) else self._pool
         self._start(pool, effect.ref, lambda: self._work(effect.ref))
 
@@ -148,7 +156,7 @@ class ClusterExecutor:
         if following is not None:
             self._next(following)
 
-    def _carry_out(self, effect: Owed) -> Event:
+    def _carry_out(self, effect: PendingEffect) -> Event:
         step = step_of(effect)
         extra = about(effect.ref, self.name)
         try:
@@ -176,7 +184,7 @@ class ClusterExecutor:
             log.exception("%s: %s of %s", self.name, step.value, effect.ref, extra=extra)
             return Unsure(effect.ref, step, f"{type(error).__name__}: {error}")
 
-    def _rest(self, effect: Owed) -> Callable[[float], None]:
+    def _rest(self, effect: PendingEffect) -> Callable[[float], None]:
         """How a pause is spent. A transfer ends there when anything else is asked of its component,
         or the daemon ends: it may take hours, and is begun again where it is still wanted."""
         if not isinstance(effect, Stage | Fetch):

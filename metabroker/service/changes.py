@@ -187,7 +187,7 @@ class Changes:
         return answer
 
     def _fresh_view(self, number: int) -> Json:
-        job = self._loop.engine.broker.jobs.get(number)
+        job = self._loop.engine.broker.view.jobs.get(number)
         return self._queries.job(number) if job is None else self._view_of(job)
 
     def _view_of(self, job: Job) -> Json:

@@ -7,7 +7,7 @@ from typing import Any
 
 from metabroker.api.service import Failure, ServiceError
 from metabroker.broker.core import Broker
-from metabroker.broker.orphans import Orphan
+from metabroker.broker.orphans import UnclaimedOrphan
 from metabroker.broker.restored import Restored
 
 Json = dict[str, Any]
@@ -16,8 +16,8 @@ Json = dict[str, Any]
 def view(broker: Broker) -> Json:
     """All that the last looks showed. To be asked in the core's thread."""
     return {
-        "restored": restored_view(broker.settings.history.latest),
-        "leftovers": [_view(broker, left) for left in broker.saga.leftovers],
+        "restored": restored_view(broker.view.history.latest),
+        "leftovers": [_view(broker, orphan) for orphan in broker.view.unclaimed],
     }
 
 
@@ -39,7 +39,7 @@ def remove(broker: Broker, names: Sequence[str] | None) -> Json:
     Raises:
         ServiceError: one is not there; none is removed.
     """
-    found = {left.token: left for left in broker.saga.leftovers}
+    found = {orphan.token: orphan for orphan in broker.view.unclaimed}
     for name in names or ():
         if name not in found:
             raise ServiceError(
@@ -47,10 +47,9 @@ def remove(broker: Broker, names: Sequence[str] | None) -> Json:
                 f"no cluster shows a leftover {name[:80]!r} now",
                 "see: metabroker leftovers",
             )
-    chosen = [left for left in broker.saga.leftovers if names is None or left.token in names]
-    for left in chosen:
-        left.unwanted = True
-    return {"leftovers": [_view(broker, left) for left in chosen]}
+    chosen = [token for token in found if names is None or token in names]
+    broker.remove_unclaimed(chosen)
+    return {"leftovers": [_view(broker, found[token]) for token in chosen]}
 
 
 def lost_job(restored: Restored, number: int) -> ServiceError:
@@ -63,20 +62,20 @@ def lost_job(restored: Restored, number: int) -> ServiceError:
     )
 
 
-def _view(broker: Broker, left: Orphan) -> Json:
-    native = left.native
+def _view(broker: Broker, orphan: UnclaimedOrphan) -> Json:
+    native = orphan.native
     return {
-        "name": left.token,
-        "cluster": broker.settings.clusters[left.cluster].name,
-        "job": left.ref.job,
-        "attempt": left.ref.attempt,
-        "component": left.ref.component,
-        "known": left.ref.job in broker.jobs,
+        "name": orphan.token,
+        "cluster": broker.view.settings.clusters[orphan.cluster].name,
+        "job": orphan.ref.job,
+        "attempt": orphan.ref.attempt,
+        "component": orphan.ref.component,
+        "known": orphan.ref.job in broker.view.jobs,
         "state": "RESERVED" if native is None else native.word,
-        "processors": left.processors,
+        "processors": orphan.processors,
         "native_id": None if native is None else native.native_id,
         "hosts": "" if native is None else native.hosts or "",
         "start_time": None if native is None else native.start_time,
-        "since": left.since,
-        "removing": left.unwanted,
+        "since": orphan.since,
+        "removing": orphan.unwanted,
     }

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.core import Broker
 from metabroker.broker.states import JobState
+from metabroker.broker.view import BrokerView
 
 from . import reasons
 
@@ -31,49 +31,49 @@ class Selection:
     waiting: dict[int, reasons.Waiting]
 
 
-def choose(broker: Broker, now: float) -> Selection:
+def choose(view: BrokerView, now: float) -> Selection:
     """Which jobs are shown. To be asked in the core's thread."""
-    first = _of_each_queue(broker)
+    first = _of_each_queue(view)
     under_way: list[tuple[float, int]] = []
     held: list[int] = []
-    for number, job in broker.jobs.items():
+    for number, job in view.jobs.items():
         if job.state is JobState.HELD:
             held.append(number)
         elif job.state is not JobState.QUEUED:
             under_way.append((job.start_time or now, number))
     shown = [number for _start, number in sorted(under_way)[:MOST_UNDER_WAY]]
-    places = reasons.waiting(broker, now, most=first)
+    places = reasons.waiting(view, now, most=first)
     shown += islice(places, 2 * MOST_WAITING)
     shown += islice(sorted(held), first)
     return Selection(tuple(shown), places)
 
 
-def _of_each_queue(broker: Broker) -> int:
+def _of_each_queue(view: BrokerView) -> int:
     """How many waiting jobs of each queue are shown."""
-    used = sum(1 for length in broker.scheduler.waiting().values() if length)
+    used = sum(1 for length in view.queue_lengths().values() if length)
     return max(_LEAST_OF_A_QUEUE, MOST_WAITING // max(1, used))
 
 
-def reservations(broker: Broker) -> list[Json]:
+def reservations(view: BrokerView) -> list[Json]:
     """The broker's own reservations as the last looks showed them: those of components that have
     neither ended nor gone. To be asked in the core's thread."""
-    return list(_reservations(broker))
+    return list(_reservations(view))
 
 
-def _reservations(broker: Broker) -> Iterator[Json]:
-    instance = broker.settings.instance
-    for index, account in enumerate(broker.ledger.accounts):
-        if account.snapshot is None:
+def _reservations(view: BrokerView) -> Iterator[Json]:
+    instance = view.settings.instance
+    for index, entry in enumerate(view.entries):
+        if entry.snapshot is None:
             continue
-        for token, held in account.snapshot.reservations.items():
+        for token, held in entry.snapshot.reservations.items():
             ref = tokens.parse(instance, token)
-            component = None if ref is None else broker.saga.component(ref)
+            component = None if ref is None else view.component(ref)
             if ref is None or component is None or component.over:
                 continue
             yield {
                 "job": ref.job,
                 "component": ref.component,
-                "cluster": broker.settings.clusters[index].name,
+                "cluster": view.settings.clusters[index].name,
                 "processors": held.processors,
                 "start_time": held.start_time,
                 "end_time": held.end_time,

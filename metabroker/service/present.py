@@ -41,7 +41,7 @@ class Present:
 
     def clusters(self) -> list[Json]:
         """Each cluster with its processors, health and the age of what is known of it."""
-        return self._loop.ask(lambda: cluster_views(self._loop.engine.broker, self._clock()))
+        return self._loop.ask(lambda: cluster_views(self._loop.engine.broker.view, self._clock()))
 
     def status(self) -> Json:
         """The daemon itself: version, instance, policy, uptime, pending effects, queue lengths, and
@@ -57,8 +57,8 @@ class Present:
     def overview(self) -> Json:
         """All at one moment: the daemon, its clusters, and jobs as far as they can be looked at."""
         now = self._clock()
-        broker = self._loop.engine.broker
-        chosen, found = self._loop.ask(lambda: (overview.choose(broker, now), self._moment(now)))
+        view = self._loop.engine.broker.view
+        chosen, found = self._loop.ask(lambda: (overview.choose(view, now), self._moment(now)))
         rows = self._queries.rows(chosen.jobs)
         by_number = {row["id"]: row for row in rows if row["state"] not in ENDED_WORDS}
         found["jobs"] = [
@@ -69,19 +69,19 @@ class Present:
         return found
 
     def _moment(self, now: float) -> Json:
-        broker = self._loop.engine.broker
+        view = self._loop.engine.broker.view
         return {
             "time": now,
             "status": self._status(),
-            "clusters": cluster_views(broker, now),
-            "reservations": overview.reservations(broker),
+            "clusters": cluster_views(view, now),
+            "reservations": overview.reservations(view),
             "jobs": [],
         }
 
     def _status(self) -> Json:
-        broker = self._loop.engine.broker
+        view = self._loop.engine.broker.view
         names = self._loop.engine.names
-        found = Counter((job.queue, job.state) for job in broker.jobs.values())
+        found = Counter((job.queue, job.state) for job in view.jobs.values())
         states: Counter[str] = Counter()
         for (_queue, state), count in found.items():
             states[state.value] += count
@@ -100,19 +100,19 @@ class Present:
             ],
             "queues": {
                 names.queue(queue) or "global": count
-                for queue, count in broker.scheduler.waiting().items()
+                for queue, count in view.queue_lengths().items()
             },
             "oldest_wait": self._oldest_wait(),
-            "owed_effects": broker.saga.debts,
-            "restored": orphans_view.restored_view(broker.settings.history.latest),
-            "leftovers": len(broker.saga.leftovers),
+            "owed_effects": view.pending_steps,
+            "restored": orphans_view.restored_view(view.history.latest),
+            "leftovers": len(view.unclaimed),
         }
 
     def _oldest_wait(self) -> dict[str, float]:
         """For how long the oldest job of each queue waits (held ones not counted); 0: none does."""
-        broker, names, now = self._loop.engine.broker, self._loop.engine.names, self._clock()
-        oldest = dict.fromkeys(broker.scheduler.waiting(), now)
-        for job in broker.jobs.values():
+        view, names, now = self._loop.engine.broker.view, self._loop.engine.names, self._clock()
+        oldest = dict.fromkeys(view.queue_lengths(), now)
+        for job in view.jobs.values():
             if job.state is JobState.QUEUED:
                 oldest[job.queue] = min(oldest.get(job.queue, now), job.submit_time)
         return {names.queue(queue) or "global": now - since for queue, since in oldest.items()}

@@ -17,18 +17,17 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     Raises:
         Rejected: it could never run.
     """
-    broker, names = engine.broker, engine.names.names
+    view, names = engine.broker.view, engine.names.names
     new = engine.new_job(asked)
-    broker.check_shares(new)
-    queue = broker.queue_of(new)
-    idle, capacity = broker.ledger.available(now), broker.ledger.capacity(now)
-    start = broker.scheduler.preview(new.request, queue, idle, now, capacity)
-    position = broker.scheduler.waiting().get(queue, 0)
-    where = new.request.clusters if start is None else start[1]
-    shown = reasons.preview(broker, new, queue, now)
-    usage = broker.usage()
-    if broker.shares.beyond(new, queue, usage) is not None:
-        start, shown = None, reasons.held_back(broker, new, queue, usage)
+    engine.broker.check_limits(new)
+    queue = view.queue_of(new)
+    start = view.at(now).start(new.request, queue)
+    position = view.queue_lengths().get(queue, 0)
+    where = new.request.clusters if start is None else start
+    shown = reasons.preview(view, new, queue, now)
+    usage = view.usage()
+    if view.beyond(new, queue, usage) is not None:
+        start, shown = None, reasons.held_back(view, new, queue, usage)
     return {
         "dry_run": True,
         "starts_now": start is not None,
@@ -41,7 +40,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
                 "processors": processors,
                 "held": processors
                 if where is None
-                else broker.settings.clusters[where[index]].held(processors),
+                else view.settings.clusters[where[index]].held(processors),
             }
             for index, processors in enumerate(new.request.sizes)
         ],

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from metabroker.broker.core import Broker
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.resource_limits import Resource, Usage, whose
+from metabroker.broker.view import BrokerView
 from metabroker.policy import Reason, Request, Why
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
@@ -26,14 +26,14 @@ class Waiting:
 
 
 def waiting(
-    broker: Broker, now: float, most: int | None = None, only: Container[int] | None = None
+    view: BrokerView, now: float, most: int | None = None, only: Container[int] | None = None
 ) -> dict[int, Waiting]:
     """All waiting jobs, or the first `most` of each queue, or `only` these. To be asked in the
     core's thread: it costs little for each that is told of, and next to nothing for the others.
     """
-    explain = _Explainer(broker, now)
+    explain = _Explainer(view, now)
     found: dict[int, Waiting] = {}
-    for queue in broker.scheduler.queues:
+    for queue in view.queues:
         _of_queue(explain, queue, most, only, found)
     for key, text in _aside(explain, most):
         if only is None or key in only:
@@ -51,7 +51,7 @@ def _of_queue(
     """Those in one of the policy's queues, from its head on."""
     name = explain.queue(queue)
     head, head_text = -1, ""
-    for position, key in enumerate(islice(explain.broker.scheduler.keys(queue), most)):
+    for position, key in enumerate(islice(explain.view.queued(queue), most)):
         if position == 0:
             head, head_text = key, explain.why(key)
         if only is not None and key not in only:
@@ -70,23 +70,23 @@ def _of_queue(
 def _aside(explain: _Explainer, most: int | None) -> Iterator[tuple[int, Callable[[], str]]]:
     """Those in no queue: who has no share, who was refused wherever they can go, and who needs a
     cluster that does not answer."""
-    broker = explain.broker
-    usage = broker.usage() if broker.shares.jobs else Usage()
-    for key, job in islice(broker.shares.jobs.items(), most):
-        yield key, partial(held_back, broker, job, job.queue, usage)
-    for key, job in islice(broker.refusals.jobs.items(), most):
+    view = explain.view
+    usage = view.usage() if view.held_back else Usage()
+    for key, job in islice(view.held_back.items(), most):
+        yield key, partial(held_back, view, job, job.queue, usage)
+    for key, job in islice(view.refused.items(), most):
         yield key, partial(explain.kept_back, job)
-    for key in islice(broker.scheduler.aside(), most):
-        job = broker.jobs[key]
+    for key in islice(view.ineligible(), most):
+        job = view.jobs[key]
         yield key, partial(explain.out_of_reach, job.request, job.queue)
 
 
-def held_back(broker: Broker, job: Job | NewJob, queue: int, usage: Usage) -> str:
+def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> str:
     """Why a job waits for a share."""
-    beyond = broker.shares.beyond(job, queue, usage)
+    beyond = view.beyond(job, queue, usage)
     if beyond is None:
         return f"behind other jobs of {job.user}'s, or of its queue, that are beyond a limit"
-    who = whose(beyond.key, broker.settings.clusters)
+    who = whose(beyond.key, view.settings.clusters)
     limit = f"limits.per_{beyond.key[0]}.{beyond.measure.value}"
     if beyond.measure is Resource.COALLOCATED:
         return (
@@ -99,57 +99,49 @@ def held_back(broker: Broker, job: Job | NewJob, queue: int, usage: Usage) -> st
     )
 
 
-def preview(broker: Broker, new: NewJob, queue: int, now: float) -> str:
+def preview(view: BrokerView, new: NewJob, queue: int, now: float) -> str:
     """Why a job that would join `queue` now would not start at once."""
-    explain = _Explainer(broker, now)
-    limits = broker.refusals.why(new.user, now)
-    return explain.of(explain.ahead(new.request, queue), new.request) + (
+    explain = _Explainer(view, now)
+    limits = explain.at.limits_of(new.user)
+    return explain.of(explain.at.why_not(new.request, queue), new.request) + (
         f"; and {limits}" if limits else ""
     )
 
 
 class _Explainer:
-    def __init__(self, broker: Broker, now: float) -> None:
-        self.broker = broker
-        self._now = now
-        self._idle = broker.ledger.available(now)
-        self._capacity = broker.ledger.capacity(now)
-        self.separately = broker.scheduler.discipline == "FPFS"
+    def __init__(self, view: BrokerView, now: float) -> None:
+        self.view = view
+        self.at = view.at(now)
+        self.separately = view.discipline == "FPFS"
 
     def queue(self, queue: int) -> str:
-        names = self.broker.settings.clusters
+        names = self.view.settings.clusters
         return names[queue].name if queue < len(names) else "global"
 
     def why(self, key: int) -> str:
-        why = self.broker.scheduler.why(key, self._idle, self._now, self._capacity)
-        return self.of(why, self.broker.jobs[key].request)
-
-    def ahead(self, request: Request, queue: int) -> Why:
-        """Why a job that joined now would wait."""
-        scheduler = self.broker.scheduler
-        return scheduler.preview_why(request, queue, self._idle, self._now, self._capacity)
+        return self.of(self.at.why(key), self.view.jobs[key].request)
 
     def of(self, why: Why, request: Request) -> str:
         return _TEXTS[why.reason](self, why, request)
 
     def in_short(self, queue: int, key: int) -> str:
         """Where working out the reason of each would take too long: what holds for its queue."""
-        head = next(self.broker.scheduler.keys(queue))
-        why = self.broker.scheduler.why(head, self._idle, self._now, self._capacity)
+        head = next(self.view.queued(queue))
+        why = self.at.why(head)
         if why.reason is Reason.RULE:
-            return self.of(why, self.broker.jobs[head].request)
-        return self.misfit(why, self.broker.jobs[key].request)
+            return self.of(why, self.view.jobs[head].request)
+        return self.misfit(why, self.view.jobs[key].request)
 
     def kept_back(self, job: Job) -> str:
         """Its user is at a limit, or it was refused, wherever it could go."""
-        limits = self.broker.refusals.why(job.user, self._now)
+        limits = self.at.limits_of(job.user)
         if limits:
             return f"{job.user} has as many jobs as may be in {limits}"
-        later = max(0.0, self.broker.refusals.until(job, self._now) - self._now)
+        later = self.at.retried_in(job)
         return f"it was refused wherever it can go, and is tried again in {later:.0f} s"
 
     def with_past(self, key: int, text: str) -> str:
-        job = self.broker.jobs[key]
+        job = self.view.jobs[key]
         return f"{text} (attempt {job.attempt}: {job.reason})" if job.reason else text
 
     def unreachable(self, why: Why, request: Request) -> str:
@@ -158,9 +150,9 @@ class _Explainer:
     def out_of_reach(self, request: Request, queue: int) -> str:
         """It could not start even if the clusters that answer were empty."""
         lost = [
-            f"{c.name} ({self.broker.ledger.accounts[i].detail or 'its information is too old'})"
-            for i, c in enumerate(self.broker.settings.clusters)
-            if not self.broker.ledger.known(i, self._now)
+            f"{c.name} ({self.view.entries[i].detail or 'its information is too old'})"
+            for i, c in enumerate(self.view.settings.clusters)
+            if not self.at.known(i)
         ]
         asked = self.asked(request, queue)
         if lost:
@@ -183,7 +175,7 @@ class _Explainer:
         return "starts at the next pass"
 
     def asked(self, request: Request, queue: int) -> str:
-        names = self.broker.settings.clusters
+        names = self.view.settings.clusters
         where = request.clusters
         if where is None and request.single and queue < len(names):
             where = (queue,)
@@ -193,16 +185,15 @@ class _Explainer:
 
     def idle(self) -> str:
         parts = []
-        ledger = self.broker.ledger
-        for index, cluster in enumerate(self.broker.settings.clusters):
-            idle, account = ledger.idle(index, self._now), ledger.accounts[index]
-            if idle is None or account.snapshot is None:
+        for index, cluster in enumerate(self.view.settings.clusters):
+            idle, snapshot = self.at.idle(index), self.view.entries[index].snapshot
+            if idle is None or snapshot is None:
                 parts.append(f"{cluster.name} unknown")
                 continue
-            age = f"{max(0.0, self._now - account.snapshot.taken_at):.0f} s ago"
-            avoided = ledger.avoided(index, self._now)
+            age = f"{max(0.0, self.at.now - snapshot.taken_at):.0f} s ago"
+            avoided = self.at.avoided(index)
             if avoided is not None and avoided.until is not None:
-                later = avoided.until - self._now
+                later = avoided.until - self.at.now
                 age += f"; it has refused {avoided.most + 1}, and is asked again in {later:.0f} s"
             elif avoided is not None:
                 age += f"; {avoided.why}"

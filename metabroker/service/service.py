@@ -104,5 +104,5 @@ class DaemonService:
         return self._places_of(wanted) if wanted else {}
 
     def _places_of(self, wanted: Container[int] | None) -> Places:
-        broker = self._loop.engine.broker
-        return self._loop.ask(lambda: reasons.waiting(broker, self._clock(), only=wanted))
+        view = self._loop.engine.broker.view
+        return self._loop.ask(lambda: reasons.waiting(view, self._clock(), only=wanted))

@@ -88,6 +88,7 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "by": job.by,
         "stages_in": job.stages_in,
         "stages_out": job.stages_out,
+        "uncertain": job.uncertain,
     }
 
 
@@ -118,6 +119,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         by=row["by"],
         stages_in=row["stages_in"],
         stages_out=row["stages_out"],
+        uncertain=row["uncertain"],
     )
 
 

@@ -84,6 +84,7 @@ jobs = Table(
     Column("by", Words, nullable=False),
     Column("stages_in", Boolean, nullable=False, server_default=false()),
     Column("stages_out", Boolean, nullable=False, server_default=false()),
+    Column("uncertain", Words),  # the backup in which its attempt stood, by that backup's time
     Index("jobs_by_state", "state"),
     Index("jobs_by_end", "end_time"),
 )

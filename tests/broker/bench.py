@@ -65,13 +65,13 @@ class Bench:
         self.policy = policy
         self.aging = aging
         self.shares = shares or ResourceLimits()
+        self._restored: list[Restored] = []
         self.now = START
         self.names = ClusterNames(list(clusters))
         self.store = Store("sqlite://", migrate=False)
         self.broker = self._new()
         self.states: dict[int, str] = {}
         self.changes: set[tuple[str, str]] = set()
-        self._restored: list[Restored] = []
 
     def close(self) -> None:
         """Let go of the store."""
@@ -80,7 +80,7 @@ class Bench:
     def _new(self) -> Broker:
         clusters = len(self.settings.clusters)
         scheduler = make(self.policy, clusters, aging=self.aging, rng=random.Random(1))
-        broker = Broker(self.settings, scheduler)
+        broker = Broker(self.settings, scheduler, History(self._restored))
         broker.limit(self.shares)
         return broker
 
@@ -100,13 +100,13 @@ class Bench:
         ready = self.broker.take()
         for mishap in ready.mishaps:
             raise mishap.error
-        memory = {"clusters": self.names.names, "memory": self.broker.scheduler.memory()}
+        memory = {"clusters": self.names.names, "memory": self.broker.view.policy_state()}
         self.store.commit(Transaction(ready, memory=memory), self.names)
         self.check()
         return ready
 
     def _note_states(self) -> None:
-        for job in self.broker.outbox.jobs.values():
+        for job in self.broker.state.outbox.jobs.values():
             old, new = self.states.get(job.id), job.state.value
             if old is not None and old != new:
                 self.changes.add((old, new))
@@ -127,7 +127,7 @@ class Bench:
         recovered = self.store.recover(self.names)
         broker = self._new()
         broker.restore(recovered.jobs, recovered.components, self.now)
-        broker.next_job = max(broker.next_job, recovered.next_job)
+        broker.number_from(recovered.next_job)
         broker.recall(PolicyState(*recovered.memory["memory"]))
         return broker
 
@@ -154,9 +154,8 @@ class Bench:
         restored = Restored(self.now, self.now, "then", term, **numbers, attempts=attempts)
         ready = Ready(*settle(found.jobs, found.components, restored, release=release), [])
         self.store.commit(Transaction(ready), self.names)
-        history = History((*self._restored, restored))
         self._restored.append(restored)
-        self.settings = replace(self.settings, term=term, history=history)
+        self.settings = replace(self.settings, term=term)
         self.states = {job.id: job.state.value for job in found.jobs}
         return self.restart()
 
@@ -165,26 +164,26 @@ class Bench:
     def check(self) -> None:
         """What must hold whatever has happened."""
         broker = self.broker
-        for cluster, account in enumerate(broker.ledger.accounts):
-            live = broker.saga.live[cluster].values()
+        for cluster, account in enumerate(broker.view.entries):
+            live = broker.saga.claims.live[cluster].values()
             assert account.claimed == sum(c.processors for c in live)
             assert all(c.phase is not Phase.GONE for c in live)
-        for job in broker.jobs.values():
+        for job in broker.view.jobs.values():
             assert not job.state.ended
-            waits = (job.id in broker.scheduler) + (job.id in broker.shares.jobs)
-            waits += job.id in broker.refusals.jobs
+            waits = (job.id in broker.queues.scheduler) + (job.id in broker.view.held_back)
+            waits += job.id in broker.view.refused
             assert waits == (job.state.value == "QUEUED")
             attempting = job.state.value not in ("QUEUED", "HELD")
             assert bool(job.components) == attempting
             for component in job.components:
                 assert component.ref[:2] == (job.id, job.attempt)
                 if component.phase is not Phase.GONE:
-                    assert broker.component(component.ref) is component
+                    assert broker.view.component(component.ref) is component
         waiting = [0] * len(self.settings.clusters)
-        for job in broker.jobs.values():
+        for job in broker.view.jobs.values():
             if job.state.value == "QUEUED" and job.queue < len(waiting):
                 waiting[job.queue] += sum(job.request.sizes)
-        assert broker._waiting == waiting
+        assert broker.queues._waiting == waiting
 
     # --- words --------------------------------------------------------------------------------
 

@@ -148,21 +148,21 @@ class Script:
     def _leftovers(self, args: list[str], _options: dict[str, str]) -> list[str]:
         """What is there of the lost time; those named are wanted no more."""
         bench = self._on
-        for left in bench.broker.saga.leftovers:
+        for left in bench.broker.saga.orphans:
             left.unwanted = left.unwanted or left.token in args
-        return [f"{bench.name(left.cluster)} {left.token}" for left in bench.broker.saga.leftovers]
+        return [f"{bench.name(left.cluster)} {left.token}" for left in bench.broker.saga.orphans]
 
     def _idle(self, _args: list[str], _options: dict[str, str]) -> list[str]:
         """What the broker could get now."""
         bench = self._on
-        idle = bench.broker.ledger.available(bench.now)
+        idle = bench.broker.state.ledger.available(bench.now)
         return [f"{name} {n}" for name, n in zip(bench.names.names, idle, strict=True)]
 
     def _queues(self, _args: list[str], _options: dict[str, str]) -> list[str]:
         """Who waits where, from the head on."""
         bench = self._on
         lines: dict[int, list[str]] = {}
-        for job in sorted(bench.broker.jobs.values(), key=lambda job: job.seq):
+        for job in sorted(bench.broker.view.jobs.values(), key=lambda job: job.seq):
             if job.state is JobState.QUEUED:
                 lines.setdefault(job.queue, []).append(str(job.id))
         return [
@@ -254,9 +254,14 @@ class _Events:
             return [_ref(text)]
         job, attempt, _ = text.split(".")
         found = [
-            r for c in self._bench.broker.saga.live for r in c if r[:2] == (int(job), int(attempt))
+            r
+            for c in self._bench.broker.saga.claims.live
+            for r in c
+            if r[:2] == (int(job), int(attempt))
         ]
-        owed = [r for r in self._bench.broker.saga._where if r[:2] == (int(job), int(attempt))]
+        owed = [
+            r for r in self._bench.broker.saga.claims.known if r[:2] == (int(job), int(attempt))
+        ]
         return sorted({*found, *owed})
 
     def _job(self, args: list[str], options: dict[str, str]) -> NewJob:

@@ -139,7 +139,7 @@ def test_what_is_not_known_is_not_idle() -> None:
 
 def test_only_a_look_begun_after_the_doubt_ends_it() -> None:
     ledger = Ledger(SETTINGS)
-    ledger.suspect(0, 50.0)
+    ledger.mark_unverified(0, 50.0)
     ledger.observe(0, Snapshot(49.0, SIZE, SIZE, 0), lambda _token: 0)
     assert ledger.available(50.0) == [0]
     ledger.observe(0, Snapshot(50.0, SIZE, SIZE, 0), lambda _token: 0)
@@ -156,7 +156,7 @@ def test_a_look_tells_whether_more_is_idle_than_was_known() -> None:
     assert not look(5.0, 10)
     assert not look(10.0, 20)
     assert look(15.0, 19)
-    ledger.suspect(0, 16.0)
+    ledger.mark_unverified(0, 16.0)
     assert look(20.0, 19), "it was in doubt"
     assert look(25.0 + SETTINGS.stale_after, 19), "it was too long ago"
     ledger.lose(0, "gone")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from metabroker.broker.queueing import choose_local
+from metabroker.broker.queues import choose_local
 
 # delft 64, leiden 32, lab 16 processors: all idle, all known, nobody waits.
 PLAIN: dict[str, Any] = {

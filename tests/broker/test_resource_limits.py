@@ -54,7 +54,7 @@ def look(it: Bench) -> None:
     """Both clusters are seen as they are: what is held there is ours."""
     events = []
     for cluster, size in enumerate(SIZES.values()):
-        ours = {it.token(c.ref): c.processors for c in it.broker.saga.live[cluster].values()}
+        ours = {it.token(c.ref): c.processors for c in it.broker.saga.claims.live[cluster].values()}
         events.append(
             Observed(cluster, Snapshot(it.now, size, size, sum(ours.values()), ours=ours))
         )
@@ -70,12 +70,12 @@ def submit(it: Bench, *sizes: int, user: str = "anna", hold: bool = False) -> in
 
 def placed(it: Bench) -> set[int]:
     """Jobs that have been given processors."""
-    return {ref.job for live in it.broker.saga.live for ref in live}
+    return {ref.job for live in it.broker.saga.claims.live for ref in live}
 
 
 def end(it: Bench, job: int) -> None:
     """A single-component job runs and ends, and nothing of it is left."""
-    (component,) = it.broker.jobs[job].components
+    (component,) = it.broker.view.jobs[job].components
     ref = component.ref
     it.handle(Submitted(ref, "77"))
     it.handle(Started(ref, it.now))
@@ -86,7 +86,7 @@ def end(it: Bench, job: int) -> None:
 def test_without_limits_nothing_is_held_back(made: list[Bench]) -> None:
     it = bench(made)
     jobs = {submit(it, 10) for _ in range(20)}
-    assert placed(it) == jobs and not it.broker.shares.jobs
+    assert placed(it) == jobs and not it.broker.view.held_back
 
 
 def test_a_users_processors(made: list[Bench]) -> None:
@@ -94,7 +94,7 @@ def test_a_users_processors(made: list[Bench]) -> None:
     first, second, third = (submit(it, 10) for _ in range(3))
     other = submit(it, 10, user="bob")
     assert placed(it) == {first, second, other}
-    assert set(it.broker.shares.jobs) == {third}
+    assert set(it.broker.view.held_back) == {third}
     end(it, first)
     assert placed(it) == {second, third, other}
 
@@ -125,8 +125,8 @@ def test_co_allocated_jobs_wait_and_single_ones_go_on(made: list[Bench]) -> None
     one, two = submit(it, 4, 4), submit(it, 4, 4)
     single = submit(it, 4)
     assert placed(it) == {one, single}
-    assert set(it.broker.shares.jobs) == {two}
-    components = list(it.broker.jobs[one].components)
+    assert set(it.broker.view.held_back) == {two}
+    components = list(it.broker.view.jobs[one].components)
     it.handle(CancelJob(one, "anna"))
     for component in components:
         it.handle(Cleaned(component.ref))
@@ -140,13 +140,13 @@ def test_those_behind_start_instead(made: list[Bench]) -> None:
     # Nothing of anna's runs, so each of hers is shown to the policy, and waits for processors.
     one, two = submit(it, 100), submit(it, 100)
     other = submit(it, 100, user="dave")
-    assert not it.broker.shares.jobs
-    over = [it.broker.jobs[job].components[0].ref for job in running]
+    assert not it.broker.view.held_back
+    over = [it.broker.view.jobs[job].components[0].ref for job in running]
     for ref in over:
         it.handle(Submitted(ref, "77"), Started(ref, it.now), Ended(ref, it.now, 0))
     it.handle(*(Cleaned(ref) for ref in over))
     assert placed(it) == {one, other}
-    assert set(it.broker.shares.jobs) == {two}
+    assert set(it.broker.view.held_back) == {two}
     end(it, one)
     assert placed(it) == {two, other}
 
@@ -156,11 +156,11 @@ def test_jobs_that_wait_for_a_share_are_cancelled_held_and_released(made: list[B
     first, second, third, fourth = (submit(it, 10) for _ in range(4))
     it.handle(CancelJob(second, "anna"))
     it.handle(HoldJob(third, "anna"))
-    assert set(it.broker.shares.jobs) == {fourth}
+    assert set(it.broker.view.held_back) == {fourth}
     end(it, first)
     assert placed(it) == {fourth}
     it.handle(ReleaseJob(third, "anna"))
-    assert set(it.broker.shares.jobs) == {third}
+    assert set(it.broker.view.held_back) == {third}
 
 
 def test_a_restart_changes_nothing(made: list[Bench]) -> None:
@@ -171,7 +171,7 @@ def test_a_restart_changes_nothing(made: list[Bench]) -> None:
     assert placed(it) == {first}
     end(it, first)
     assert placed(it) == {second}
-    assert set(it.broker.shares.jobs) == {third}
+    assert set(it.broker.view.held_back) == {third}
 
 
 def test_limits_may_change_meanwhile(made: list[Bench]) -> None:
@@ -186,7 +186,7 @@ def test_limits_may_change_meanwhile(made: list[Bench]) -> None:
     assert placed(it) == {small}  # which does not wait for those
     it.broker.limit(ResourceLimits())
     it.settle()
-    assert placed(it) == {small, *jobs[2:]} and not it.broker.shares.jobs
+    assert placed(it) == {small, *jobs[2:]} and not it.broker.view.held_back
 
 
 def test_too_many_waiting_jobs_are_refused(made: list[Bench]) -> None:
@@ -252,7 +252,7 @@ def test_whatever_happens_no_share_is_exceeded_and_nobody_is_forgotten(
     try:
         for event in events:
             _play(it, event)
-            usage = it.broker.usage()
+            usage = it.broker.view.usage()
             for (kind, _), used in usage.processors.items():
                 assert used <= processors + 20 * (kind == "queue")
             for (kind, _), used in usage.coallocated.items():
@@ -270,7 +270,7 @@ def _play(it: Bench, event: Any) -> None:
         it.restart()
         look(it)
         return
-    jobs = list(it.broker.jobs.values())
+    jobs = list(it.broker.view.jobs.values())
     if not jobs:
         return
     job = jobs[event[1] % len(jobs)]
@@ -286,7 +286,7 @@ def _play(it: Bench, event: Any) -> None:
 
 def _clean(it: Bench, number: int) -> None:
     """The job is over: a single one has run, of another nothing is left."""
-    job = it.broker.jobs[number]
+    job = it.broker.view.jobs[number]
     if job.components and job.single and job.goal is None and job.state.value != "CANCELLED":
         if job.components[0].native_id is None:
             end(it, number)
@@ -295,20 +295,20 @@ def _clean(it: Bench, number: int) -> None:
     if components and job.goal is None:
         it.handle(CancelJob(number, "x"))
     for component in components:
-        if it.broker.component(component.ref) is not None:
+        if it.broker.view.component(component.ref) is not None:
             it.handle(Cleaned(component.ref))
 
 
 def _drain(it: Bench) -> None:
     """Let all of them end: everybody who waits gets a turn."""
-    for job in list(it.broker.jobs.values()):
+    for job in list(it.broker.view.jobs.values()):
         if job.state.value == "HELD":
             it.handle(ReleaseJob(job.id, "x"))
     for _ in range(200):
-        if not it.broker.jobs:
+        if not it.broker.view.jobs:
             return
         for number in placed(it):
-            if number in it.broker.jobs:
+            if number in it.broker.view.jobs:
                 _clean(it, number)
         look(it)
-    raise AssertionError({j.id: (j.state, j.reason) for j in it.broker.jobs.values()})
+    raise AssertionError({j.id: (j.state, j.reason) for j in it.broker.view.jobs.values()})

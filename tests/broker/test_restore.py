@@ -74,7 +74,7 @@ class Walk:
                 self.bench.settle()
 
     def _components(self, *, owed: bool) -> list[Component]:
-        known = self.bench.broker.saga._where.values()
+        known = self.bench.broker.saga.claims.known.values()
         return [c for c in known if (c.step is not Step.NONE) == owed]
 
     def _reply(self) -> Event | None:
@@ -104,11 +104,13 @@ class Walk:
 
     def _record(self) -> Event | None:
         """A component writes something down."""
-        parts = [c for c in self.bench.broker.saga._where.values() if c.phase is not Phase.GONE]
+        parts = [
+            c for c in self.bench.broker.saga.claims.known.values() if c.phase is not Phase.GONE
+        ]
         if not parts:
             return None
         part = self.rng.choice(parts)
-        job = self.bench.broker.jobs.get(part.ref.job)
+        job = self.bench.broker.view.jobs.get(part.ref.job)
         if part.started:
             code = self.rng.choice((0, 0, 0, 3))
             return Ended(part.ref, self.bench.now, code, self.rng.random() < 0.2)
@@ -157,23 +159,23 @@ class Walk:
 def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
     """What a broker believes: jobs, components, claims, queues."""
     return {
-        "jobs": {n: job_row(job, bench.names) for n, job in broker.jobs.items()},
+        "jobs": {n: job_row(job, bench.names) for n, job in broker.view.jobs.items()},
         "attempts": {
             n: [component_row(c, bench.names) for c in job.components]
-            for n, job in broker.jobs.items()
+            for n, job in broker.view.jobs.items()
         },
-        "owed": {c.ref: c.step for c in broker.saga._where.values()},
-        "claims": [account.claimed for account in broker.ledger.accounts],
+        "owed": {c.ref: c.step for c in broker.saga.claims.known.values()},
+        "claims": [account.claimed for account in broker.view.entries],
         "queues": {
             queue: sorted(
                 (job.seq, n)
-                for n, job in broker.jobs.items()
-                if n in broker.scheduler and broker.scheduler.position(n)[0] == queue
+                for n, job in broker.view.jobs.items()
+                if n in broker.queues.scheduler and broker.queues.scheduler.position(n)[0] == queue
             )
-            for queue in broker.scheduler.queues
+            for queue in broker.view.queues
         },
-        "waiting": broker._waiting,
-        "next": (broker.next_job, broker._next_seq, broker.scheduler.memory()),
+        "waiting": broker.queues._waiting,
+        "next": (broker.next_job, broker.queues.next_seq, broker.view.policy_state()),
     }
 
 
@@ -202,7 +204,7 @@ def test_all_that_is_owed_comes_out_again(seed: int) -> None:
             for effect in effects
             if hasattr(effect, "ref") and type(effect).__name__ not in ("Watch", "Unwatch")
         }
-        owed = {c.ref for c in bench.broker.saga._where.values() if c.step is not Step.NONE}
+        owed = {c.ref for c in bench.broker.saga.claims.known.values() if c.step is not Step.NONE}
         assert again.keys() == owed
         requests = [e for e in again.values() if isinstance(e, Reserve | Submit)]
         assert all(effect.again for effect in requests), "it may have been carried out before"
@@ -217,20 +219,20 @@ def test_whatever_has_happened_once_clusters_do_as_they_are_told_all_ends(seed: 
         walk.step()
         if walk.rng.random() < 0.1:
             bench.restart()
-    for job in list(bench.broker.jobs.values()):
+    for job in list(bench.broker.view.jobs.values()):
         if job.state is JobState.HELD:
             bench.handle(ReleaseJob(job.id, "anna"))
     for _ in range(400):
         walk.look_at_all()
-        for part in list(bench.broker.saga._where.values()):
+        for part in list(bench.broker.saga.claims.known.values()):
             if part.step is not Step.NONE:
                 bench.handle(walk.done(part))
             elif (event := _next(walk, part)) is not None:
                 bench.handle(event)
         bench.ticks(1.0)
-        if not bench.broker.jobs and not bench.broker.saga.debts:
+        if not bench.broker.view.jobs and not bench.broker.view.pending_steps:
             break
-    assert not bench.broker.jobs
+    assert not bench.broker.view.jobs
     assert digest(bench, bench.broker)["claims"] == [0, 0, 0]
     assert digest(bench, bench.broker)["owed"] == {}
     bench.close()
@@ -240,7 +242,7 @@ def _next(walk: Walk, part: Component) -> Event | None:
     """What a component that is asked for nothing does by itself."""
     if part.started:
         return Ended(part.ref, walk.bench.now, 0)
-    job = walk.bench.broker.jobs.get(part.ref.job)
+    job = walk.bench.broker.view.jobs.get(part.ref.job)
     if part.phase is Phase.ARMED or (job is not None and job.single):
         return Started(part.ref, walk.bench.now, "n1")
     return Arrived(part.ref, "n1") if part.phase is Phase.SUBMITTED else None

@@ -87,8 +87,8 @@ class Watched(Bench):
     """Whatever is done, nothing of before the return is begun again, nor ended without a word."""
 
     def settle(self) -> Ready:
-        before = self.broker.settings.history
-        earlier = {c.ref for live in self.broker.saga.live for c in live.values()}
+        before = self.broker.view.history
+        earlier = {c.ref for live in self.broker.saga.claims.live for c in live.values()}
         ready = super().settle()
         for effect in ready.effects:
             if isinstance(effect, Stage | Reserve | Submit | Arm):
@@ -102,9 +102,9 @@ class Watched(Bench):
 
     def allowed(self, ref: Ref) -> None:
         """Its end is known, or its user's wish."""
-        component = self.broker.component(ref)
+        component = self.broker.view.component(ref)
         assert component is not None
-        job = self.broker.jobs.get(ref.job)
+        job = self.broker.view.jobs.get(ref.job)
         of_job = job is not None and component in job.components
         if of_job and job is not None and job.goal is None:
             said = component.cause is not None or component.exit_code is not None
@@ -117,7 +117,7 @@ def test_nothing_of_before_is_begun_again(seed: int) -> None:
     bench = walk.bench
     bench.__class__ = Watched
     bench.come_back(backup)
-    assert not any(job.state is JobState.QUEUED for job in bench.broker.jobs.values())
+    assert not any(job.state is JobState.QUEUED for job in bench.broker.view.jobs.values())
     for _ in range(60):
         walk.step()
         assert digest(bench, bench.restored()) == digest(bench, bench.broker)
@@ -133,18 +133,18 @@ def test_once_clusters_do_as_they_are_told_and_users_release_their_jobs_all_ends
     bench.come_back(backup)
     for _ in range(400):
         walk.look_at_all()
-        for job in list(bench.broker.jobs.values()):
+        for job in list(bench.broker.view.jobs.values()):
             if job.state is JobState.HELD:
                 bench.handle(ReleaseJob(job.id, "anna"))
-        for part in list(bench.broker.saga._where.values()):
+        for part in list(bench.broker.saga.claims.known.values()):
             if part.step is not Step.NONE:
                 bench.handle(walk.done(part))
             elif (event := _next(walk, part)) is not None:
                 bench.handle(event)
         bench.ticks(1.0)
-        if not bench.broker.jobs and not bench.broker.saga.debts:
+        if not bench.broker.view.jobs and not bench.broker.view.pending_steps:
             break
-    assert not bench.broker.jobs
+    assert not bench.broker.view.jobs
     assert digest(bench, bench.broker)["claims"] == [0, 0, 0]
     bench.close()
 
@@ -156,7 +156,7 @@ def test_what_clusters_show_of_the_lost_time_is_left_alone(seed: int) -> None:
     shown = [
         {
             make(INSTANCE, component.ref): component.ref
-            for component in bench.broker.saga.live[cluster].values()
+            for component in bench.broker.saga.claims.live[cluster].values()
         }
         for cluster in range(3)
     ]
@@ -171,10 +171,10 @@ def test_what_clusters_show_of_the_lost_time_is_left_alone(seed: int) -> None:
                 for token in shown[cluster]
             }
             bench.handle(Observed(cluster, replace(look.snapshot, jobs=jobs, settled=True)))
-    named = {left.ref for left in bench.broker.saga.leftovers}
+    named = {left.ref for left in bench.broker.saga.orphans}
     for cluster in range(3):
         for ref in shown[cluster].values():
-            known = bench.broker.component(ref) is not None
+            known = bench.broker.view.component(ref) is not None
             assert known != (ref in named), "every one is either a job's or named"
             assert ref.job < bench.broker.next_job
     bench.close()
@@ -196,7 +196,7 @@ class Fates:
         """A look at a cluster, which says so."""
         shown: dict[str, NativeJob] = {}
         now = self.walk.bench.now
-        for ref, part in self.walk.bench.broker.saga.live[cluster].items():
+        for ref, part in self.walk.bench.broker.saga.claims.live[cluster].items():
             fate = self.of(part)
             if fate in ("COMPLETED", "TIMEOUT", "FAILED"):
                 code = {"COMPLETED": 0, "FAILED": 75}.get(fate)
@@ -232,7 +232,7 @@ def test_whatever_is_found_of_earlier_attempts_no_job_is_lost(seed: int) -> None
     bench = walk.bench
     bench.__class__ = Watched
     bench.come_back(backup)
-    under_way = {job.id: job for job in bench.broker.jobs.values() if job.state in IN_ATTEMPT}
+    under_way = {job.id: job for job in bench.broker.view.jobs.values() if job.state in IN_ATTEMPT}
     parts = {n: list(job.components) for n, job in under_way.items()}
     wished = {n: job.goal for n, job in under_way.items()}
     fates = Fates(walk)
@@ -240,11 +240,11 @@ def test_whatever_is_found_of_earlier_attempts_no_job_is_lost(seed: int) -> None
         bench.ticks(3.0)
         for cluster in range(3):
             bench.handle(fates.look(cluster))
-        for part in list(bench.broker.saga._where.values()):
+        for part in list(bench.broker.saga.claims.known.values()):
             if (event := fates.next(part)) is not None:
                 bench.handle(event)
     for number, job in under_way.items():
-        assert job.state not in IN_ATTEMPT, bench.broker.jobs.get(number)
+        assert job.state not in IN_ATTEMPT, bench.broker.view.jobs.get(number)
         assert job.state is not JobState.QUEUED, "nobody has said that it may run again"
         assert job.reason or job.state is JobState.COMPLETED
         if job.state is JobState.COMPLETED:

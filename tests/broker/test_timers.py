@@ -25,7 +25,7 @@ def submit(it: Bench) -> int:
 def run(it: Bench) -> int:
     """The number of a job that has run, and left nothing."""
     job = submit(it)
-    (component,) = it.broker.jobs[job].components
+    (component,) = it.broker.view.jobs[job].components
     it.handle(Submitted(component.ref, "77"), Started(component.ref, it.now))
     it.handle(Ended(component.ref, it.now, 0), Cleaned(component.ref))
     return job
@@ -37,8 +37,8 @@ def test_jobs_that_have_ended_leave_no_timers_for_ever(monkeypatch: pytest.Monke
     it.handle(Observed(0, Snapshot(it.now, 8, 8, 0, ours={})))
     silent = submit(it)  # its cluster does not answer
     for _ in range(100):
-        assert run(it) not in it.broker.jobs
-    assert 1 <= len(it.broker.timers) <= 16
+        assert run(it) not in it.broker.view.jobs
+    assert 1 <= len(it.broker.state.timers) <= 16
     it.ticks(it.settings.submit_timeout + 1.0)
     assert "not submitted in time" in {row["what"] for row in it.store.jobs.events(silent)}
     it.close()

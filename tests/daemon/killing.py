@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from metabroker.broker.effects import CleanStray, Effect, Owed, Unclaimed, Unwatch, Watch
+from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Unclaimed, Unwatch, Watch
 from metabroker.config import load
 from metabroker.daemon.main import serve
 from metabroker.runtime.execution import STEPS
@@ -48,7 +48,7 @@ class Kill:
         nth, job = [*(int(word) for word in rest), None, None][:2]
         return cls(when, step, nth or 1, job)
 
-    def __call__(self, when: str, effect: Owed) -> None:
+    def __call__(self, when: str, effect: PendingEffect) -> None:
         if (when, STEPS[type(effect)].value) != (self.when, self.step):
             return
         if self.job not in (None, effect.ref.job):
@@ -68,7 +68,7 @@ class Pause:
     cluster: int | None
     flags: Path
 
-    def __call__(self, when: str, effect: Owed) -> None:
+    def __call__(self, when: str, effect: PendingEffect) -> None:
         if (when, STEPS[type(effect)].value) != (self.when, self.step):
             return
         if self.cluster not in (None, effect.cluster):
@@ -86,13 +86,13 @@ def main() -> int:
     parser.add_argument("--flags", type=Path)
     options = parser.parse_args()
     config = load(options.config)
-    points: list[Callable[[str, Owed], None]] = [options.kill] if options.kill else []
+    points: list[Callable[[str, PendingEffect], None]] = [options.kill] if options.kill else []
     if options.pause:
         when, step, *cluster = options.pause.split(":")
         index = list(config.clusters).index(cluster[0]) if cluster else None
         points.append(Pause(when, step, index, options.flags))
 
-    def hook(when: str, effect: Owed) -> None:
+    def hook(when: str, effect: PendingEffect) -> None:
         for point in points:
             point(when, effect)
 
@@ -100,7 +100,7 @@ def main() -> int:
         return serve(config, hook=hook)
 
 
-def _telling(commit: Callable[..., None], hook: Callable[[str, Owed], None]) -> Any:
+def _telling(commit: Callable[..., None], hook: Callable[[str, PendingEffect], None]) -> Any:
     """`Store.commit`, which tells what is owed once that is durable."""
 
     def committed(store: Store, batch: Any, names: Any) -> None:

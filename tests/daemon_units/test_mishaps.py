@@ -120,7 +120,7 @@ def test_a_handler_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monk
     def breaks(*_given: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(saga, "_judge", breaks)
+    monkeypatch.setattr(saga.reconciliation, "_judge", breaks)
     token = make(core.store.instance, ONE)
     native = NativeJob("11", NOW, NativeState.RUNNING, "RUNNING")
     seen = looked(0, NOW + 60)
@@ -130,7 +130,7 @@ def test_a_handler_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monk
     core.mishaps.clear()
     answers = Answers()
     core.engine.process([ask(answers.to("c"))], NOW)
-    monkeypatch.setattr(saga, "abandon", breaks)
+    monkeypatch.setattr(saga.rollback, "take_out", breaks)
     core.engine.process([Ask(CancelJob(3, "anna"), 3, answers.to("cancel"))], NOW)
     assert core.job(3)["state"] == "FAILED" and "ZeroDivisionError" in core.job(3)["reason"]
     assert answers.jobs()["cancel"] == 3, "it is over, whatever was asked"
@@ -139,15 +139,15 @@ def test_a_handler_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monk
 def test_a_timer_that_fails_fails_its_job(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     core.tell(Unsure(ONE, Step.SUBMIT, "?"))
     broker = core.engine.broker
-    monkeypatch.setattr(broker.timers, "due", lambda _now: [ONE, 2])
-    real = broker.saga.due
+    monkeypatch.setattr(broker.state.timers, "due", lambda _now: [ONE, 2])
+    real = broker.saga.deadlines.due
 
     def breaks(what: Ref | int, now: float) -> None:
         if what == ONE:
             raise KeyError("gone")
         real(what, now)
 
-    monkeypatch.setattr(broker.saga, "due", breaks)
+    monkeypatch.setattr(broker.saga.deadlines, "due", breaks)
     core.tell(Tick())
     assert (core.job(1)["state"], core.job(2)["state"]) == ("FAILED", "SUBMITTING")
 
@@ -155,15 +155,15 @@ def test_a_timer_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monkey
 def test_an_attempt_that_cannot_be_begun_fails_its_job(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    saga = core.engine.broker.saga
-    begin = saga.begin
+    attempts = core.engine.broker.saga.attempts
+    begin = attempts.begin
 
     def breaks(job: Any, placement: Any, now: float) -> None:
         if job.id == 3:
             raise ValueError("what it asks for cannot be")
         begin(job, placement, now)
 
-    monkeypatch.setattr(saga, "begin", breaks)
+    monkeypatch.setattr(attempts, "begin", breaks)
     core.engine.process([ask(Answers().to("c")), ask(Answers().to("d"))], NOW)
     assert core.job(3)["state"] == "FAILED" and "ValueError" in core.job(3)["reason"]
     assert core.job(4)["state"] == "SUBMITTING"
@@ -172,21 +172,32 @@ def test_an_attempt_that_cannot_be_begun_fails_its_job(
 
 def test_a_former_attempts_bad_answer_does_not_fail_the_present_one(core: Core) -> None:
     core.tell(Refused(ONE, Step.NONE, Cause.LOST, ""))
-    job = core.engine.broker.jobs[1]
-    job.attempt = 2  # it is tried again; what the first left is owed a clean
+    job = core.engine.broker.view.jobs[1]
+    job.attempt = 2  # it is tried again; the cleanup of the first is pending
     core.tell(Cleaned(ONE, exit_code=10**23))
-    assert 1 in core.engine.broker.jobs and [m.job for m in core.mishaps] == [1]
+    assert 1 in core.engine.broker.view.jobs and [m.job for m in core.mishaps] == [1]
+
+
+def test_a_former_attempts_bad_answer_leaves_its_job_in_its_queue(core: Core) -> None:
+    core.engine.process([ask(Answers().to("c"))], NOW)
+    for attempt in (1, 2):
+        core.tell(Refused(Ref(3, attempt, 0), Step.SUBMIT, Cause.BUSY, "full"))
+    view = core.engine.broker.view
+    (queue,) = view.queues
+    assert list(view.queued(queue)) == [3] and view.jobs[3].attempt == 2
+    core.tell(Cleaned(Ref(3, 1, 0), exit_code=10**23))
+    assert list(view.queued(queue)) == [3] and [m.job for m in core.mishaps] == [3]
 
 
 def test_a_look_that_cannot_be_handled_is_as_if_the_cluster_were_silent(core: Core) -> None:
     seen = looked(0, NOW + 5)
     broken = Observed(0, replace(seen.snapshot, busy="all"))  # type: ignore[arg-type]
     core.tell(broken, looked(1, NOW + 5, 32))
-    accounts = core.engine.broker.ledger.accounts
-    assert (accounts[0].reachable, accounts[1].reachable) == (False, True)
+    entries = core.engine.broker.view.entries
+    assert (entries[0].reachable, entries[1].reachable) == (False, True)
     assert [m.cluster for m in core.mishaps] == [0]
     core.tell(looked(0, NOW + 6))
-    assert accounts[0].reachable
+    assert entries[0].reachable
 
 
 def test_a_submission_that_breaks_the_core_is_refused(
@@ -197,7 +208,7 @@ def test_a_submission_that_breaks_the_core_is_refused(
     def breaks(_new: Any) -> None:
         raise OverflowError
 
-    monkeypatch.setattr(core.engine.broker, "check_shares", breaks)
+    monkeypatch.setattr(core.engine.broker._requests, "check_limits", breaks)
     core.engine.process([ask(answers.to("c"))], NOW)
     assert "OverflowError" in str(answers.jobs()["c"])
     monkeypatch.undo()

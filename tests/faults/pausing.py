@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from metabroker.broker.effects import Owed
+from metabroker.broker.effects import PendingEffect
 from metabroker.config import load
 from metabroker.daemon.main import serve
 from metabroker.runtime.execution import STEPS
@@ -32,7 +32,7 @@ class Moment:
     job: int
 
     @classmethod
-    def of(cls, when: str, effect: Owed) -> Moment:
+    def of(cls, when: str, effect: PendingEffect) -> Moment:
         return cls(when, STEPS[type(effect)].value, effect.cluster, effect.ref.job)
 
 
@@ -46,7 +46,7 @@ def main() -> int:
     names = list(config.clusters)
     moments = {_moment(text, names) for text in options.hold}
 
-    def hook(when: str, effect: Owed) -> None:
+    def hook(when: str, effect: PendingEffect) -> None:
         if effect.ref.attempt == 1 and Moment.of(when, effect) in moments:
             (options.flags / f"held-{effect.ref.job}").touch()
             while not (options.flags / f"go-{effect.ref.job}").exists():

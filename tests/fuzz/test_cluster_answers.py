@@ -90,10 +90,10 @@ def believed(seen: Snapshot) -> None:
         script.play("submitted 1.1.0")
         assert script.bench is not None
         bench, broker = script.bench, script.bench.broker
-        before = (broker.jobs[1].state, broker.jobs[1].attempt)
+        before = (broker.view.jobs[1].state, broker.view.jobs[1].attempt)
         broker.handle(Observed(0, dataclasses.replace(seen, taken_at=bench.now)), bench.now)
         broker.schedule(bench.now)
-        assert (broker.jobs[1].state, broker.jobs[1].attempt) == before
+        assert (broker.view.jobs[1].state, broker.view.jobs[1].attempt) == before
         assert not [mishap for mishap in broker.take().mishaps if mishap.cluster != 0]
     finally:
         script.close()

@@ -71,21 +71,21 @@ def test_any_events_of_one_job(together: bool, events: list[Event]) -> None:
         script.play("started 2.1.0")
         bench = script.bench
         assert bench is not None
-        other = bench.broker.jobs[2]
+        other = bench.broker.view.jobs[2]
         before = (other.state, other.attempt, other.reason)
         for event in events:
             bench.broker.handle(event, bench.now)
             bench.broker.schedule(bench.now)
             ready = bench.broker.take()
-            memory = {"clusters": bench.names.names, "memory": bench.broker.scheduler.memory()}
+            memory = {"clusters": bench.names.names, "memory": bench.broker.view.policy_state()}
             bench.store.commit(Transaction(ready, memory=memory), bench.names)
             assert all(mishap.job in (None, 1) for mishap in ready.mishaps)
-            assert bench.broker.jobs[2] is other
+            assert bench.broker.view.jobs[2] is other
             assert (other.state, other.attempt, other.reason) == before
         # What is in the store can be taken up again, and tells the same.
         again = bench.restored()
-        assert {n: job.state for n, job in again.jobs.items()} == {
-            n: job.state for n, job in bench.broker.jobs.items()
+        assert {n: job.state for n, job in again.view.jobs.items()} == {
+            n: job.state for n, job in bench.broker.view.jobs.items()
         }
     finally:
         script.close()

@@ -23,7 +23,7 @@ def waiting(
 ) -> tuple[Engine, dict[int, reasons.Waiting]]:
     it = engine(Failing(), policy=policy)
     it.process(items, NOW)
-    return it, reasons.waiting(it.broker, at)
+    return it, reasons.waiting(it.broker.view, at)
 
 
 def want(processors: int, on: str | None = None) -> Item:
@@ -51,7 +51,7 @@ def told(it: Engine, processors: int, on: int | None = None) -> str:
     """What a dry run says why such a job would wait."""
     request = Request((processors,), None if on is None else (on,))
     new = NewJob("anna", "job", request, 600)
-    return reasons.preview(it.broker, new, it.broker.queue_of(new), NOW)
+    return reasons.preview(it.broker.view, new, it.broker.view.queue_of(new), NOW)
 
 
 def test_under_fpfs_each_job_has_a_reason_of_its_own() -> None:
@@ -88,19 +88,19 @@ def test_a_user_at_a_limit_is_told_so_and_others_wait_for_nothing() -> None:
     it, _found = waiting(*BOTH, want(8, "delft"))
     said = "sbatch: error: AssocMaxSubmitJobLimit"
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.LIMIT, said)], NOW + 1)
-    assert reasons.waiting(it.broker, NOW + 2)[1].reason.startswith(
+    assert reasons.waiting(it.broker.view, NOW + 2)[1].reason.startswith(
         f"anna has as many jobs as may be in delft: {said} (asked again in 1 s)"
     )
     assert said in told(it, 8, on=0)
     it.process([ask(Answers().to("c"), "bert", processors=Processors(single=8))], NOW + 2)
-    assert 2 not in reasons.waiting(it.broker, NOW + 2)
+    assert 2 not in reasons.waiting(it.broker.view, NOW + 2)
 
 
 def test_a_cluster_that_is_avoided_is_not_called_taken() -> None:
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
     it.process([Cleaned(Ref(1, 1, 0))], NOW + 1)
-    delft, leiden = cluster_views(it.broker, NOW + 2)
+    delft, leiden = cluster_views(it.broker.view, NOW + 2)
     assert (delft["idle"], delft["available"]) == (64, 39)
     assert delft["avoided"] == {
         "processors": 39, "seconds": 1.0, "reason": "it is full: nodes are busy"
@@ -111,7 +111,7 @@ def test_a_cluster_that_is_avoided_is_not_called_taken() -> None:
 def test_what_a_cluster_has_refused_is_not_called_taken() -> None:
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
-    reason = reasons.waiting(it.broker, NOW + 2)[1].reason
+    reason = reasons.waiting(it.broker.view, NOW + 2)[1].reason
     assert "delft 24 (2 s ago; it has refused 40, and is asked again in 1 s)" in reason
 
 
@@ -120,7 +120,7 @@ def test_only_those_that_are_asked_for() -> None:
     assert set(found) == {2, 3, 4}
     for some in ({2}, {4}, {5}, {3, 4}, set[int]()):
         expected = {key: told for key, told in found.items() if key in some}
-        assert reasons.waiting(it.broker, NOW, only=some) == expected
+        assert reasons.waiting(it.broker.view, NOW, only=some) == expected
 
 
 def test_nothing_is_known_of_a_cluster() -> None:
@@ -136,7 +136,7 @@ def test_nodes_that_take_no_jobs() -> None:
     drained = looked(0, NOW)
     small = type(drained.snapshot)(NOW, 64, 8, 0)
     it.process([type(drained)(0, small), looked(1, NOW, 32), want(40)], NOW)
-    reason = reasons.waiting(it.broker, NOW)[1].reason
+    reason = reasons.waiting(it.broker.view, NOW)[1].reason
     assert reason == "asks for 40: more than the clusters' nodes that take jobs now have"
 
 
@@ -144,7 +144,7 @@ def test_what_happened_to_the_last_attempt_is_told_too() -> None:
     it, _found = waiting(*BOTH, want(64))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
     assert "(attempt 1: component 0 in delft: nodes are busy)" in (
-        reasons.waiting(it.broker, NOW + 1)[1].reason
+        reasons.waiting(it.broker.view, NOW + 1)[1].reason
     )
 
 

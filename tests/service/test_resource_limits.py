@@ -25,7 +25,7 @@ def waiting(limits: ResourceLimits, *sizes: Processors) -> dict[int, reasons.Wai
     answers = Answers()
     jobs = [ask(answers.to("a"), processors=wanted) for wanted in sizes]
     it.process([looked(0, NOW), looked(1, NOW, 32), *jobs], NOW)
-    return reasons.waiting(it.broker, NOW)
+    return reasons.waiting(it.broker.view, NOW)
 
 
 def single(processors: int) -> Processors:

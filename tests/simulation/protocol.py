@@ -100,7 +100,7 @@ class Protocol:
                 self._arrive(waiting.popleft())
             self.broker.schedule(self.now)
             self._carry_out()
-        assert not self.broker.jobs and not self.broker.saga.debts
+        assert not self.broker.view.jobs and not self.broker.view.pending_steps
         assert not any(cluster.held for cluster in self.clusters)
         return [self.starts[index + 1] for index in range(len(self._jobs))]
 
@@ -155,7 +155,7 @@ class Protocol:
 
     def _end(self, ended: Sequence[tuple[Ref, int]]) -> None:
         for ref, cluster in ended:
-            if self.broker.component(ref) is not None:
+            if self.broker.view.component(ref) is not None:
                 self._tell([Ended(ref, self.now, 0)])
             self.clusters[cluster].held.pop(self._token(ref), None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -91,3 +92,20 @@ def test_what_has_not_ended_in_it_is_found_again(revision: str, tmp_path: Path) 
         assert spec["chdir"] == str(tmp_path)
         assert store.jobs.events(job.id)[0]["what"] == "submitted"
     store.close()
+
+
+def test_attempts_that_stood_in_a_backup_are_marked(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    lay("0005", path, tmp_path)
+    restored = [{"when": "Sunday", "term": 7}, {"when": "Monday", "term": 9}]
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("insert into facts values ('restored', ?)", [json.dumps(restored)])
+        running = "select id, attempt from jobs where state = 'RUNNING' order by id"
+        (afterwards, attempt), *others = connection.execute(running).fetchall()
+        begun = "update components set term = 9 where job = ? and attempt = ?"
+        connection.execute(begun, (afterwards, attempt))
+    store = Store(f"sqlite:///{path}")
+    marks = {job.id: job.uncertain for job in store.recover(ClusterNames(["delft", "leiden"])).jobs}
+    store.close()
+    assert {number for number, mark in marks.items() if mark is not None} == {n for n, _ in others}
+    assert {mark for mark in marks.values() if mark is not None} == {"Monday"}

@@ -14,7 +14,7 @@ from metabroker.broker.effects import (
     CleanStray,
     Effect,
     Fetch,
-    Owed,
+    PendingEffect,
     Stage,
     Unwatch,
     Watch,
@@ -80,7 +80,7 @@ class Life:
             for c in world.clusters
         ]
         self._inbox: list[Item] = []
-        self._lines: dict[Ref, deque[Owed]] = {}
+        self._lines: dict[Ref, deque[PendingEffect]] = {}
         self._strays: set[str] = set()
         self._watched: dict[Ref, tuple[int, ComponentRecord]] = {}
         self._flushing = False
@@ -125,7 +125,7 @@ class Life:
         except LeadershipLost:
             self.host.lost()
             return
-        new = [job for job in broker.jobs.values() if job.id in before and job.components]
+        new = [job for job in broker.view.jobs.values() if job.id in before and job.components]
         placed = [c.cluster for job in new for c in job.components]
         world.oracle.within(broker, [c.plan.processors for c in world.clusters])
         world.oracle.answering(placed, self._seen, world.now, world.settings.stale_after)
@@ -172,7 +172,7 @@ class Life:
         broker = self.engine.broker
         clusters = len(self.adapters)
         found = {}
-        for job in broker.jobs.values():
+        for job in broker.view.jobs.values():
             if job.state is not JobState.QUEUED:
                 continue
             mask = (1 << clusters) - 1

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from metabroker.broker.effects import Arm, Discard, Fetch, Open, Owed, Stage
+from metabroker.broker.effects import Arm, Discard, Fetch, Open, PendingEffect, Stage
 from metabroker.clusters.transports.base import Command, CommandLost, Completed
 
 from .cluster import WorldCluster
@@ -66,7 +66,7 @@ class Network:
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
 
-    def gate_latency(self, effect: Owed) -> float:
+    def gate_latency(self, effect: PendingEffect) -> float:
         """What is done at gates takes its time too: little, or in a lossy world any."""
         if not isinstance(effect, Arm | Open | Discard | Stage | Fetch):
             return 0.0

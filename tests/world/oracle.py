@@ -113,7 +113,7 @@ class Oracle:
     @staticmethod
     def within(broker: Broker, processors: Sequence[int]) -> None:
         """The broker never claims more of a cluster than it has."""
-        for cluster, components in enumerate(broker.saga.live):
+        for cluster, components in enumerate(broker.saga.claims.live):
             claimed = sum(component.processors for component in components.values())
             if claimed > processors[cluster]:
                 raise Violation(f"{claimed} of {processors[cluster]} processors are claimed")
@@ -121,7 +121,7 @@ class Oracle:
     def in_time(self, broker: Broker, now: float, able_since: float) -> None:
         """No attempt holds processors for longer than it may, once the broker is able to act."""
         settings = broker.settings
-        for job in broker.jobs.values():
+        for job in broker.view.jobs.values():
             if job.single or not job.components or job.goal is not None:
                 continue
             if job.state is JobState.RUNNING and all(c.over for c in job.components):
@@ -148,15 +148,15 @@ class Oracle:
             return
         starts = [
             (before[job.id][0], {component.cluster for component in job.components})
-            for job in broker.jobs.values()
+            for job in broker.view.jobs.values()
             if job.id in before and job.state is not JobState.QUEUED and job.components
         ]
         for key, (seq, mask) in before.items():
-            job = broker.jobs.get(key)
+            job = broker.view.jobs.get(key)
             if job is None or job.state is not JobState.QUEUED or job.seq != seq:
                 continue
             # Who has no share, or was refused wherever they could go, may be overtaken.
-            if key in broker.shares.jobs or key in broker.refusals.jobs:
+            if key in broker.view.held_back or key in broker.view.refused:
                 continue
             count = self.overtaken.get(key, (seq, 0))
             total = known = count[1] if count[0] == seq else 0
@@ -169,8 +169,8 @@ class Oracle:
 
     @staticmethod
     def _could_run(broker: Broker, key: int, now: float) -> bool:
-        capacity = broker.ledger.capacity(now)
-        why = broker.scheduler.why(key, capacity, now, capacity)
+        capacity = broker.state.ledger.capacity(now)
+        why = broker.queues.scheduler.why(key, capacity, now, capacity)
         return why.protected and why.reason is not Reason.UNREACHABLE
 
     # --- the end ------------------------------------------------------------------------------

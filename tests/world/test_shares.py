@@ -26,9 +26,9 @@ class Sharing(Broker):
 
     def schedule(self, now: float) -> None:
         super().schedule(now)
-        used = self.usage().coallocated
+        used = self.view.usage().coallocated
         assert all(jobs <= 1 for (kind, _), jobs in used.items() if kind == "user"), used
-        Sharing.held_back += len(self.shares.jobs)
+        Sharing.held_back += len(self.view.held_back)
 
 
 def test_no_promise_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

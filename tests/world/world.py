@@ -327,7 +327,7 @@ class World:
         for host in self.hosts:
             host.slip = None
         if self.life is not None:
-            for job in list(self.life.engine.broker.jobs.values()):
+            for job in list(self.life.engine.broker.view.jobs.values()):
                 if job.state is JobState.HELD:
                     self._act("release", job.id)
         if not self._all_ended():
@@ -392,14 +392,14 @@ class World:
         life = self.life
         if life is None or len(self.acknowledged) + len(self.refused) < len(self.scenario.jobs):
             return False
-        return not life.engine.broker.jobs and not life.engine.broker.saga.debts
+        return not life.engine.broker.view.jobs and not life.engine.broker.view.pending_steps
 
     def _unfinished(self) -> str:
         if self.life is None:
             return "no daemon"
         broker = self.life.engine.broker
-        jobs = [f"job {j.id} {j.state.value} {j.reason}" for j in broker.jobs.values()]
-        return "; ".join(jobs) + f"; {broker.saga.debts} owed"
+        jobs = [f"job {j.id} {j.state.value} {j.reason}" for j in broker.view.jobs.values()]
+        return "; ".join(jobs) + f"; {broker.view.pending_steps} owed"
 
     def _final(self) -> None:
         assert self.life is not None

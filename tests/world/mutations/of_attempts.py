@@ -6,10 +6,19 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-from metabroker.broker import ledger, reconciliation, saga, tokens
+from metabroker.broker import ledger, tokens
 from metabroker.broker.effects import Submit, Watch
+from metabroker.broker.events import Refused, Reserved
 from metabroker.broker.job import Component, Goal, Job
-from metabroker.broker.states import Cause, JobState, Phase, Step
+from metabroker.broker.saga import Saga, reconciliation, records, replies
+from metabroker.broker.saga.barrier import Barrier
+from metabroker.broker.saga.completion import Completion
+from metabroker.broker.saga.deadlines import Deadlines
+from metabroker.broker.saga.failures import Failures
+from metabroker.broker.saga.pending import PendingSteps
+from metabroker.broker.saga.reconciliation import Reconciliation
+from metabroker.broker.saga.rollback import Rollback
+from metabroker.broker.states import Cause, Phase, Step
 from metabroker.clusters.gate import gates
 from metabroker.clusters.operation import command
 from metabroker.clusters.port import CleanRequest
@@ -19,8 +28,6 @@ from metabroker.runtime import engine, requests
 from metabroker.store import store
 
 from .planting import mutation, swap
-
-Saga: Any = saga.Saga
 
 
 @mutation
@@ -75,7 +82,7 @@ def blind_resubmit(stack: contextlib.ExitStack) -> None:
             return False
         return bool(old_move(self, gate, old_, new))
 
-    old = swap(stack, Saga, "_effect", effect)
+    old = swap(stack, PendingSteps, "_effect", effect)
     old_move = gates.Gates._move
     from metabroker.clusters.simulated import actor
 
@@ -136,21 +143,20 @@ def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
 def barrier_opened_early(stack: contextlib.ExitStack) -> None:
     """The barrier opens when all components but one have arrived."""
 
-    def proceed(self: Any, job: Job, now: float) -> None:
-        if job.state is JobState.WAITING and len(job.components) > 1:
-            here = [c for c in job.components if c.reached(Phase.ARRIVED)]
-            if len(here) == len(job.components) - 1:
-                for component in job.components:
-                    component.advance(Phase.ARMED)
-                self._commit(job, now)
-                return
+    def advance(self: Any, job: Job, now: float) -> None:
+        here = [c for c in job.components if c.reached(Phase.ARRIVED)]
+        if len(job.components) > 1 and len(here) == len(job.components) - 1:
+            for component in job.components:
+                component.advance(Phase.ARMED)
+            self.open(job, now)
+            return
         old(self, job, now)
 
     def open_(self: Any, gate: str, peers: Any) -> None:
         for position in (gates.Position.WAIT, gates.Position.ARMED):
             self._move(gate, position, gates.Position.GO)
 
-    old = swap(stack, Saga, "_proceed", proceed)
+    old = swap(stack, Barrier, "advance", advance)
     swap(stack, gates.Gates, "open", open_)
 
 
@@ -188,17 +194,17 @@ def undo_forgotten(stack: contextlib.ExitStack) -> None:
     def undo(self: Any, job: Job, now: float) -> None:
         for component in [c for c in job.components if c.phase is Phase.RESERVED]:
             if component.step is Step.NONE:
-                self._release(component, now)
-                del self._where[component.ref]
+                self._claims.release(component, now)
+                self._claims.forget(component)
         job.components = [c for c in job.components if c.phase is not Phase.GONE]
         old(self, job, now)
 
-    old = swap(stack, Saga, "_undo", undo)
-    swap(stack, Saga, "observe", _without_strays)
+    old = swap(stack, Rollback, "_undo", undo)
+    swap(stack, Reconciliation, "observe", _without_orphans)
 
 
-def _without_strays(self: Any, cluster: int, snapshot: Any, now: float) -> None:
-    for component in list(self.live[cluster].values()):
+def _without_orphans(self: Any, cluster: int, snapshot: Any, now: float) -> None:
+    for component in list(self._claims.live[cluster].values()):
         if component.phase in reconciliation._WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
             self._judge(component, snapshot, now)
 
@@ -206,7 +212,7 @@ def _without_strays(self: Any, cluster: int, snapshot: Any, now: float) -> None:
 @mutation
 def strays_overlooked(stack: contextlib.ExitStack) -> None:
     """What turns up late in a cluster is not removed."""
-    swap(stack, Saga, "observe", _without_strays)
+    swap(stack, Reconciliation, "observe", _without_orphans)
 
 
 @mutation
@@ -219,7 +225,7 @@ def unknown_read_as_ended(stack: contextlib.ExitStack) -> None:
         component.detail = "not shown"
         self._out_of_cluster(component, now)
 
-    swap(stack, Saga, "_missing", missing)
+    swap(stack, Reconciliation, "_missing", missing)
 
 
 @mutation
@@ -227,8 +233,8 @@ def unknown_read_as_idle(stack: contextlib.ExitStack) -> None:
     """A cluster that does not answer is taken for what it was, and empty."""
 
     def available(self: Any, cluster: int, now: float) -> int:
-        account = self.accounts[cluster]
-        idle: int = account.processors - account.claimed
+        entry = self.entries[cluster]
+        idle: int = entry.processors - entry.claimed
         return max(0, idle)
 
     swap(stack, ledger.Ledger, "_available", available)
@@ -240,19 +246,18 @@ def debt_dropped_when_a_cluster_is_down(stack: contextlib.ExitStack) -> None:
     """A clean without an answer is forgotten instead of done again."""
 
     def unsure(self: Any, event: Any, now: float) -> None:
-        component = self._where.get(event.ref)
+        component, job = self._claims.find(event.ref)
         if event.step is Step.CLEAN and component is not None:
             if component.step is Step.CLEAN:
-                self._gone(component, now)
-                job = self._jobs.get(event.ref.job)
-                if job is not None and component in job.components:
+                self._completion.gone(component, now)
+                if job is not None:
                     component.cause = component.cause or Cause.KILLED
-                    self._settle(job, now)
+                    self._completion.settle(job, now)
             return
         old(self, event, now)
 
-    old = swap(stack, Saga, "unsure", unsure)
-    swap(stack, Saga, "observe", _without_strays)
+    old = swap(stack, Failures, "unsure", unsure)
+    swap(stack, Reconciliation, "observe", _without_orphans)
 
 
 @mutation
@@ -264,7 +269,7 @@ def owed_steps_not_resumed(stack: contextlib.ExitStack) -> None:
         old(self, component)
         component.step = step
 
-    old = swap(stack, Saga, "resume", resume)
+    old = swap(stack, PendingSteps, "resume", resume)
 
 
 @mutation
@@ -272,25 +277,25 @@ def watches_not_resumed(stack: contextlib.ExitStack) -> None:
     """After a restart nobody looks at the components' records."""
 
     def resume(self: Any, component: Component) -> None:
-        before = len(self._out.effects)
+        effects = self._state.outbox.effects
+        before = len(effects)
         old(self, component)
-        kept = [e for e in self._out.effects[before:] if not isinstance(e, Watch)]
-        self._out.effects[before:] = kept
+        effects[before:] = [e for e in effects[before:] if not isinstance(e, Watch)]
 
-    old = swap(stack, Saga, "resume", resume)
-    swap(stack, Saga, "_judge", lambda self, component, snapshot, now: None)
+    old = swap(stack, PendingSteps, "resume", resume)
+    swap(stack, Reconciliation, "_judge", lambda self, component, snapshot, now: None)
 
 
 @mutation
 def attempt_of_another_time_counted(stack: contextlib.ExitStack) -> None:
-    """Debts of former attempts are taken for components of the present one after a restart."""
+    """After a restart what is left of former attempts counts as of the present one."""
     from metabroker.broker import core
 
     def restore(self: Any, jobs: Any, components: Any, now: float) -> None:
         listed = list(components)
         old(self, jobs, listed, now)
         for component in listed:
-            owner = self.jobs.get(component.ref.job)
+            owner = self.view.jobs.get(component.ref.job)
             if owner is not None and component not in owner.components and owner.components:
                 owner.components.append(component)
 
@@ -322,17 +327,17 @@ def failed_component_leaves_the_others(stack: contextlib.ExitStack) -> None:
 
     def settle(self: Any, job: Job, now: float) -> None:
         if job.components and any(c.over and not c.succeeded for c in job.components):
-            self._move_on(job, now)
+            self._outcome.decide(job, now)
             return
         old(self, job, now)
 
-    old = swap(stack, Saga, "_settle", settle)
+    old = swap(stack, Completion, "settle", settle)
 
 
 @mutation
 def deadline_forgotten_at_restart(stack: contextlib.ExitStack) -> None:
     """After a restart nobody minds the deadlines of attempts under way."""
-    swap(stack, Saga, "resume_job", lambda self, job: None)
+    swap(stack, Deadlines, "resume", lambda self, job: None)
 
 
 @mutation
@@ -354,10 +359,10 @@ def cancelled_while_running(stack: contextlib.ExitStack) -> None:
 
     def finish(self: Any, job: Job, goal: Any, now: float) -> None:
         old(self, job, goal, now)
-        if goal is Goal.FAIL and job.id in self._jobs and job.components:
-            self._move_on(job, now)
+        if goal is Goal.FAIL and job.id in self._state.jobs and job.components:
+            self._outcome.decide(job, now)
 
-    old = swap(stack, Saga, "finish", finish)
+    old = swap(stack, Completion, "finish", finish)
 
 
 @mutation
@@ -374,18 +379,23 @@ def reservation_not_compared(stack: contextlib.ExitStack) -> None:
 @mutation
 def refused_counts_as_reserved(stack: contextlib.ExitStack) -> None:
     """A refused reservation is taken for one that was made, and the job goes without."""
-    from metabroker.broker.events import Reserved
 
-    def refused(self: Any, event: Any, now: float) -> None:
-        if event.step is Step.RESERVE:
-            component, _job = self._find(event.ref)
+    def made(self: Any, *given: Any) -> None:
+        old(self, *given)
+        no, yes = self.handlers[Refused], self.handlers[Reserved]
+
+        def refused(event: Refused, now: float) -> None:
+            if event.step is not Step.RESERVE:
+                no(event, now)
+                return
+            component, _job = self.claims.find(event.ref)
             if component is not None:
                 component.reserves = False
-            self.reserved(Reserved(event.ref), now)
-            return
-        old(self, event, now)
+            yes(Reserved(event.ref), now)
 
-    old = swap(stack, Saga, "refused", refused)
+        self.handlers = {**self.handlers, Refused: refused}
+
+    old = swap(stack, Saga, "__init__", made)
 
 
 @mutation
@@ -402,7 +412,7 @@ def claims_not_counted(stack: contextlib.ExitStack) -> None:
     swap(stack, ledger.Ledger, "claim", lambda self, cluster, processors: None)
 
     def free(self: Any, cluster: int, processors: int, token: str, now: float) -> None:
-        self.accounts[cluster].cleaned[token] = now
+        self.entries[cluster].cleaned[token] = now
 
     swap(stack, ledger.Ledger, "free", free)
 
@@ -410,9 +420,9 @@ def claims_not_counted(stack: contextlib.ExitStack) -> None:
 @mutation
 def completed_is_believed(stack: contextlib.ExitStack) -> None:
     """A job that its cluster calls COMPLETED has run to its end, whatever its gate says."""
-    old: Any = Saga._record
+    old: Any = records.take_over
 
-    def believing(self: Any, part: Component, event: Any) -> None:
-        old(self, part, replace(event, shut=False))
+    def believing(part: Component, job: Job | None, event: Any, now: float) -> None:
+        old(part, job, replace(event, shut=False), now)
 
-    swap(stack, Saga, "_record", believing)
+    swap(stack, replies, "take_over", believing)

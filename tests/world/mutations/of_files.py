@@ -6,8 +6,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from metabroker.broker import saga
 from metabroker.broker.job import Component, Job
+from metabroker.broker.saga.completion import Completion
+from metabroker.broker.saga.pending import PendingSteps
+from metabroker.broker.saga.replies import Replies
+from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Step
 from metabroker.clusters import gated, staging
 from metabroker.clusters.port import Transferred
@@ -15,23 +18,21 @@ from metabroker.clusters.transports.base import CommandLost
 
 from .planting import mutation, swap
 
-Saga: Any = saga.Saga
-
 
 @mutation
 def files_not_awaited(stack: contextlib.ExitStack) -> None:
     """A job goes on when the first of its components has its files."""
 
     def staged(self: Any, event: Any, now: float) -> None:
-        component, job = self._find(event.ref)
+        component, job = self._claims.find(event.ref)
         if component is None or job is None or component.step is not Step.STAGE:
             return
-        self._done(component)
+        self._pending.done(component)
         for other in job.components:
             other.step = Step.NONE
-        self._claim_all(job, now)
+        self._attempts.claim(job, now)
 
-    swap(stack, Saga, "staged", staged)
+    swap(stack, Replies, "staged", staged)
 
 
 @mutation
@@ -43,7 +44,7 @@ def results_not_awaited(stack: contextlib.ExitStack) -> None:
         old(self, job, now)
         job.stages_out = before
 
-    old = swap(stack, Saga, "_settle", settle)
+    old = swap(stack, Completion, "settle", settle)
 
 
 @mutation
@@ -55,17 +56,17 @@ def sent_files_forgotten(stack: contextlib.ExitStack) -> None:
         old(self, job, now)
         job.stages_in = before
 
-    old = swap(stack, Saga, "_undo", undo)
+    old = swap(stack, Rollback, "_undo", undo)
 
 
 @mutation
 def results_thrown_away(stack: contextlib.ExitStack) -> None:
     """Results that cannot be brought back are removed."""
 
-    def owe(self: Any, component: Component, step: Step, now: float) -> None:
+    def start(self: Any, component: Component, step: Step, now: float) -> None:
         old(self, component, Step.DISCARD if step is Step.KEEP else step, now)
 
-    old = swap(stack, Saga, "_owe", owe)
+    old = swap(stack, PendingSteps, "start", start)
 
 
 @mutation

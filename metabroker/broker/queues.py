@@ -1,0 +1,222 @@
+"""Where jobs wait: the policy's queues, and two places outside of the policy's sight.
+
+A job joins a queue at its tail, as the latest of all (`requeue`), or at its old place (`rejoin`).
+It waits outside while its user or queue is at a configured limit (`held_back`), or while it was
+refused wherever it could go (`refusals`); what the policy decides is then as if it were not there.
+
+Which queue it joins, where the papers say "submitted locally" (BE03 2.4, BE07 2.3), is ours to say:
+the local queue of the cluster that its user named; else of its user's home cluster; else of the one
+which has the most idle processors after what already waits there. Only clusters large enough for it
+count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+from metabroker.policy import Request, Scheduler
+
+from .job import Component, Job, NewJob
+from .refusals import Refusals
+from .resource_limits import HeldBack
+from .state import BrokerState
+
+_ANY = 10**9  # a cluster that was never seen may be of any size
+
+
+class Departure(NamedTuple):
+    """Processors that are free again, for the policy. In the order of its fields a job's clusters
+    come by decreasing component size (LS-RO, BE03 2.5); `order` is minus that size."""
+
+    job: int
+    order: int
+    component: int
+    cluster: int
+
+
+_NOWHERE = -1
+_MORE_MAY_FIT = Departure(0, 0, 0, _NOWHERE)
+"""As good as a departure, of no cluster: a limit or a pause is over."""
+
+
+class Queues:
+    """All waiting jobs. `changed`: whether anything may have changed what fits, since the last pass
+    of the policy."""
+
+    def __init__(self, state: BrokerState, scheduler: Scheduler) -> None:
+        self._state = state
+        self.scheduler = scheduler
+        self.refusals = Refusals(state.settings)
+        self.held_back = HeldBack()
+        self.changed = False
+        self.next_seq = 1
+        self._departures: list[Departure] = []
+        self._waiting = [0] * len(state.settings.clusters)
+        scheduler.give_whole([cluster.unit for cluster in state.settings.clusters])
+
+    # --- joining and leaving ------------------------------------------------------------------
+
+    def queue_of(self, job: Job | NewJob, excluded: Container[int] = ()) -> int:
+        """The queue that the job joins now, if it must not go to some clusters."""
+        entries = self._state.ledger.entries
+        local = choose_local(
+            max(job.request.sizes),
+            chosen=job.local,
+            home=job.home,
+            sizes=self._state.ledger.sizes(),
+            known=[entry.reachable for entry in entries],
+            available=[
+                max(0, entry.usable - entry.others - entry.claimed) if entry.reachable else 0
+                for entry in entries
+            ],
+            waiting=self._waiting,
+            excluded=excluded,
+        )
+        return self.scheduler.queue_of(job.request, local)
+
+    def requeue(self, job: Job, now: float) -> None:
+        """Join a queue at its tail, as the latest of all."""
+        job.seq = self.next_seq
+        self.next_seq += 1
+        job.queued_at = now
+        self.rejoin(job, now)
+
+    def rejoin(self, job: Job, now: float) -> None:
+        """Join a queue at its old place."""
+        job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
+        self._state.outbox.changed(job)
+        self.arrive(job, now)
+
+    def arrive(self, job: Job, now: float) -> None:
+        """Wait in the queue that the job has, or outside of it for a limit."""
+        self._count_waiting(job, +1)
+        if self.held_back.limits.hold_back:
+            self.held_back.add(job)
+        else:
+            self.join(job, now)
+        self.changed = True
+
+    def join(self, job: Job, now: float) -> None:
+        """Into the policy's queue, at the place that its seq gives it; unless it was refused, or
+        its user is at a limit, wherever it could go."""
+        request = job.request
+        self.refusals.detours.pop(job.id, None)
+        barred = self.refusals.elsewhere(job, now)
+        if barred:
+            if not self.can_go(job, barred):
+                self.refusals.add(job)
+                self.retry_at(self.refusals.until(job, now))
+                return
+            if request.clusters is None:
+                request = Request(request.sizes, exclude=tuple(sorted(barred)))
+                self.refusals.detours[job.id] = barred
+        self.scheduler.arrive(job.id, request, job.queue, job.queued_at, seq=job.seq)
+
+    def join_anew(self, job: Job, now: float) -> None:
+        """Into a queue that is chosen by where the job may go now, at its old place."""
+        self._count_waiting(job, -1)
+        job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
+        self._count_waiting(job, +1)
+        self._state.outbox.changed(job)
+        self.join(job, now)
+
+    def withdraw(self, job: Job) -> None:
+        """Out of its queue; whoever is behind may be able to start."""
+        waits = self.refusals.remove(job.id)
+        if self.scheduler.remove(job.id) or self.held_back.remove(job.id) or waits:
+            self.placed(job)
+            self.changed = True
+
+    def placed(self, job: Job) -> None:
+        """The policy has taken it out of its queue."""
+        self._count_waiting(job, -1)
+
+    def ended(self, job: Job) -> None:
+        """Forget an ended job; what clusters still hold of it is kept apart."""
+        self._state.outbox.changed(job)
+        self.refusals.forget(job.id)
+        del self._state.jobs[job.id]
+
+    def _count_waiting(self, job: Job, sign: int) -> None:
+        if job.queue < len(self._waiting):
+            self._waiting[job.queue] += sign * sum(job.request.sizes)
+
+    def can_go(self, job: Job, barred: frozenset[int] | None = None) -> bool:
+        """Whether the clusters would have room for it without the `barred` ones, if they were
+        empty; None: without those that will never accept it."""
+        barred = job.excluded if barred is None else barred
+        if not barred:
+            return True
+        request = job.request
+        if request.clusters is not None:
+            return barred.isdisjoint(request.clusters)
+        known = self._state.ledger.sizes()
+        sizes = [0 if c in barred else n or _ANY for c, n in enumerate(known)]
+        queue = self.queue_of(job, barred)
+        return queue not in barred and self.scheduler.ever_fits(request, queue, sizes)
+
+    # --- what may let others start ------------------------------------------------------------
+
+    def freed(self, component: Component) -> None:
+        """A departure, for the next pass."""
+        ref, order = component.ref, -component.processors
+        self._departures.append(Departure(ref.job, order, ref.component, component.cluster))
+        self.changed = True
+
+    def grown(self, cluster: int) -> None:
+        """More is idle than before: as good as a departure from that cluster."""
+        self._departures.append(Departure(0, 0, 0, cluster))
+        self.changed = True
+
+    def more_may_fit(self) -> None:
+        """Something that kept jobs back is over."""
+        self._departures.append(_MORE_MAY_FIT)
+        self.changed = True
+
+    def accepted(self, job: Job, cluster: int) -> None:
+        """A cluster has taken the job: its user may be at no limit there any more."""
+        if self.refusals.accepted(job.user, cluster):
+            self.changed = True
+
+    def retry_at(self, time: float) -> None:
+        """More may fit from `time` (Unix seconds) on."""
+        self._state.timers.set(time, None)
+
+    def depart(self) -> None:
+        """Tell the policy of all departures since the last pass."""
+        if self._departures:
+            self._departures.sort()
+            clusters = [left.cluster for left in self._departures]
+            self.scheduler.depart([cluster for cluster in clusters if cluster != _NOWHERE])
+            self._departures.clear()
+
+
+def choose_local(
+    largest: int,
+    *,
+    chosen: int | None,
+    home: int | None,
+    sizes: Sequence[int],
+    known: Sequence[bool],
+    available: Sequence[int],
+    waiting: Sequence[int],
+    excluded: Container[int] = (),
+) -> int:
+    """The local queue of a job whose largest component has `largest` processors.
+
+    `sizes`, `known`, `available` and `waiting` give, for each cluster, its processors in all (0:
+    not known), whether it answers, those that could be had now, and those that the jobs in its
+    local queue wait for; `excluded` are those that the job must not go to. Ties go to the lowest
+    index.
+    """
+    if chosen is not None:
+        return chosen
+    clusters = range(len(sizes))
+    fitting = [c for c in clusters if sizes[c] >= largest or sizes[c] == 0]
+    fitting = [c for c in fitting if c not in excluded] or fitting
+    answering = [c for c in fitting if known[c]]
+    candidates = answering or fitting or list(clusters)
+    if home is not None and home in candidates:
+        return home
+    return max(candidates, key=lambda c: (available[c] - waiting[c], -c))

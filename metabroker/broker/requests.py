@@ -1,0 +1,143 @@
+"""What users and administrators ask of jobs: submit, cancel, hold, release, abandon."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .events import AbandonJob, CancelJob, HoldJob, ReleaseJob, SubmitJob
+from .job import Goal, Job, NewJob
+from .queues import Queues
+from .rejected import Rejected
+from .resource_limits import Key, ResourceLimits, keys, refused, standing
+from .saga import Saga
+from .state import BrokerState
+from .states import IN_ATTEMPT, JobState
+
+
+class Requests:
+    """Carries them out. Each raises `Rejected`, with nothing changed, where that cannot be done."""
+
+    def __init__(self, state: BrokerState, queues: Queues, saga: Saga) -> None:
+        self._state = state
+        self._queues = queues
+        self._saga = saga
+        self._standing: Counter[Key] | None = None  # how many wait, where it had to be counted
+
+    def check_limits(self, new: NewJob) -> None:
+        """Raises `Rejected` where a new job is beyond a configured limit."""
+        held_back = self._queues.held_back
+        if held_back.limits == ResourceLimits():
+            return
+        if self._standing is None:
+            self._standing = standing(self._state.jobs.values())
+        beyond = held_back.refusal(new, self._queues.queue_of(new), self._standing)
+        if beyond is not None:
+            raise refused(beyond, self._state.settings.clusters)
+
+    def recount(self) -> None:
+        """Who waits may change now: count again at the next submission."""
+        self._standing = None
+
+    def submit(self, event: SubmitJob, now: float) -> None:
+        """A new job."""
+        new, state = event.job, self._state
+        self.check_limits(new)
+        job = Job(
+            id=state.next_job,
+            user=new.user,
+            name=new.name,
+            request=new.request,
+            time_limit=new.time_limit,
+            submit_time=now,
+            queue=0,
+            local=new.local,
+            home=new.home,
+            stages_in=new.stages_in,
+            stages_out=new.stages_out,
+            state=JobState.HELD if new.hold else JobState.QUEUED,
+        )
+        state.next_job += 1
+        state.jobs[job.id] = job
+        state.outbox.note(now, job, "submitted", user=new.user, hold=new.hold)
+        try:
+            self._enqueue(job, new, now)
+        except Exception as error:
+            self._saga.containment.contain(job.id, error, now)
+        if self._standing is not None:
+            self._standing.update(keys(job.user, job.queue))
+
+    def _enqueue(self, job: Job, new: NewJob, now: float) -> None:
+        if new.hold:
+            job.queue = self._queues.queue_of(new)
+            job.reason = f"held by {new.user} at submission"
+        else:
+            self._queues.requeue(job, now)
+
+    def cancel(self, event: CancelJob, now: float) -> None:
+        """End it, whatever it is doing."""
+        job = self._known(event.job)
+        reason = f"cancelled by {event.by}"
+        self._state.outbox.note(now, job, "cancel", by=event.by)
+        job.by = event.by
+        if job.state in (JobState.QUEUED, JobState.HELD):
+            self._queues.withdraw(job)
+            job.move(JobState.CANCELLED)
+            job.reason = reason
+            job.end_time = now
+            self._state.outbox.note(now, job, "cancelled", why=reason)
+            self._queues.ended(job)
+        elif not self._saga.rollback.take_out(job, JobState.CANCELLED, reason, now):
+            job.reason = f"{reason}; waits until its clusters have ended it"
+            self._saga.completion.finish(job, Goal.CANCEL, now)
+
+    def hold(self, event: HoldJob, now: float) -> None:
+        """Take it out of its queue, or out of an attempt that can still be undone."""
+        job = self._known(event.job)
+        reason = f"held by {event.by}"
+        if job.state is JobState.HELD:
+            return
+        if job.state is JobState.QUEUED:
+            self._queues.withdraw(job)
+            job.move(JobState.HELD)
+            job.reason = reason
+            self._state.outbox.note(now, job, "held", by=event.by)
+        elif not self._saga.rollback.take_out(job, JobState.HELD, reason, now):
+            raise Rejected(
+                f"job {job.id} is {job.state.value}: only a job that has not started can be held",
+                f"cancel it with: metabroker cancel {job.id}",
+            )
+
+    def release(self, event: ReleaseJob, now: float) -> None:
+        """Put a held job at its queue's tail."""
+        job = self._known(event.job)
+        if job.state is JobState.QUEUED:
+            return
+        if job.state is not JobState.HELD:
+            raise Rejected(f"job {job.id} is {job.state.value}, not HELD", "nothing to release")
+        job.move(JobState.QUEUED)
+        job.reason = ""
+        self._state.outbox.note(now, job, "released", by=event.by)
+        self._queues.requeue(job, now)
+
+    def abandon(self, event: AbandonJob, now: float) -> None:
+        """A job that waits, or has ended, goes on as it is, without what it has left behind."""
+        job = self._state.jobs.get(event.job)
+        attempting = job is not None and job.state in IN_ATTEMPT
+        told = self._saga.containment.write_off(event.job, event.by, now)
+        if not told and not attempting:
+            raise Rejected(
+                f"nothing of job {event.job} is in a cluster",
+                f"see: metabroker show {event.job}",
+            )
+        if job is not None and not attempting:
+            self._state.outbox.note(now, job, "abandoned", by=event.by, left=told)
+
+    def _known(self, number: int) -> Job:
+        job = self._state.jobs.get(number)
+        if job is None:
+            raise Rejected(
+                f"job {number} is not known or has ended",
+                f"see: metabroker show {number}",
+                missing=True,
+            )
+        return job

@@ -1,0 +1,57 @@
+"""The barrier: all components of an attempt wait at it, and it opens for all of them or for none.
+
+A component that waits gives up by itself at a deadline of its own, should the broker not come
+back. So before the barrier opens every component is *armed*: it says that it will wait on. Once all
+are armed none can leave, and opening is the commit of the attempt.
+"""
+
+from __future__ import annotations
+
+from metabroker.broker.job import Job
+from metabroker.broker.state import BrokerState
+from metabroker.broker.states import JobState, Phase, Step
+
+from .pending import PendingSteps
+
+
+class Barrier:
+    """Waits for all components, arms them, opens."""
+
+    def __init__(self, state: BrokerState, pending: PendingSteps) -> None:
+        self._state = state
+        self._pending = pending
+
+    def wait(self, job: Job, now: float) -> None:
+        """All components are in their clusters: they have so long to arrive."""
+        job.move(JobState.WAITING)
+        self._state.set_deadline(job, now + self._state.settings.barrier_timeout)
+        self._state.outbox.note(now, job, "waiting")
+
+    def advance(self, job: Job, now: float) -> None:
+        """Arm the components when all have arrived; open when all are armed."""
+        if all(c.phase is Phase.ARMED for c in job.components):
+            self.open(job, now)
+        elif all(c.phase is Phase.ARRIVED and c.step is Step.NONE for c in job.components):
+            for component in job.components:
+                self._pending.start(component, Step.ARM, now)
+
+    def open(self, job: Job, now: float) -> None:
+        """The commit: from here on every component's script starts."""
+        job.move(JobState.RUNNING)
+        job.start_time = now
+        grace = self._state.settings.overtime_grace
+        self._state.set_deadline(job, now + job.time_limit + grace)
+        self._state.outbox.note(now, job, "opened")
+        for component in job.components:
+            self._pending.start(component, Step.OPEN, now)
+
+    def found_open(self, job: Job, start: float, now: float) -> None:
+        """A script has started that no backup tells of: the attempt was committed, so the barrier
+        opens for all of it. Its time limit is its clusters' to keep."""
+        job.move(JobState.RUNNING)
+        job.start_time = start
+        job.reason = ""
+        self._state.outbox.note(now, job, "found started")
+        for component in job.components:
+            if not component.started and not component.over and component.step is Step.NONE:
+                self._pending.start(component, Step.OPEN, now)

@@ -1,0 +1,70 @@
+"""What attempts claim in clusters, from placement until each cluster was seen clean.
+
+A component is *live* as long as it claims processors, and *known* as long as anything of it may be
+left: a component of a former attempt stays here until it is cleaned up and its folder is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metabroker.broker import tokens
+from metabroker.broker.job import Component, Job
+from metabroker.broker.queues import Queues
+from metabroker.broker.state import BrokerState
+from metabroker.broker.states import Phase, Step
+from metabroker.broker.tokens import Ref
+
+
+class Claims:
+    """The components of all attempts under way, and of former ones that are not cleaned up.
+
+    `live`: those that claim processors, for each cluster; `known`: all of them.
+    """
+
+    def __init__(self, state: BrokerState, queues: Queues) -> None:
+        self._state = state
+        self._queues = queues
+        self.live: list[dict[Ref, Component]] = [{} for _ in state.settings.clusters]
+        self.known: dict[Ref, Component] = {}
+
+    def add(self, component: Component) -> None:
+        """Count the component's claim: of a new one, or one that the store remembers."""
+        if component.phase is not Phase.GONE or component.step is not Step.NONE:
+            self.known[component.ref] = component
+        if component.phase is Phase.GONE:
+            return
+        self.live[component.cluster][component.ref] = component
+        self._state.ledger.claim(component.cluster, component.processors)
+
+    def release(self, component: Component, now: float) -> None:
+        """Its processors are held no more: others may start."""
+        component.advance(Phase.GONE)
+        del self.live[component.cluster][component.ref]
+        token = tokens.make(self._state.settings.instance, component.ref)
+        self._state.ledger.free(component.cluster, component.processors, token, now)
+        self._queues.freed(component)
+        self._state.outbox.changed(component)
+
+    def forget(self, component: Component) -> None:
+        """Nothing of it is left anywhere."""
+        del self.known[component.ref]
+
+    def find(self, ref: Ref) -> tuple[Component | None, Job | None]:
+        """The component, and its job if this is of the job's present attempt."""
+        component = self.known.get(ref)
+        if component is None:
+            return None, None
+        job = self._state.jobs.get(ref.job)
+        if job is None or job.attempt != ref.attempt or component not in job.components:
+            return component, None
+        return component, job
+
+    def of_job(self, number: int) -> Iterator[Component]:
+        """Those of all attempts of a job; they may be changed or forgotten meanwhile."""
+        yield from [c for c in self.known.values() if c.ref.job == number]
+
+    @property
+    def pending(self) -> int:
+        """How many components wait for a step to be carried out."""
+        return sum(1 for c in self.known.values() if c.step is not Step.NONE)

@@ -1,0 +1,93 @@
+"""What time tells: a step is to be tried again, or a job's deadline has come.
+
+An attempt has one deadline at a time, for the step that it is in (files, reservations, submissions,
+the barrier), and its time limit once its script runs. A deadline that passes before the commit
+rolls the attempt back; after it, the components are ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from metabroker.broker.job import Goal, Job
+from metabroker.broker.state import BrokerState
+from metabroker.broker.states import JobState, Phase, Step
+from metabroker.broker.tokens import Ref
+
+from .claims import Claims
+from .completion import Completion
+from .pending import PendingSteps
+from .rollback import Rollback
+
+_EXPECTED: Mapping[JobState, str] = {
+    JobState.RESERVING: "reserved",
+    JobState.SUBMITTING: "submitted",
+    JobState.WAITING: "at the barrier",
+}
+
+
+class Deadlines:
+    """Acts on moments that were set among the timers."""
+
+    def __init__(
+        self,
+        state: BrokerState,
+        claims: Claims,
+        pending: PendingSteps,
+        rollback: Rollback,
+        completion: Completion,
+    ) -> None:
+        self._state = state
+        self._claims = claims
+        self._pending = pending
+        self._rollback = rollback
+        self._completion = completion
+
+    def awaits(self, time: float, what: Ref | int) -> bool:
+        """Whether a timer that was set for that moment is still to be heard."""
+        if isinstance(what, Ref):
+            component = self._claims.known.get(what)
+            return component is not None and component.retry_at == time
+        job = self._state.jobs.get(what)
+        return job is not None and job.deadline == time
+
+    def resume(self, job: Job) -> None:
+        """After a restart: the job's deadline again."""
+        if job.deadline is not None:
+            self._state.timers.set(job.deadline, job.id)
+
+    def due(self, what: Ref | int, now: float) -> None:
+        """The moment of a component's step (by Ref), or of a job (by number), has come."""
+        if isinstance(what, Ref):
+            component = self._claims.known.get(what)
+            at = None if component is None else component.retry_at
+            if component is not None and at is not None and at <= now:
+                self._pending.repeat(component)
+            return
+        job = self._state.jobs.get(what)
+        if job is not None and job.deadline is not None and job.deadline <= now:
+            job.deadline = None
+            self._overdue(job, now)
+
+    def _overdue(self, job: Job, now: float) -> None:
+        if job.state is JobState.RUNNING:
+            if job.goal is None:
+                self._state.outbox.note(now, job, "over its time limit")
+                self._completion.finish(job, Goal.TIMEOUT, now)
+        elif job.irreversible:
+            self._state.outbox.note(now, job, "not submitted in time")
+            self._completion.finish(job, Goal.FAIL, now)
+        elif job.state in _EXPECTED:
+            late = next(
+                (
+                    c
+                    for c in job.components
+                    if c.step is not Step.NONE or not c.reached(Phase.ARRIVED)
+                ),
+                job.components[0],
+            )
+            expected = "sent its files" if late.step is Step.STAGE else _EXPECTED[job.state]
+            detail = f"not {expected} in time"
+            if late.detail:
+                detail += f" ({late.detail})"
+            self._rollback.roll_back(job, now, self._state.blame(late, detail))

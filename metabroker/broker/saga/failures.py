@@ -1,0 +1,115 @@
+"""What clusters answer to a step that was not carried out, or of which nobody knows.
+
+A *refusal* is certain: the cluster did nothing. In the vote, which reserving and submitting are, it
+rolls the attempt back. *Unsure* is all else. A reservation without an answer counts as refused
+(what may have been made is cleaned up), since waiting for it would hold the other clusters'
+processors. A submission without an answer must be asked again: its job may exist.
+"""
+
+from __future__ import annotations
+
+from metabroker.broker.events import Refused, Unsure
+from metabroker.broker.job import Component, Goal
+from metabroker.broker.queues import Queues
+from metabroker.broker.state import BrokerState
+from metabroker.broker.states import Cause, Step
+
+from .claims import Claims
+from .completion import Completion
+from .outcome import AttemptOutcome
+from .pending import PendingSteps
+from .rollback import Rollback
+from .staging import Staging
+
+_ENDS = frozenset({Cause.NODE, Cause.KILLED, Cause.OVERTIME, Cause.EXIT, Cause.LOST})
+
+
+class Failures:
+    """Takes over refusals and missing answers."""
+
+    def __init__(
+        self,
+        state: BrokerState,
+        queues: Queues,
+        claims: Claims,
+        pending: PendingSteps,
+        outcome: AttemptOutcome,
+        rollback: Rollback,
+        completion: Completion,
+        staging: Staging,
+    ) -> None:
+        self._state = state
+        self._queues = queues
+        self._claims = claims
+        self._pending = pending
+        self._outcome = outcome
+        self._rollback = rollback
+        self._completion = completion
+        self._staging = staging
+
+    def refused(self, event: Refused, now: float) -> None:
+        """A cluster said no."""
+        component, job = self._claims.find(event.ref)
+        if component is None or component.step is not event.step:
+            return
+        if event.step in (Step.FETCH, Step.KEEP):
+            ever = event.cause is Cause.INVALID
+            self._staging.not_fetched(component, job, event.detail, now, ever=ever)
+            return
+        # That files cannot be put somewhere says nothing of its processors.
+        files = event.step is Step.STAGE and event.cause is Cause.BUSY
+        component.cause = Cause.REFUSED if files else event.cause
+        component.detail = event.detail
+        self._state.outbox.changed(component)
+        if event.step in (Step.CLEAN, Step.DISCARD):
+            self._pending.retry_later(component, now)
+            return
+        if event.step is not Step.STAGE:
+            self._count_against_cluster(component, event, now)
+        if job is None:
+            return
+        step, why = event.step.value, event.detail
+        self._state.note(now, job, component, "refused", step=step, why=why)
+        if event.step is Step.OPEN:
+            component.cause = Cause.LOST
+            self._pending.start(component, Step.CLEAN, now)
+        elif job.single and component.tries and event.step is not Step.STAGE:
+            # A no to this try says nothing of an earlier one, whose script may be running.
+            self._completion.finish(job, Goal.FAIL, now)
+        else:
+            self._rollback.roll_back(job, now, self._state.blame(component, why), component)
+
+    def _count_against_cluster(self, component: Component, event: Refused, now: float) -> None:
+        """A cluster that is full is not asked for as many again at once, whoever asks. All else
+        that it refuses is a matter of the one who asked."""
+        ledger, cluster = self._state.ledger, component.cluster
+        if event.cause is Cause.BUSY:
+            until = ledger.refused(cluster, component.processors, event.detail, now)
+            self._queues.retry_at(until)
+        if event.cause is Cause.UNREACHABLE:
+            ledger.mark_unverified(cluster, now)
+
+    def unsure(self, event: Unsure, now: float) -> None:
+        """No answer."""
+        component, job = self._claims.find(event.ref)
+        if component is None or component.step is not event.step:
+            return
+        if event.step in (Step.FETCH, Step.KEEP):
+            self._staging.not_fetched(component, job, event.detail, now)
+            return
+        # Why it ended is not that something could not be asked afterwards.
+        told = event.step is Step.CLEAN and component.cause in _ENDS
+        if component.detail != event.detail and not told:
+            component.detail = event.detail
+            self._state.outbox.changed(component)
+        if event.step is Step.RESERVE and job is not None:
+            self._state.ledger.mark_unverified(component.cluster, now)
+            self._state.note(now, job, component, "no answer", step="reserve", why=event.detail)
+            self._rollback.roll_back(job, now, self._state.blame(component, event.detail))
+            return
+        if event.step is Step.SUBMIT:
+            self._state.ledger.mark_unverified(component.cluster, now)
+        self._pending.retry_later(component, now)
+        if job is not None and event.fenced and job.single and not component.started:
+            # Shut before it started: the job need not wait for its cluster to answer.
+            self._outcome.decide(job, now)

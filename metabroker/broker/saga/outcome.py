@@ -1,0 +1,155 @@
+"""What an attempt that is over makes of its job: the end, the queue again, or held.
+
+Two kinds of failure are counted apart (DCS 3.2, 3.5). A failed *submission* never started the
+script: the job goes to its queue's tail until the maximum is reached. A failed *completion* did
+start it: the job is run again only if the site allows that, and its submissions count anew.
+
+Of an attempt that stood in a backup (`Job.uncertain`) nobody knows what happened in the lost time,
+so it is never repeated by itself: what would requeue its job holds it, and a user decides.
+"""
+
+from __future__ import annotations
+
+from metabroker.broker import tokens
+from metabroker.broker.job import Component, Goal, Job
+from metabroker.broker.queues import Queues
+from metabroker.broker.state import BrokerState
+from metabroker.broker.states import Cause, JobState
+
+
+class AttemptOutcome:
+    """Takes jobs out of their attempts."""
+
+    def __init__(self, state: BrokerState, queues: Queues) -> None:
+        self._state = state
+        self._queues = queues
+
+    def decide(self, job: Job, now: float) -> None:
+        """All components are over: what that makes of their job."""
+        parts = job.components
+        failed = next((c for c in parts if not c.succeeded), None)
+        if failed is None:
+            self.leave(job, JobState.COMPLETED, "", now, exit_code=0)
+        elif job.goal is Goal.CANCEL:
+            self.leave(job, JobState.CANCELLED, f"cancelled by {job.by}", now)
+        elif job.goal is not Goal.TIMEOUT and _untold(job):
+            self.leave(job, JobState.HELD, self._state.blame(failed, _ending(failed)), now)
+        elif job.goal is Goal.TIMEOUT or any(c.cause is Cause.OVERTIME for c in parts):
+            self.leave(job, JobState.TIMEOUT, "over its time limit", now)
+        elif not any(c.started for c in parts):
+            reason = self._state.blame(failed, failed.detail or "not started")
+            self.submission_failed(job, reason, now, failed)
+        elif all(c.succeeded or c.cause is Cause.RESULTS for c in parts):
+            # It has run well: running it again would not bring them.
+            why = (
+                f"its results could not be brought back: {failed.detail}; they stay there, in "
+                f"{tokens.kept(failed.ref)} of the job's folder"
+            )
+            self.leave(job, JobState.FAILED, self._state.blame(failed, why), now)
+        else:
+            self._completion_failed(job, now)
+
+    def submission_failed(
+        self, job: Job, reason: str, now: float, by: Component | None = None
+    ) -> None:
+        """DCS 3.2: to the tail, until the maximum is reached. What the cluster of `by` will never
+        accept is not asked there again; what is its user's limit only waits."""
+        cause = None if by is None else by.cause
+        if by is not None and cause in (Cause.INVALID, Cause.DENIED):
+            job.excluded |= {by.cluster}
+            state = JobState.QUEUED if self._queues.can_go(job) else JobState.FAILED
+            self.leave(job, state, reason, now)
+            return
+        if by is not None and cause is Cause.LIMIT:
+            until = self._queues.refusals.at_limit(job, by.cluster, by.detail, now)
+            self._queues.retry_at(until)
+            self.leave(job, JobState.QUEUED, reason, now, old_place=True)
+            return
+        job.submission_failures += 1
+        if job.submission_failures >= self._state.settings.submission_retries:
+            reason = f"{reason}; given up after {job.submission_failures} failed submissions"
+            self.leave(job, JobState.FAILED, reason, now)
+            return
+        if by is not None and cause in (Cause.REFUSED, Cause.UNREACHABLE):
+            self._queues.retry_at(self._queues.refusals.pause(job, by.cluster, now))
+        self.leave(job, JobState.QUEUED, reason, now)
+
+    def _completion_failed(self, job: Job, now: float) -> None:
+        """DCS 3.5: to the tail while within the maximum; submission failures start anew."""
+        job.completion_failures += 1
+        failed = [c for c in job.components if not c.succeeded]
+        # Of those that were killed, the one that was gone first: the others ended because of it.
+        first = min(failed, key=lambda c: (_blamed_last(c), c.asked_at))
+        reason = self._state.blame(first, _ending(first))
+        if job.completion_failures > self._state.settings.completion_retries:
+            self.leave(job, JobState.FAILED, reason, now, exit_code=first.exit_code)
+        else:
+            job.submission_failures = 0
+            self.leave(job, JobState.QUEUED, reason, now)
+
+    def leave(
+        self,
+        job: Job,
+        state: JobState,
+        reason: str,
+        now: float,
+        *,
+        exit_code: int | None = None,
+        old_place: bool = False,
+    ) -> None:
+        """The job leaves its attempt. `old_place`: it goes back there, not to its queue's tail."""
+        if job.uncertain is not None and state in (JobState.QUEUED, JobState.HELD):
+            state = JobState.HELD
+            job.start_time = None
+            reason += (
+                f"; restored from the backup of {job.uncertain}, so it may have run to its end "
+                "since, or been tried again: release or cancel it"
+            )
+        job.leave_attempt()
+        job.reason = reason
+        job.move(state)
+        if state is JobState.QUEUED:
+            job.start_time = None
+            (self._queues.rejoin if old_place else self._queues.requeue)(job, now)
+            self._state.outbox.note(now, job, "queued", why=reason)
+        elif state is JobState.HELD:
+            self._state.outbox.note(now, job, "held", why=reason)
+        else:
+            job.end_time = now
+            job.exit_code = exit_code
+            word = state.value.lower()
+            self._state.outbox.note(now, job, word, why=reason, exit_code=exit_code)
+            self._queues.ended(job)
+
+
+def has_failed(job: Job, component: Component) -> bool:
+    """Whether a component of the job's has failed for certain. One that was begun before the store
+    came back from a backup, and is in its cluster no more, may have ended well in the lost time."""
+    if not component.over or component.succeeded:
+        return False
+    return job.uncertain is None or component.cause not in (Cause.LOST, Cause.GAVE_UP)
+
+
+def _untold(job: Job) -> bool:
+    """Whether nobody can tell what has become of the attempt: as far as is known its script never
+    started, or none of its components has failed."""
+    if job.uncertain is None:
+        return False
+    started = any(c.started for c in job.components)
+    return not (started and any(has_failed(job, c) for c in job.components))
+
+
+def _blamed_last(component: Component) -> int:
+    """Which of several failures is the job's: a script's own exit, and never, if there is another,
+    that of a component which was only ended because of it."""
+    return {Cause.EXIT: 0, Cause.KILLED: 2, None: 2}.get(component.cause, 1)
+
+
+def _ending(component: Component) -> str:
+    """How a component that did not succeed ended, in words."""
+    if component.cause is Cause.EXIT:
+        return f"its script ended with exit code {component.exit_code}"
+    if component.cause is None:
+        return component.detail or "ended"
+    word = component.cause.value
+    return f"{word}: {component.detail}" if component.detail else word

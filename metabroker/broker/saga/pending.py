@@ -1,0 +1,111 @@
+"""Steps that are pending: what must be done for a component next, once its row says so.
+
+At most one step is pending for a component at a time. `start` writes it into the component's row
+and hands out the effect; both leave the core in one transaction, so the step survives a crash. It
+stays pending until the driver has answered, and is handed out again (`again`) as often as needed:
+every step is idempotent by the component's token.
+"""
+
+from __future__ import annotations
+
+from metabroker.broker.effects import (
+    Arm,
+    Clean,
+    Discard,
+    Effect,
+    Fetch,
+    Open,
+    Reserve,
+    Stage,
+    Submit,
+    Unwatch,
+    Watch,
+)
+from metabroker.broker.job import Component
+from metabroker.broker.state import BrokerState
+from metabroker.broker.states import Phase, Step
+
+_AFTER_ITS_END = frozenset({Step.CLEAN, Step.FETCH, Step.KEEP, Step.DISCARD})
+
+
+class PendingSteps:
+    """Starts, repeats and ends steps."""
+
+    def __init__(self, state: BrokerState) -> None:
+        self._state = state
+
+    def start(self, component: Component, step: Step, now: float) -> None:
+        """From now on this step is pending, instead of any other."""
+        component.step = step
+        component.tries = 0
+        component.retry_at = None
+        component.asked_at = now
+        self._state.outbox.changed(component)
+        if step in _AFTER_ITS_END:
+            self._state.outbox.effects.append(Unwatch(component.ref, component.cluster))
+        self._emit(component, again=False)
+
+    def done(self, component: Component) -> None:
+        """The step was carried out; no other is pending yet."""
+        if component.step not in (Step.FETCH, Step.KEEP, Step.DISCARD):
+            component.detail = ""  # of what is done now
+        component.step = Step.NONE
+        component.retry_at = None
+        self._state.outbox.changed(component)
+
+    def retry_later(self, component: Component, now: float) -> None:
+        """The step was not carried out, as far as is known: again after a pause."""
+        component.tries += 1
+        component.retry_at = now + self._state.settings.retry_delay(component.tries)
+        self._state.timers.set(component.retry_at, component.ref)
+
+    def repeat(self, component: Component) -> None:
+        """The pause is over: hand the step out again."""
+        component.retry_at = None
+        self._emit(component, again=True)
+
+    def resume(self, component: Component) -> None:
+        """After a restart: hand out again what is pending, and watch again what was watched."""
+        if component.step is not Step.NONE:
+            component.tries += 1
+            self._emit(component, again=True)
+        watched = component.step in (Step.SUBMIT, Step.ARM, Step.OPEN, Step.NONE)
+        watched = watched and component.phase is not Phase.GONE
+        if watched and (component.reached(Phase.SUBMITTED) or component.step is Step.SUBMIT):
+            self.watch(component)
+
+    def watch(self, component: Component) -> None:
+        """Look at the component's own records from now on."""
+        self._state.outbox.effects.append(Watch(component.ref, component.cluster))
+
+    def _emit(self, component: Component, *, again: bool) -> None:
+        self._state.outbox.effects.append(self._effect(component, again))
+
+    def _effect(self, component: Component, again: bool) -> Effect:
+        ref, cluster = component.ref, component.cluster
+        if component.step is Step.ARM:
+            return Arm(ref, cluster)
+        if component.step is Step.OPEN:
+            return Open(ref, cluster)
+        if component.step is Step.CLEAN:
+            return Clean(ref, cluster, component.reserves)
+        if component.step is Step.FETCH:
+            return Fetch(ref, cluster, again)
+        if component.step in (Step.KEEP, Step.DISCARD):
+            return Discard(ref, cluster, keep=component.step is Step.KEEP)
+        if component.step is Step.STAGE:
+            return Stage(ref, cluster, again)
+        job, settings = self._state.jobs[ref.job], self._state.settings
+        if component.step is Step.RESERVE:
+            seconds = job.time_limit + settings.reservation_slack
+            return Reserve(ref, cluster, component.processors, seconds, again)
+        seconds = job.time_limit if job.single else job.time_limit + settings.barrier_slack
+        return Submit(
+            ref,
+            cluster,
+            job.request.sizes[ref.component],
+            seconds,
+            reservation=component.reserves,
+            barrier=not job.single,
+            again=again,
+        )

@@ -1,0 +1,151 @@
+"""What a poll of a cluster tells of components: lost ones, ended ones, and orphans.
+
+A snapshot is the truth of the moment at which its poll began, so it says nothing of what was asked
+of the cluster since. Absence counts only after a while: a controller that has just restarted may
+not show its jobs yet.
+"""
+
+from __future__ import annotations
+
+from metabroker.broker import tokens
+from metabroker.broker.effects import CleanStray
+from metabroker.broker.job import Component
+from metabroker.broker.observation import NativeJob, NativeState, Snapshot
+from metabroker.broker.orphans import UnclaimedOrphans
+from metabroker.broker.state import BrokerState
+from metabroker.broker.states import Cause, Phase, Step
+
+from .adoption import Adoption
+from .claims import Claims
+from .containment import Containment
+from .pending import PendingSteps
+from .rollback import Rollback
+
+_WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
+_BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
+
+
+class Reconciliation:
+    """Holds what a cluster shows against what the broker believes."""
+
+    def __init__(
+        self,
+        state: BrokerState,
+        claims: Claims,
+        pending: PendingSteps,
+        rollback: Rollback,
+        containment: Containment,
+        adoption: Adoption,
+        orphans: UnclaimedOrphans,
+    ) -> None:
+        self._state = state
+        self._claims = claims
+        self._pending = pending
+        self._rollback = rollback
+        self._containment = containment
+        self._adoption = adoption
+        self._orphans = orphans
+
+    def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:
+        """A poll has succeeded."""
+        for component in list(self._claims.live[cluster].values()):
+            if component.phase in _WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
+                try:
+                    self._judge(component, snapshot, now)
+                except Exception as error:  # what is told of one job is no matter of the others
+                    ref = component.ref
+                    self._containment.contain(ref.job, error, now, ref)
+        self._judge_reservations(cluster, snapshot, now)
+        unclaimed = self._clean_orphans(cluster, snapshot)
+        if unclaimed or len(self._orphans):
+            self._adoption.adopt(cluster, snapshot, unclaimed, now)
+
+    def _clean_orphans(self, cluster: int, snapshot: Snapshot) -> list[str]:
+        """Have removed what no live component explains; the tokens of what was begun in a time
+        that nobody remembers, which is left alone."""
+        known = self._claims.known
+        shown = [t for t, j in snapshot.jobs.items() if j.state is not NativeState.ENDED]
+        unclaimed: list[str] = []
+        for token in dict.fromkeys([*shown, *snapshot.reservations]):
+            ref = tokens.parse(self._state.settings.instance, token)
+            if ref is None or ref in self._claims.live[cluster]:
+                continue
+            if self._state.ledger.cleaned_lately(cluster, token, snapshot.taken_at):
+                continue
+            if ref not in known and self._orphans.history.unknown(ref):
+                unclaimed.append(token)
+            else:
+                spare = ref in known  # the step that is pending for it comes first
+                self._state.outbox.effects.append(CleanStray(cluster, token, spare))
+        return unclaimed
+
+    def _judge_reservations(self, cluster: int, snapshot: Snapshot, now: float) -> None:
+        degraded = [t for t, r in snapshot.reservations.items() if r.degraded]
+        for ref in [tokens.parse(self._state.settings.instance, token) for token in degraded]:
+            component = None if ref is None else self._claims.live[cluster].get(ref)
+            if component is not None and component.phase in _BEFORE_THE_BARRIER:
+                self._degraded(component, snapshot, now)
+
+    def _judge(self, component: Component, snapshot: Snapshot, now: float) -> None:
+        settings = self._state.settings
+        if snapshot.taken_at < component.asked_at + settings.visible_after:
+            return
+        native = snapshot.jobs.get(tokens.make(settings.instance, component.ref))
+        if native is None:
+            self._missing(component, snapshot, now)
+        elif native.state is NativeState.ENDED:
+            self._native_end(component, native, now)
+        else:
+            component.missing_since = None
+            detail = f"{native.word}: {native.reason}" if native.reason else native.word
+            hosts = native.hosts or component.hosts
+            if (component.detail, component.hosts) != (detail, hosts):
+                component.detail, component.hosts = detail, hosts
+                self._state.outbox.changed(component)
+
+    def _missing(self, component: Component, snapshot: Snapshot, now: float) -> None:
+        if not snapshot.settled:
+            return
+        grace = self._state.settings.missing_grace
+        if component.missing_since is None:
+            component.missing_since = snapshot.taken_at
+        elif snapshot.taken_at - component.missing_since >= grace:
+            component.cause = Cause.LOST
+            component.detail = "its cluster does not know it any more"
+            self._out_of_cluster(component, now)
+
+    def _native_end(self, component: Component, native: NativeJob, now: float) -> None:
+        """The native job is over. Its own record, read while cleaning, has the last word."""
+        component.cause = native.cause
+        component.exit_code = native.exit_code
+        component.end_time = native.end_time
+        said = native.reason if native.cause is not None else ""
+        component.detail = f"{native.word}: {said}" if said else native.word
+        self._out_of_cluster(component, now)
+
+    def _out_of_cluster(self, component: Component, now: float) -> None:
+        self._state.outbox.changed(component)
+        job = self._state.jobs.get(component.ref.job)
+        if job is None or component not in job.components:
+            self._pending.start(component, Step.CLEAN, now)
+            return
+        self._state.note(now, job, component, "not in its cluster", why=component.detail)
+        if job.irreversible:
+            self._pending.start(component, Step.CLEAN, now)
+        else:
+            detail = component.detail
+            if component.cause is not Cause.LOST:
+                detail = f"its job ended before all were at the barrier ({detail})"
+            self._rollback.roll_back(job, now, self._state.blame(component, detail))
+
+    def _degraded(self, component: Component, snapshot: Snapshot, now: float) -> None:
+        """Its reservation has lost nodes before its job was seen to run in it: it may never."""
+        job = self._state.jobs.get(component.ref.job)
+        if snapshot.taken_at < component.asked_at or job is None or job.single:
+            return
+        if component not in job.components or job.irreversible:
+            return
+        why = "its reservation has lost nodes that it was given"
+        component.cause, component.detail = Cause.NODE, why
+        self._state.outbox.changed(component)
+        self._rollback.roll_back(job, now, self._state.blame(component, why))

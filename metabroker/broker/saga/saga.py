@@ -1,0 +1,87 @@
+"""The saga's parts, put together (see the package for what they do and why that is safe)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from metabroker.broker.events import (
+    Armed,
+    Arrived,
+    Cleaned,
+    Discarded,
+    Ended,
+    Fetched,
+    GaveUp,
+    Opened,
+    Refused,
+    Reserved,
+    Staged,
+    Started,
+    Submitted,
+    Unsure,
+)
+from metabroker.broker.orphans import UnclaimedOrphans
+from metabroker.broker.queues import Queues
+from metabroker.broker.state import BrokerState
+
+from .adoption import Adoption
+from .attempts import Attempts
+from .barrier import Barrier
+from .claims import Claims
+from .completion import Completion
+from .containment import Containment
+from .deadlines import Deadlines
+from .failures import Failures
+from .outcome import AttemptOutcome
+from .pending import PendingSteps
+from .reconciliation import Reconciliation
+from .records import Records
+from .replies import Replies
+from .rollback import Rollback
+from .staging import Staging
+
+Handler = Callable[[Any, float], None]
+
+
+class Saga:
+    """All attempts under way. `handlers`: what takes over each kind of event that is about one
+    component."""
+
+    def __init__(self, state: BrokerState, queues: Queues, orphans: UnclaimedOrphans) -> None:
+        self.orphans = orphans
+        self.claims = claims = Claims(state, queues)
+        self.pending = pending = PendingSteps(state)
+        outcome = AttemptOutcome(state, queues)
+        barrier = Barrier(state, pending)
+        self.rollback = rollback = Rollback(state, claims, pending, outcome)
+        self.completion = completion = Completion(state, claims, pending, barrier, outcome)
+        staging = Staging(state, claims, pending, completion)
+        self.attempts = attempts = Attempts(state, claims, pending, barrier, staging)
+        self.containment = containment = Containment(
+            state, queues, claims, pending, outcome, completion
+        )
+        adoption = Adoption(state, claims, pending, orphans)
+        self.reconciliation = Reconciliation(
+            state, claims, pending, rollback, containment, adoption, orphans
+        )
+        self.deadlines = Deadlines(state, claims, pending, rollback, completion)
+        replies = Replies(state, queues, claims, pending, attempts, completion)
+        failures = Failures(state, queues, claims, pending, outcome, rollback, completion, staging)
+        records = Records(state, claims, pending, barrier, attempts, rollback, completion)
+        self.handlers: Mapping[type, Handler] = {
+            Staged: replies.staged,
+            Reserved: replies.reserved,
+            Submitted: replies.submitted,
+            Armed: replies.armed,
+            Opened: replies.opened,
+            Cleaned: replies.cleaned,
+            Fetched: staging.fetched,
+            Discarded: replies.discarded,
+            Refused: failures.refused,
+            Unsure: failures.unsure,
+            Arrived: records.arrived,
+            Started: records.started,
+            Ended: records.ended,
+            GaveUp: records.gave_up,
+        }

@@ -1,0 +1,40 @@
+"""What all parts of the core share: the jobs, what is known of the clusters, and what is to be
+written and done. Every change of a job's or a component's row is told to the outbox by whoever
+makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .job import Component, Job
+from .ledger import Ledger
+from .outbox import Outbox, Timers
+from .settings import Settings
+
+
+@dataclass(slots=True)
+class BrokerState:
+    """`jobs`: those that have not ended, by number; `next_job`: the next job's number."""
+
+    settings: Settings
+    ledger: Ledger
+    timers: Timers
+    next_job: int
+    jobs: dict[int, Job] = field(default_factory=dict)
+    outbox: Outbox = field(default_factory=Outbox)
+
+    def note(self, now: float, job: Job, component: Component, what: str, **detail: object) -> None:
+        """Write a line about a component into its job's history."""
+        name = self.settings.clusters[component.cluster].name
+        self.outbox.note(now, job, what, component=component.ref.component, cluster=name, **detail)
+
+    def blame(self, component: Component, detail: str) -> str:
+        """A job's reason that a component of it is the cause of."""
+        name = self.settings.clusters[component.cluster].name
+        return f"component {component.ref.component} in {name}: {detail}"
+
+    def set_deadline(self, job: Job, time: float) -> None:
+        """Until then (Unix seconds) the job must have come further."""
+        job.deadline = time
+        self.timers.set(time, job.id)
+        self.outbox.changed(job)

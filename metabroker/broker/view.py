@@ -1,0 +1,189 @@
+"""What others may read of the core: the service, the metrics, the checks of the tests.
+
+Nothing outside of this package reaches into the core's parts. A view changes nothing, and is read
+in the thread in which the core runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from metabroker.policy import PolicyState, Request, Why
+
+from .job import Component, Job, NewJob
+from .ledger import Avoided, LedgerEntry
+from .orphans import UnclaimedOrphan
+from .queues import Queues
+from .resource_limits import Beyond, Usage
+from .restored import History
+from .saga import Saga
+from .scheduling import Scheduling
+from .settings import Settings
+from .state import BrokerState
+from .tokens import Ref
+
+
+class BrokerView:
+    """All that does not depend on the time; `at` for what does."""
+
+    def __init__(
+        self, state: BrokerState, queues: Queues, saga: Saga, scheduling: Scheduling
+    ) -> None:
+        self._state = state
+        self._queues = queues
+        self._saga = saga
+        self._scheduling = scheduling
+
+    def at(self, now: float) -> ViewAt:
+        """The view of a moment (Unix seconds), as long as nothing is handled."""
+        return ViewAt(self, self._state, self._queues, now)
+
+    @property
+    def settings(self) -> Settings:
+        """The numbers and names that the core goes by."""
+        return self._state.settings
+
+    @property
+    def jobs(self) -> Mapping[int, Job]:
+        """All that have not ended, by number."""
+        return self._state.jobs
+
+    # --- clusters -----------------------------------------------------------------------------
+
+    @property
+    def entries(self) -> Sequence[LedgerEntry]:
+        """What is counted of each cluster."""
+        return self._state.ledger.entries
+
+    def sizes(self) -> list[int]:
+        """Processors in all, for each cluster, as last known (0: never known)."""
+        return self._state.ledger.sizes()
+
+    def components(self, cluster: int) -> Collection[Component]:
+        """Those that claim processors there, of all attempts."""
+        return self._saga.claims.live[cluster].values()
+
+    def component(self, ref: Ref) -> Component | None:
+        """A component of any attempt, as long as anything of it may be left."""
+        return self._saga.claims.known.get(ref)
+
+    @property
+    def pending_steps(self) -> int:
+        """How many components wait for a step to be carried out."""
+        return self._saga.claims.pending
+
+    @property
+    def unclaimed(self) -> Sequence[UnclaimedOrphan]:
+        """What clusters show of a time that nobody remembers."""
+        return list(self._saga.orphans)
+
+    @property
+    def history(self) -> History:
+        """The returns of the store from backups."""
+        return self._saga.orphans.history
+
+    # --- queues -------------------------------------------------------------------------------
+
+    @property
+    def discipline(self) -> str | None:
+        """Of the policy's queues, where it has one."""
+        return self._queues.scheduler.discipline
+
+    @property
+    def queues(self) -> Sequence[int]:
+        """The policy's queues by number."""
+        return self._queues.scheduler.queues
+
+    def queued(self, queue: int) -> Iterator[int]:
+        """The jobs in one of them, from its head on."""
+        return self._queues.scheduler.keys(queue)
+
+    def queue_lengths(self) -> dict[int, int]:
+        """How many jobs wait in each."""
+        return self._queues.scheduler.waiting()
+
+    def queue_of(self, new: NewJob) -> int:
+        """The queue that a new job would join."""
+        return self._queues.queue_of(new)
+
+    def ineligible(self) -> list[int]:
+        """Jobs that are in no queue, since a cluster that they need does not answer."""
+        return self._queues.scheduler.aside()
+
+    @property
+    def held_back(self) -> Mapping[int, Job]:
+        """Jobs in no queue, since they are beyond a configured limit."""
+        return self._queues.held_back.jobs
+
+    @property
+    def refused(self) -> Mapping[int, Job]:
+        """Jobs in no queue, since they were refused wherever they could go."""
+        return self._queues.refusals.jobs
+
+    def usage(self) -> Usage:
+        """What is in use, as far as configured limits need it."""
+        return self._scheduling.usage()
+
+    def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
+        """Which configured limit keeps a job back beside what is in use."""
+        return self._queues.held_back.beyond(job, queue, usage)
+
+    def policy_state(self) -> PolicyState:
+        """What the policy must remember over a restart."""
+        return self._queues.scheduler.memory()
+
+
+class ViewAt:
+    """The view of one moment: `now`, in Unix seconds."""
+
+    def __init__(self, view: BrokerView, state: BrokerState, queues: Queues, now: float) -> None:
+        self.view = view
+        self.now = now
+        self._state = state
+        self._queues = queues
+
+    @cached_property
+    def available(self) -> list[int]:
+        """Processors that the broker could get, for each cluster."""
+        return self._state.ledger.available(self.now)
+
+    @cached_property
+    def capacity(self) -> list[int]:
+        """Processors in nodes that take jobs, for each cluster that answers; else 0."""
+        return self._state.ledger.capacity(self.now)
+
+    def known(self, cluster: int) -> bool:
+        """Whether the cluster answers and what is known of it is fresh."""
+        return self._state.ledger.known(cluster, self.now)
+
+    def idle(self, cluster: int) -> int | None:
+        """Processors that nobody holds there, as last seen; None: not known."""
+        return self._state.ledger.idle(cluster, self.now)
+
+    def avoided(self, cluster: int) -> Avoided | None:
+        """Why the broker sends less there than is idle."""
+        return self._state.ledger.avoided(cluster, self.now)
+
+    def why(self, job: int) -> Why:
+        """Why a job in one of the policy's queues waits."""
+        return self._queues.scheduler.why(job, self.available, self.now, self.capacity)
+
+    def start(self, request: Request, queue: int) -> tuple[int, ...] | None:
+        """The clusters on which a job that joined the queue now would start at once."""
+        args = (request, queue, self.available, self.now, self.capacity)
+        found = self._queues.scheduler.preview(*args)
+        return None if found is None else tuple(found[1])
+
+    def why_not(self, request: Request, queue: int) -> Why:
+        """Why it would not."""
+        args = (request, queue, self.available, self.now, self.capacity)
+        return self._queues.scheduler.preview_why(*args)
+
+    def limits_of(self, user: str) -> str:
+        """Which of a user's limits in clusters keep jobs back, in the clusters' words."""
+        return self._queues.refusals.why(user, self.now)
+
+    def retried_in(self, job: Job) -> float:
+        """Seconds until a job that was refused everywhere is tried again."""
+        return max(0.0, self._queues.refusals.until(job, self.now) - self.now)

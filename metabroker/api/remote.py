@@ -45,9 +45,8 @@ class Remote:
             ) from error
         except OSError as error:
             made.close()
-            reason = (
-                getattr(error, "reason", None) or error.strerror or type(error).__name__
-            )  # not ours
+            reason = getattr(error, "reason", None)  # not ours
+            reason = reason or error.strerror or type(error).__name__
             raise Unreachable(
                 f"cannot reach the daemon at {self._url}: {reason}",
                 "check --server, or METABROKER_URL; the daemon must have `listen` configured",

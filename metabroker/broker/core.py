@@ -186,7 +186,7 @@ class Broker:
     def recall(self, memory: PolicyState) -> None:
         """After `restore`: what the policy remembers besides the waiting jobs. Who joins from
         now on comes after all who ever joined."""
-        self.queues.scheduler.recall(memory)
+        self.queues.scheduler.restore(memory)
         self.queues.next_seq = max(self.queues.next_seq, memory.next_seq)
 
     @property

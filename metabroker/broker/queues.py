@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
-from metabroker.policy import Request, Scheduler
+from metabroker.policy import Request, Scheduler, SchedulerView
 
 from .job import Component, Job, NewJob
 from .refusals import Refusals
@@ -47,6 +47,7 @@ class Queues:
     def __init__(self, state: BrokerState, scheduler: Scheduler) -> None:
         self._state = state
         self.scheduler = scheduler
+        self.scheduler_view = SchedulerView(scheduler)
         self.refusals = Refusals(state.settings)
         self.held_back = HeldBack()
         self.changed = False

@@ -93,15 +93,15 @@ class BrokerView:
     @property
     def queues(self) -> Sequence[int]:
         """The policy's queues by number."""
-        return self._queues.scheduler.queues
+        return self._queues.scheduler_view.queues
 
     def queued(self, queue: int) -> Iterator[int]:
         """The jobs in one of them, from its head on."""
-        return self._queues.scheduler.keys(queue)
+        return self._queues.scheduler_view.keys(queue)
 
     def queue_lengths(self) -> dict[int, int]:
         """How many jobs wait in each."""
-        return self._queues.scheduler.waiting()
+        return self._queues.scheduler_view.waiting()
 
     def queue_of(self, new: NewJob) -> int:
         """The queue that a new job would join."""
@@ -109,7 +109,7 @@ class BrokerView:
 
     def ineligible(self) -> list[int]:
         """Jobs that are in no queue, since a cluster that they need does not answer."""
-        return self._queues.scheduler.aside()
+        return self._queues.scheduler_view.aside()
 
     @property
     def held_back(self) -> Mapping[int, Job]:
@@ -131,7 +131,7 @@ class BrokerView:
 
     def policy_state(self) -> PolicyState:
         """What the policy must remember over a restart."""
-        return self._queues.scheduler.memory()
+        return self._queues.scheduler.state()
 
 
 class ViewAt:
@@ -167,18 +167,18 @@ class ViewAt:
 
     def why(self, job: int) -> Why:
         """Why a job in one of the policy's queues waits."""
-        return self._queues.scheduler.why(job, self.available, self.now, self.capacity)
+        return self._queues.scheduler_view.why(job, self.available, self.now, self.capacity)
 
     def start(self, request: Request, queue: int) -> tuple[int, ...] | None:
         """The clusters on which a job that joined the queue now would start at once."""
         args = (request, queue, self.available, self.now, self.capacity)
-        found = self._queues.scheduler.preview(*args)
+        found = self._queues.scheduler_view.preview(*args)
         return None if found is None else tuple(found[1])
 
     def why_not(self, request: Request, queue: int) -> Why:
         """Why it would not."""
         args = (request, queue, self.available, self.now, self.capacity)
-        return self._queues.scheduler.preview_why(*args)
+        return self._queues.scheduler_view.preview_why(*args)
 
     def limits_of(self, user: str) -> str:
         """Which of a user's limits in clusters keep jobs back, in the clusters' words."""

@@ -30,6 +30,7 @@ from metabroker.policy.registry import (
 from metabroker.policy.request import Placement, Request, Sizes
 from metabroker.policy.scheduler import PolicyState, Scheduler
 from metabroker.policy.sequential import Sequential, sequential
+from metabroker.policy.view import SchedulerView
 from metabroker.policy.why import Reason, Why
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "RequestRefusal",
     "Rng",
     "Scheduler",
+    "SchedulerView",
     "Sequential",
     "Sizes",
     "Start",

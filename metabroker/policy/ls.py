@@ -77,13 +77,13 @@ class DisableOrderLocalSchedulers(LocalSchedulers):
         self._at_arrivals = context.options.ls_do == "all"
         self._order = list(self._queues.values())
 
-    def memory(self) -> PolicyState:
-        return super().memory()._replace(order=tuple(queue.index for queue in self._order))
+    def state(self) -> PolicyState:
+        return super().state()._replace(order=tuple(queue.index for queue in self._order))
 
-    def recall(self, memory: PolicyState) -> None:
-        super().recall(memory)
-        if memory.order:
-            self._order = [self._queues[index] for index in memory.order]
+    def restore(self, state: PolicyState) -> None:
+        super().restore(state)
+        if state.order:
+            self._order = [self._queues[index] for index in state.order]
 
     def _enabled(self) -> list[Queue]:
         return [queue for queue in self._order if queue.items]

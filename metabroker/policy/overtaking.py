@@ -145,7 +145,7 @@ class Overtaking:
             if rivals.overtakers
         }
 
-    def recall(self, counts: Mapping[int, Sequence[int]]) -> None:
+    def restore(self, counts: Mapping[int, Sequence[int]]) -> None:
         """Go on from what `counts` returned, once the waiting jobs have joined again."""
         for mask, overtakers in counts.items():
             if mask in self._rivals and self._bound:

@@ -15,7 +15,7 @@ not be started after all (a cluster refused) comes back by arrive(), with a new 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from metabroker.policy.context import Context
@@ -25,7 +25,6 @@ from metabroker.policy.fpfs import FpfsQueue
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.queue import Queue
 from metabroker.policy.request import Request
-from metabroker.policy.why import Reason, Why
 
 from .eligibility import Eligibility
 
@@ -201,12 +200,7 @@ class Scheduler(ABC):
         self._since = self._next_seq
         return starts
 
-    # What can be asked.
-
-    @property
-    def queues(self) -> tuple[int, ...]:
-        """The queues that this policy has."""
-        return tuple(self._queues)
+    # Who waits.
 
     def __len__(self) -> int:
         """The number of waiting jobs, those set aside included."""
@@ -220,107 +214,6 @@ class Scheduler(ABC):
         """Does a job with this key wait?"""
         return key in self._waiting
 
-    def waiting(self) -> dict[int, int]:
-        """The number of waiting jobs by queue, without those set aside."""
-        return {index: len(queue) for index, queue in self._queues.items()}
-
-    def aside(self) -> list[int]:
-        """The keys of the jobs set aside, because they need clusters that cannot be reached."""
-        return list(self._reach.aside)
-
-    def keys(self, queue: int) -> Iterator[int]:
-        """The keys of the jobs in a queue from head to tail, without those set aside."""
-        return (entry[1] for entry in self._queues[queue])
-
-    def heads(self) -> dict[int, int]:
-        """The key of the head of every non-empty queue, by queue."""
-        return {index: queue.head[1] for index, queue in self._queues.items() if queue.items}
-
-    def position(self, key: int) -> tuple[int, int]:
-        """The queue of a job, and how many jobs are in front of it. O(n); KeyError if unknown."""
-        entry = self._waiting[key]
-        return entry[4], sum(1 for other in self._queues[entry[4]] if other[0] < entry[0])
-
-    def seq(self, key: int) -> int:
-        """The place of a waiting job in the order of joining. Raises KeyError if unknown."""
-        return self._waiting[key][0]
-
-    def why(
-        self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None
-    ) -> Why:
-        """Why a job waits, by the strongest reason. O(n) in its queue; KeyError if unknown.
-
-        `capacity`: None means as at the last pass.
-        """
-        entry = self._waiting[key]
-        line = self._queues[entry[4]]
-        index, position = self.position(key)
-        overtaken, protected = 0, False
-        if self._watch is not None:
-            self._watch.begin(now)
-            overtaken, protected = self._watch.overtaken(entry), self._watch.protected(entry)
-        rule = None if protected else self._forbids(line)
-        blocker: int | None = None
-        if key in self._reach.aside or not self._fits(entry, capacity):
-            reason = Reason.UNREACHABLE
-        elif position and isinstance(line, FcfsQueue):
-            reason, blocker = Reason.BEHIND, line.head[1]
-        elif rule is not None:
-            reason = Reason.RULE
-        elif not self._fits(entry, idle):
-            reason = Reason.MISFIT
-        elif line.fit(entry, idle) is None and self._watch is not None:
-            reason, blocker = Reason.OVERTAKING, self._watch.blocker(entry)
-        else:
-            reason = Reason.NEXT
-        if reason is not Reason.RULE:
-            rule = None
-        return Why(key, index, position, reason, rule, blocker, overtaken, protected)
-
-    def preview(
-        self,
-        request: Request,
-        queue: int,
-        idle: Sequence[int],
-        now: float,
-        capacity: Sequence[int] | None = None,
-    ) -> Start | None:
-        """Would a job that joins now start at once? Returns (-1, its placement), or None.
-
-        It decides nothing and leaves the state as it was; run() should have been called since the
-        last event. `capacity`: None means as at the last pass. Raises as arrive().
-        """
-        before = self._next_seq, self._departed, list(self._news)
-        self.arrive(-1, request, queue, now)
-        entry = self._waiting[-1]
-        line = self._queues[queue]
-        placement = None
-        if -1 not in self._reach.aside and self._fits(entry, capacity):
-            if self._watch is not None:
-                self._watch.begin(now)
-            first = not isinstance(line, FcfsQueue) or line.head[0] == entry[0]
-            if first and self._forbids(line) is None:
-                placement = line.fit(entry, idle)
-        self.remove(-1)
-        self._next_seq, self._departed, self._news = before
-        return None if placement is None else (-1, placement)
-
-    def preview_why(
-        self,
-        request: Request,
-        queue: int,
-        idle: Sequence[int],
-        now: float,
-        capacity: Sequence[int] | None = None,
-    ) -> Why:
-        """Why a job that joins now would wait; as `preview`, of which it is the other half."""
-        before = self._next_seq, self._departed, list(self._news)
-        self.arrive(-1, request, queue, now)
-        why = self.why(-1, idle, now, capacity)
-        self.remove(-1)
-        self._next_seq, self._departed, self._news = before
-        return why
-
     def ever_fits(self, request: Request, queue: int, processors: Sequence[int]) -> bool:
         """Could a job of this queue run on clusters of `processors[c]` with nothing running?
 
@@ -332,16 +225,16 @@ class Scheduler(ABC):
 
     # What survives a restart.
 
-    def memory(self) -> PolicyState:
+    def state(self) -> PolicyState:
         """What a store has to keep, besides the waiting jobs, for a restart to change nothing."""
         overtakers = () if self._watch is None else tuple(sorted(self._watch.counts().items()))
         return PolicyState(self._next_seq, overtakers)
 
-    def recall(self, memory: PolicyState) -> None:
-        """Go on from memory(), once the waiting jobs have arrived with the seqs that they had."""
-        self._next_seq = max(self._next_seq, memory.next_seq)
+    def restore(self, state: PolicyState) -> None:
+        """Go on from state(), once the waiting jobs have arrived with the seqs that they had."""
+        self._next_seq = max(self._next_seq, state.next_seq)
         if self._watch is not None:
-            self._watch.recall(dict(memory.overtakers))
+            self._watch.restore(dict(state.overtakers))
 
     # How a pass goes.
 
@@ -406,12 +299,3 @@ class Scheduler(ABC):
                     enabled.extend(self._emptied(queue))
             enabled = still
         return disabled
-
-    def _fits(self, entry: Entry, processors: Sequence[int] | None) -> bool:
-        """Would the job fit on these processors? None: yes."""
-        if processors is None:
-            return True
-        _, _, request, pin, _, _ = entry
-        if pin >= 0:
-            return processors[pin] >= request.total
-        return self._place(request, processors) is not None

@@ -170,7 +170,8 @@ def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
             queue: sorted(
                 (job.seq, n)
                 for n, job in broker.view.jobs.items()
-                if n in broker.queues.scheduler and broker.queues.scheduler.position(n)[0] == queue
+                if n in broker.queues.scheduler
+                and broker.queues.scheduler_view.position(n)[0] == queue
             )
             for queue in broker.view.queues
         },

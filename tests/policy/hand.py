@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from metabroker.policy import Placement, Request, make
+from metabroker.policy import Placement, Request, SchedulerView, make
 
 
 class Hand:
@@ -11,6 +11,7 @@ class Hand:
 
     def __init__(self, policy: str, idle: Sequence[int], **options: Any) -> None:
         self.scheduler = make(policy, len(idle), **options)
+        self.view = SchedulerView(self.scheduler)
         self.idle = list(idle)
         self.now = 0.0
         self.keys: dict[str, int] = {}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from metabroker.policy import Aging, Options, Placement, Request, make
+from metabroker.policy import Aging, Options, Placement, Request, SchedulerView, make
 from tests.policy.reference import Reference
 
 
@@ -105,10 +105,10 @@ class Lockstep:
         self._compare_state()
 
     def _compare_state(self) -> None:
-        real, slow = self.real, self.slow
+        real, slow = SchedulerView(self.real), self.slow
         queues = {index: [job.key for job in slow.queue(index)] for index in real.queues}
         assert real.waiting() == {index: len(keys) for index, keys in queues.items()}
         assert {index: list(real.keys(index)) for index in real.queues} == queues
         assert real.heads() == {index: keys[0] for index, keys in queues.items() if keys}
         assert set(real.aside()) == {job.key for job in slow.jobs if slow.is_aside(job)}
-        assert len(real) == len(slow.jobs)
+        assert len(self.real) == len(slow.jobs)

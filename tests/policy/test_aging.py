@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metabroker.policy import POLICIES, Aging, PolicyState, Request, make
+from metabroker.policy import POLICIES, Aging, PolicyState, Request, SchedulerView, make
 from metabroker.policy.entry import Entry
 from metabroker.policy.overtaking import Overtaking
 from tests.policy.hand import Hand
@@ -20,7 +20,7 @@ def test_only_a_job_that_joined_later_overtakes() -> None:
     hand.submit("wider", 10)
     hand.free(0, 5)
     assert hand.run() == ["wide"]  # the younger one is passed by, but not overtaken
-    assert hand.scheduler.why(hand.key("wider"), hand.idle, 0.0).overtaken == 0
+    assert hand.view.why(hand.key("wider"), hand.idle, 0.0).overtaken == 0
 
 
 def test_after_n_overtakings_nothing_overtakes_fpfs_dcs_2_4() -> None:
@@ -29,7 +29,7 @@ def test_after_n_overtakings_nothing_overtakes_fpfs_dcs_2_4() -> None:
     assert hand.submit("a", 1) == ["a"]
     assert hand.submit("b", 1) == ["b"]
     assert hand.submit("c", 1) == []
-    why = hand.scheduler.why(hand.key("wide"), hand.idle, 0.0)
+    why = hand.view.why(hand.key("wide"), hand.idle, 0.0)
     assert (why.overtaken, why.protected) == (2, True)
     hand.free(0, 7)
     assert hand.run() == ["wide"]
@@ -108,7 +108,7 @@ def test_it_is_visited_first_where_the_rule_has_its_queue_disabled_gp() -> None:
     hand.now = 5.0
     hand.free(0, 1)
     assert hand.run() == ["local"]
-    assert hand.scheduler.waiting()[2] == 1
+    assert hand.view.waiting()[2] == 1
 
 
 def test_the_jobs_in_front_of_it_in_its_queue_come_first() -> None:
@@ -144,7 +144,7 @@ def test_an_emptied_queue_of_a_protected_job_counts_as_disabled_first_ls_do() ->
     hand.idle[:] = [1, 1]
     hand.scheduler.depart()
     assert hand.run() == ["b"]
-    assert hand.scheduler.memory().order == (1, 0)
+    assert hand.scheduler.state().order == (1, 0)
 
 
 def test_a_job_that_cannot_run_anywhere_is_not_protected() -> None:
@@ -153,7 +153,7 @@ def test_a_job_that_cannot_run_anywhere_is_not_protected() -> None:
     hand.arrive("single", 1, local=1)
     assert hand.run(capacity=(0, 4)) == ["single"]
     hand.submit("again", 1, local=1)
-    assert hand.scheduler.why(hand.key("wide"), hand.idle, 0.0).protected is False
+    assert hand.view.why(hand.key("wide"), hand.idle, 0.0).protected is False
     hand.idle[0] = 4
     hand.scheduler.depart()
     assert hand.run(capacity=(4, 4)) == []  # wide is protected again, and does not fit
@@ -177,7 +177,7 @@ def test_after_a_cancelled_protected_job_the_next_one_is_the_guard() -> None:
     hand.free(0, 1)
     hand.scheduler.remove(hand.key("wide"))
     assert hand.run() == []
-    assert hand.scheduler.why(hand.key("b"), hand.idle, 0.0).blocker == hand.key("wider")
+    assert hand.view.why(hand.key("b"), hand.idle, 0.0).blocker == hand.key("wider")
 
 
 def test_why_names_the_protected_job() -> None:
@@ -185,7 +185,7 @@ def test_why_names_the_protected_job() -> None:
     hand.submit("here", 5, local=2)
     hand.submit("wide", 5, 5, local=0)
     hand.submit("single", 1, local=1)
-    why = hand.scheduler.why(hand.key("single"), hand.idle, 0.0)
+    why = hand.view.why(hand.key("single"), hand.idle, 0.0)
     assert why.reason.name == "OVERTAKING"
     assert why.blocker == hand.key("wide")
 
@@ -220,21 +220,21 @@ def test_counts_survive_a_restart() -> None:
     hand.submit("wide", 9)
     hand.submit("a", 1)
     hand.submit("b", 1)
-    memory = hand.scheduler.memory()
+    memory = hand.scheduler.state()
     assert memory == PolicyState(next_seq=3, overtakers=((1, (1, 2)),))
     after = make("FPFS", 1, aging=Aging(overtaken=2))
     after.arrive(0, Request((9,)), 1, 0.0, seq=0)
     after.arrive(9, Request((1,)), 1, 0.0, seq=9)
-    after.recall(PolicyState(12, [(1, [1, 2]), (2, [5])]))
+    after.restore(PolicyState(12, [(1, [1, 2]), (2, [5])]))
     after.depart()
     assert after.run([4], 1.0) == []
-    assert after.memory().next_seq == 12
+    assert after.state().next_seq == 12
 
 
 def test_a_restart_without_aging_forgets_the_counts() -> None:
     after = make("FPFS", 1)
-    after.recall(PolicyState(12, [(1, [1, 2])]))
-    assert after.memory() == PolicyState(12)
+    after.restore(PolicyState(12, [(1, [1, 2])]))
+    assert after.state() == PolicyState(12)
 
 
 def test_a_job_that_comes_back_with_its_seq_is_as_old_as_it_was() -> None:
@@ -247,12 +247,12 @@ def test_a_job_that_comes_back_with_its_seq_is_as_old_as_it_was() -> None:
     scheduler.remove(90)
     scheduler.arrive(80, Request((9,)), 1, 0.0, seq=1)
     idle = [4]
-    assert list(scheduler.keys(1)) == [80, 70]
-    why = scheduler.why(80, idle, 0.0)
+    assert list(SchedulerView(scheduler).keys(1)) == [80, 70]
+    why = SchedulerView(scheduler).why(80, idle, 0.0)
     assert (why.overtaken, why.protected) == (1, True)
     scheduler.arrive(50, Request((1,)), 1, 0.0)
-    assert scheduler.why(50, idle, 0.0).blocker == 80
-    assert scheduler.why(50, idle, 0.0).overtaken == 0
+    assert SchedulerView(scheduler).why(50, idle, 0.0).blocker == 80
+    assert SchedulerView(scheduler).why(50, idle, 0.0).overtaken == 0
     assert scheduler.run(idle, 0.0) == []
 
 

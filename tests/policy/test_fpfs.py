@@ -14,7 +14,7 @@ def test_all_that_fit_are_started_from_head_to_tail() -> None:
     hand.idle[:] = [4, 4]
     hand.scheduler.depart()
     assert hand.run() == ["b", "e"]
-    assert hand.scheduler.waiting() == {2: 3}
+    assert hand.view.waiting() == {2: 3}
 
 
 def test_an_arrival_to_a_non_empty_queue_is_tried_itself() -> None:
@@ -84,4 +84,4 @@ def test_a_job_that_was_cancelled_before_its_pass_is_not_tried() -> None:
     hand.arrive("a", 1)
     hand.scheduler.remove(hand.key("a"))
     assert hand.run() == []
-    assert not hand.scheduler.heads()
+    assert not hand.view.heads()

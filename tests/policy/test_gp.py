@@ -1,12 +1,12 @@
 """GP: the global queue has priority: BE03 2.5, BE07 2.3."""
 
-from metabroker.policy import Options, Request, make
+from metabroker.policy import Options, Request, SchedulerView, make
 from tests.policy.hand import Hand
 
 
 def test_one_component_joins_a_local_queue_several_the_global_one() -> None:
     scheduler = make("GP", 4)
-    assert scheduler.queues == (0, 1, 2, 3, 4)
+    assert SchedulerView(scheduler).queues == (0, 1, 2, 3, 4)
     assert scheduler.queue_of(Request((1,)), 2) == 2
     assert scheduler.queue_of(Request((1, 1)), 2) == 4
     assert scheduler.queue_of(Request((1,), (3,)), 2) == 3

@@ -1,12 +1,12 @@
 """GS, and the single queue of DCS: BE03 2.5, BE07 2.3, DCS 2.4 and 3.2."""
 
-from metabroker.policy import Aging, Request, make
+from metabroker.policy import Aging, Request, SchedulerView, make
 from tests.policy.hand import Hand
 
 
 def test_all_jobs_join_the_global_queue() -> None:
     scheduler = make("GS", 4)
-    assert scheduler.queues == (4,)
+    assert SchedulerView(scheduler).queues == (4,)
     assert scheduler.queue_of(Request((1,)), 2) == 4
     assert scheduler.queue_of(Request((1, 1)), 2) == 4
 
@@ -64,6 +64,6 @@ def test_aging_changes_nothing_in_one_fcfs_queue_because_nobody_is_overtaken() -
     hand = Hand("GS", [1], aging=Aging(overtaken=0, wait=0))
     hand.submit("wide", 2)
     hand.submit("small", 1)
-    assert not hand.scheduler.why(hand.key("wide"), hand.idle, 9.0).protected
+    assert not hand.view.why(hand.key("wide"), hand.idle, 9.0).protected
     hand.free(0, 2)
     assert hand.run() == ["wide", "small"]

@@ -1,6 +1,6 @@
 """LS-OR, LS-RD, LS-RO, LS-DO: BE03 2.5, BE07 2.3."""
 
-from metabroker.policy import Options, PolicyState, Request, make
+from metabroker.policy import Options, PolicyState, Request, SchedulerView, make
 from tests.policy.hand import Coin, Hand
 
 
@@ -14,7 +14,7 @@ def full(policy: str, **options: object) -> Hand:
 
 def test_jobs_join_the_queue_they_were_submitted_to() -> None:
     scheduler = make("LS-OR", 4)
-    assert scheduler.queues == (0, 1, 2, 3)
+    assert SchedulerView(scheduler).queues == (0, 1, 2, 3)
     assert scheduler.queue_of(Request((1,)), 2) == 2
     assert scheduler.queue_of(Request((1, 1)), 2) == 2
     assert scheduler.queue_of(Request((1, 1), (0, 3)), 2) == 2
@@ -172,12 +172,12 @@ def test_do_remembers_its_order_over_a_restart() -> None:
     hand.idle[:] = [2, 2, 0]
     hand.scheduler.depart()
     hand.run()
-    memory = hand.scheduler.memory()
+    memory = hand.scheduler.state()
     assert memory.order == (0, 1, 2)
     after = make("LS-DO", 3)
     after.arrive(7, Request((1,)), 2, 0.0, seq=2)
-    after.recall(memory._replace(order=[2, 0, 1]))
-    assert after.memory().order == (2, 0, 1)
-    assert after.memory().next_seq == 3
-    after.recall(PolicyState(5))  # of another policy
-    assert after.memory() == PolicyState(5, (), (2, 0, 1))
+    after.restore(memory._replace(order=[2, 0, 1]))
+    assert after.state().order == (2, 0, 1)
+    assert after.state().next_seq == 3
+    after.restore(PolicyState(5))  # of another policy
+    assert after.state() == PolicyState(5, (), (2, 0, 1))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from metabroker.policy import POLICIES, Reason, Request, Scheduler, make
+from metabroker.policy import POLICIES, Reason, Request, Scheduler, SchedulerView, make
 
 SIZES = [16, 12, 8]
 WORLDS = [
@@ -50,13 +50,13 @@ def fits(scheduler: Scheduler, key: int, idle: Sequence[int]) -> bool:
 @pytest.mark.parametrize(("policy", "discipline", "seed"), WORLDS)
 def test_the_reason_is_why_the_job_did_not_start(policy: str, discipline: str, seed: int) -> None:
     scheduler, idle, _ = crowded(policy, discipline, seed)
-    for queue in scheduler.queues:
-        for place, key in enumerate(scheduler.keys(queue)):
-            why = scheduler.why(key, idle, 20.0, SIZES)
+    for queue in SchedulerView(scheduler).queues:
+        for place, key in enumerate(SchedulerView(scheduler).keys(queue)):
+            why = SchedulerView(scheduler).why(key, idle, 20.0, SIZES)
             assert why.position == place
             if why.reason is Reason.BEHIND:
                 assert discipline == "FCFS" and place > 0
-                assert why.blocker == next(scheduler.keys(queue))
+                assert why.blocker == next(SchedulerView(scheduler).keys(queue))
             elif why.reason is Reason.RULE:
                 assert why.rule
             else:
@@ -71,8 +71,8 @@ def test_a_preview_says_what_happens_to_the_job(policy: str, discipline: str, se
     for key in range(100, 110):
         request = wanted(dice)
         queue = scheduler.queue_of(request, dice.randrange(len(SIZES)))
-        told = scheduler.preview(request, queue, idle, 21.0, SIZES)
-        why = scheduler.preview_why(request, queue, idle, 21.0, SIZES)
+        told = SchedulerView(scheduler).preview(request, queue, idle, 21.0, SIZES)
+        why = SchedulerView(scheduler).preview_why(request, queue, idle, 21.0, SIZES)
         assert (told is not None) == (why.reason is Reason.NEXT)
         scheduler.arrive(key, request, queue, 21.0)
         begun = dict(scheduler.run(idle, 21.0, SIZES))

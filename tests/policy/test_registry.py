@@ -2,7 +2,16 @@
 
 import pytest
 
-from metabroker.policy import POLICIES, RANDOMISED, Context, Options, Request, make, worst_fit
+from metabroker.policy import (
+    POLICIES,
+    RANDOMISED,
+    Context,
+    Options,
+    Request,
+    SchedulerView,
+    make,
+    worst_fit,
+)
 from metabroker.policy.gs import GlobalScheduler
 from metabroker.policy.ls import RandomLocalSchedulers
 from tests.policy.hand import Coin, Hand
@@ -19,7 +28,7 @@ def test_the_names() -> None:
 def test_every_name_makes_a_scheduler_with_nobody_waiting(policy: str) -> None:
     scheduler = make(policy, 3, rng=Coin())
     assert scheduler.clusters == 3
-    assert set(scheduler.waiting().values()) == {0}
+    assert set(SchedulerView(scheduler).waiting().values()) == {0}
     assert scheduler.run([9, 9, 9], 0.0) == []
     scheduler.depart()
     assert scheduler.run([9, 9, 9], 0.0) == []
@@ -80,8 +89,8 @@ def test_a_system_has_clusters() -> None:
 
 
 def test_the_classes_can_be_used_directly() -> None:
-    assert GlobalScheduler(Context(2, worst_fit)).queues == (2,)
-    assert RandomLocalSchedulers(Context(2, worst_fit, rng=Coin())).queues == (0, 1)
+    assert SchedulerView(GlobalScheduler(Context(2, worst_fit))).queues == (2,)
+    assert SchedulerView(RandomLocalSchedulers(Context(2, worst_fit, rng=Coin()))).queues == (0, 1)
 
 
 def test_a_key_waits_once() -> None:
@@ -108,12 +117,12 @@ def test_a_job_with_an_old_seq_takes_its_old_place_and_is_tried_if_it_is_the_fir
         scheduler.arrive(key, Request((9,)), 1, 0.0, seq=key * 10)
     assert scheduler.run([8], 0.0) == []
     scheduler.arrive(3, Request((1,)), 1, 0.0, seq=5)
-    assert list(scheduler.keys(1)) == [0, 3, 1, 2]
+    assert list(SchedulerView(scheduler).keys(1)) == [0, 3, 1, 2]
     assert scheduler.run([8], 0.0) == []
     scheduler.arrive(4, Request((1,)), 1, 0.0, seq=-1)
     assert scheduler.run([8], 0.0) == [(4, (0,))]
     scheduler.arrive(5, Request((1,)), 1, 0.0)
-    assert scheduler.seq(5) == 21
+    assert SchedulerView(scheduler).seq(5) == 21
 
 
 def test_what_could_ever_run_depends_on_the_queue() -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from metabroker.policy import POLICIES, Aging, Reason, Request, Start, make
+from metabroker.policy import POLICIES, Aging, Reason, Request, SchedulerView, Start, make
 from tests.policy.hand import Coin, Hand
 
 
 def reason(hand: Hand, name: str) -> Reason:
-    return hand.scheduler.why(hand.key(name), hand.idle, hand.now).reason
+    return hand.view.why(hand.key(name), hand.idle, hand.now).reason
 
 
 def test_the_head_does_not_fit_and_the_others_are_behind_it() -> None:
@@ -15,7 +15,7 @@ def test_the_head_does_not_fit_and_the_others_are_behind_it() -> None:
     hand.submit("wide", 9)
     hand.submit("small", 1)
     assert reason(hand, "wide") is Reason.MISFIT
-    why = hand.scheduler.why(hand.key("small"), hand.idle, 0.0)
+    why = hand.view.why(hand.key("small"), hand.idle, 0.0)
     assert (why.queue, why.position, why.reason) == (1, 1, Reason.BEHIND)
     assert why.blocker == hand.key("wide")
 
@@ -24,7 +24,7 @@ def test_nobody_is_behind_another_one_under_fpfs() -> None:
     hand = Hand("FPFS", [4])
     hand.submit("wide", 9)
     hand.submit("also", 5)
-    why = hand.scheduler.why(hand.key("also"), hand.idle, 0.0)
+    why = hand.view.why(hand.key("also"), hand.idle, 0.0)
     assert (why.position, why.reason) == (1, Reason.MISFIT)
 
 
@@ -40,7 +40,7 @@ def test_the_rule_that_keeps_a_local_queue_disabled_is_named(policy: str, rule: 
     hand.submit("wide", 5, 5)
     hand.submit("wider", 6, 6)
     hand.submit("local", 1, local=0)
-    why = hand.scheduler.why(hand.key("local"), hand.idle, 0.0)
+    why = hand.view.why(hand.key("local"), hand.idle, 0.0)
     assert (why.reason, why.rule) == (Reason.RULE, rule)
 
 
@@ -56,7 +56,7 @@ def test_the_rule_that_keeps_the_global_queue_disabled_is_named(policy: str, rul
     for local in (0, 1):
         hand.submit(f"l{local}", 5, local=local)
     hand.submit("global", 1, 1)
-    why = hand.scheduler.why(hand.key("global"), hand.idle, 0.0)
+    why = hand.view.why(hand.key("global"), hand.idle, 0.0)
     assert (why.reason, why.rule) == (Reason.RULE, rule)
 
 
@@ -70,7 +70,10 @@ def test_a_capacity_can_be_supposed() -> None:
         ("here", (4, 4), Reason.MISFIT),
         ("wide", (0, 4), Reason.UNREACHABLE),
     ):
-        assert scheduler.why(hand.key(name), hand.idle, 0.0, capacity).reason is expected
+        assert (
+            SchedulerView(scheduler).why(hand.key(name), hand.idle, 0.0, capacity).reason
+            is expected
+        )
 
 
 def test_what_is_told_about_a_job_that_fits_is_that_it_is_next() -> None:
@@ -81,11 +84,11 @@ def test_what_is_told_about_a_job_that_fits_is_that_it_is_next() -> None:
 
 def test_nothing_is_known_about_a_job_that_does_not_wait() -> None:
     scheduler = make("GS", 2)
-    for ask in (scheduler.position, scheduler.seq):
+    for ask in (SchedulerView(scheduler).position, SchedulerView(scheduler).seq):
         with pytest.raises(KeyError):
             ask(7)
     with pytest.raises(KeyError):
-        scheduler.why(7, [1, 1], 0.0)
+        SchedulerView(scheduler).why(7, [1, 1], 0.0)
     assert 7 not in scheduler
 
 
@@ -93,14 +96,14 @@ def test_places_and_seqs() -> None:
     scheduler = make("LS-OR", 2)
     for key in range(10, 16):
         scheduler.arrive(key, Request((9,)), key % 2, 0.0)
-    assert scheduler.position(14) == (0, 2)
-    assert scheduler.seq(14) == 4
-    assert scheduler.heads() == {0: 10, 1: 11}
+    assert SchedulerView(scheduler).position(14) == (0, 2)
+    assert SchedulerView(scheduler).seq(14) == 4
+    assert SchedulerView(scheduler).heads() == {0: 10, 1: 11}
     assert 14 in scheduler
     scheduler.remove(12)
-    assert scheduler.position(14) == (0, 1)
-    assert scheduler.waiting() == {0: 2, 1: 3}
-    assert list(scheduler.keys(0)) == [10, 14]
+    assert SchedulerView(scheduler).position(14) == (0, 1)
+    assert SchedulerView(scheduler).waiting() == {0: 2, 1: 3}
+    assert list(SchedulerView(scheduler).keys(0)) == [10, 14]
 
 
 # --- preview: `submit --dry-run` --------------------------------------------------------------
@@ -109,7 +112,7 @@ def test_places_and_seqs() -> None:
 def preview(hand: Hand, *sizes: int, local: int = 0) -> Start | None:
     request = Request(sizes)
     queue = hand.scheduler.queue_of(request, local)
-    return hand.scheduler.preview(request, queue, hand.idle, hand.now)
+    return hand.view.preview(request, queue, hand.idle, hand.now)
 
 
 def test_a_newcomer_that_would_start_is_told_where() -> None:
@@ -145,8 +148,11 @@ def test_a_newcomer_would_not_overtake_a_protected_job() -> None:
 def test_a_newcomer_would_not_start_if_it_could_not_run() -> None:
     hand = Hand("GS", [4, 4])
     scheduler = hand.scheduler
-    assert scheduler.preview(Request((3, 3)), 2, hand.idle, 0.0, (4, 0)) is None
-    assert scheduler.preview(Request((3, 3)), 2, hand.idle, 0.0, (4, 4)) == (-1, (0, 1))
+    assert SchedulerView(scheduler).preview(Request((3, 3)), 2, hand.idle, 0.0, (4, 0)) is None
+    assert SchedulerView(scheduler).preview(Request((3, 3)), 2, hand.idle, 0.0, (4, 4)) == (
+        -1,
+        (0, 1),
+    )
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -159,9 +165,9 @@ def test_a_preview_tells_what_an_arrival_does_and_changes_nothing(
     sizes = [(4,), (3, 3), (5,), (9, 1), (2,), (1, 1), (1,), (7,), (1,), (2, 2, 2), (1,), (1, 1)]
     for number, components in enumerate(sizes):
         expected = preview(hand, *components, local=number % 3)
-        before = (hand.scheduler.memory(), hand.scheduler.waiting(), list(hand.idle))
+        before = (hand.scheduler.state(), hand.view.waiting(), list(hand.idle))
         assert preview(hand, *components, local=number % 3) == expected
-        assert (hand.scheduler.memory(), hand.scheduler.waiting(), list(hand.idle)) == before
+        assert (hand.scheduler.state(), hand.view.waiting(), list(hand.idle)) == before
         started = hand.submit(f"j{number}", *components, local=number % 3)
         name = f"j{number}"
         assert (name in started) == (expected is not None)
@@ -175,7 +181,7 @@ def test_a_preview_tells_what_an_arrival_does_and_changes_nothing(
 def test_a_preview_of_nonsense_is_refused_as_its_arrival_would_be() -> None:
     scheduler = make("GS", 2)
     with pytest.raises(KeyError):
-        scheduler.preview(Request((1,)), 0, [1, 1], 0.0)
+        SchedulerView(scheduler).preview(Request((1,)), 0, [1, 1], 0.0)
     with pytest.raises(ValueError, match="no cluster has the index 5"):
-        scheduler.preview(Request((1,), (5,)), 2, [1, 1], 0.0)
+        SchedulerView(scheduler).preview(Request((1,), (5,)), 2, [1, 1], 0.0)
     assert not len(scheduler)

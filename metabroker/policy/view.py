@@ -1,0 +1,138 @@
+"""What can be asked of the jobs that wait: where they stand, why they wait, what would start."""
+
+from collections.abc import Iterator, Sequence
+
+from metabroker.policy.entry import Entry, Start
+from metabroker.policy.fcfs import FcfsQueue
+from metabroker.policy.request import Request
+from metabroker.policy.scheduler import Scheduler
+from metabroker.policy.why import Reason, Why
+
+
+class SchedulerView:
+    """A scheduler's waiting jobs, to read. It decides nothing, and leaves the state as it was."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+
+    @property
+    def queues(self) -> tuple[int, ...]:
+        """The queues that this policy has."""
+        return tuple(self._scheduler._queues)
+
+    def waiting(self) -> dict[int, int]:
+        """The number of waiting jobs by queue, without those set aside."""
+        return {index: len(queue) for index, queue in self._scheduler._queues.items()}
+
+    def aside(self) -> list[int]:
+        """The keys of the jobs set aside, because they need clusters that cannot be reached."""
+        return list(self._scheduler._reach.aside)
+
+    def keys(self, queue: int) -> Iterator[int]:
+        """The keys of the jobs in a queue from head to tail, without those set aside."""
+        return (entry[1] for entry in self._scheduler._queues[queue])
+
+    def heads(self) -> dict[int, int]:
+        """The key of the head of every non-empty queue, by queue."""
+        return {
+            index: queue.head[1] for index, queue in self._scheduler._queues.items() if queue.items
+        }
+
+    def position(self, key: int) -> tuple[int, int]:
+        """The queue of a job, and how many jobs are in front of it. O(n); KeyError if unknown."""
+        entry = self._scheduler._waiting[key]
+        return entry[4], sum(
+            1 for other in self._scheduler._queues[entry[4]] if other[0] < entry[0]
+        )
+
+    def seq(self, key: int) -> int:
+        """The place of a waiting job in the order of joining. Raises KeyError if unknown."""
+        return self._scheduler._waiting[key][0]
+
+    def why(
+        self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None
+    ) -> Why:
+        """Why a job waits, by the strongest reason. O(n) in its queue; KeyError if unknown.
+
+        `capacity`: None means as at the last pass.
+        """
+        entry = self._scheduler._waiting[key]
+        line = self._scheduler._queues[entry[4]]
+        index, position = self.position(key)
+        overtaken, protected = 0, False
+        if self._scheduler._watch is not None:
+            self._scheduler._watch.begin(now)
+            overtaken, protected = (
+                self._scheduler._watch.overtaken(entry),
+                self._scheduler._watch.protected(entry),
+            )
+        rule = None if protected else self._scheduler._forbids(line)
+        blocker: int | None = None
+        if key in self._scheduler._reach.aside or not self._fits(entry, capacity):
+            reason = Reason.UNREACHABLE
+        elif position and isinstance(line, FcfsQueue):
+            reason, blocker = Reason.BEHIND, line.head[1]
+        elif rule is not None:
+            reason = Reason.RULE
+        elif not self._fits(entry, idle):
+            reason = Reason.MISFIT
+        elif line.fit(entry, idle) is None and self._scheduler._watch is not None:
+            reason, blocker = Reason.OVERTAKING, self._scheduler._watch.blocker(entry)
+        else:
+            reason = Reason.NEXT
+        if reason is not Reason.RULE:
+            rule = None
+        return Why(key, index, position, reason, rule, blocker, overtaken, protected)
+
+    def preview(
+        self,
+        request: Request,
+        queue: int,
+        idle: Sequence[int],
+        now: float,
+        capacity: Sequence[int] | None = None,
+    ) -> Start | None:
+        """Would a job that joins now start at once? Returns (-1, its placement), or None.
+
+        It decides nothing and leaves the state as it was; run() should have been called since the
+        last event. `capacity`: None means as at the last pass. Raises as arrive().
+        """
+        before = self._scheduler._next_seq, self._scheduler._departed, list(self._scheduler._news)
+        self._scheduler.arrive(-1, request, queue, now)
+        entry = self._scheduler._waiting[-1]
+        line = self._scheduler._queues[queue]
+        placement = None
+        if -1 not in self._scheduler._reach.aside and self._fits(entry, capacity):
+            if self._scheduler._watch is not None:
+                self._scheduler._watch.begin(now)
+            first = not isinstance(line, FcfsQueue) or line.head[0] == entry[0]
+            if first and self._scheduler._forbids(line) is None:
+                placement = line.fit(entry, idle)
+        self._scheduler.remove(-1)
+        self._scheduler._next_seq, self._scheduler._departed, self._scheduler._news = before
+        return None if placement is None else (-1, placement)
+
+    def preview_why(
+        self,
+        request: Request,
+        queue: int,
+        idle: Sequence[int],
+        now: float,
+        capacity: Sequence[int] | None = None,
+    ) -> Why:
+        """Why a job that joins now would wait; as `preview`, of which it is the other half."""
+        before = self._scheduler._next_seq, self._scheduler._departed, list(self._scheduler._news)
+        self._scheduler.arrive(-1, request, queue, now)
+        why = self.why(-1, idle, now, capacity)
+        self._scheduler.remove(-1)
+        self._scheduler._next_seq, self._scheduler._departed, self._scheduler._news = before
+        return why
+
+    def _fits(self, entry: Entry, processors: Sequence[int] | None) -> bool:
+        """Would the job fit on these processors? None: yes."""
+        if processors is None:
+            return True
+        _, _, request, pin, _, _ = entry
+        if pin >= 0:
+            return processors[pin] >= request.total
+        return self._scheduler._place(request, processors) is not None

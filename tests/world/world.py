@@ -6,7 +6,6 @@ import heapq
 import random
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from metabroker.broker import tokens
 from metabroker.broker.events import (
@@ -23,23 +22,21 @@ from metabroker.clusters.staging import work_folder
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import RequestBuilder, spec_of
 from metabroker.store.rows import ClusterNames
-from metabroker.submission.model import Processors, Submission
+from metabroker.submission.model import Submission
 
 from .cluster import WorldCluster
-from .controller import is_ours
+from .ending import at_the_end
 from .home import FOLDER, RESULT, MemoryHome, inputs
 from .host import Host
 from .life import Life
 from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
+from .requests import processors_of
 from .scenario import BROKERS, HOME, LIE, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
 
-_ACTIONS: dict[str, Callable[[int, str], Event]] = {
-    "cancel": CancelJob,
-    "hold": HoldJob,
-    "release": ReleaseJob,
-}
+_ACTIONS: dict[str, Callable[[int, str], Event]]
+_ACTIONS = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
 START = 1_000_000.0
 HEALED_BOUND = 6 * 3600.0  # virtual seconds after the last fault in which everything must end
 CLEAN_BOUND = 60.0  # P4
@@ -164,7 +161,7 @@ class World:
                 done_since = None
             if self.now > self.last_fault + HEALED_BOUND:
                 raise Violation(f"liveness: not ended: {self._unfinished()}")
-        self._final()
+        at_the_end(self)
 
     def _beat(self, cluster: WorldCluster) -> None:
         cluster.step()
@@ -224,7 +221,7 @@ class World:
         submission = Submission(
             script=b"#!/bin/sh\n",
             script_name=f"job{index}",
-            processors=_processors(plan),
+            processors=processors_of(plan),
             chdir="/home/u",
             environment={
                 "METABROKER_RUN_TIME": str(plan.run_time),
@@ -363,7 +360,7 @@ class World:
         files.broken = broken
         return found == wanted
 
-    def _result(self, ref: Ref) -> set[str]:
+    def result(self, ref: Ref) -> set[str]:
         """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
         that they had come home)."""
         token = tokens.make(self.store.instance, ref).encode()
@@ -400,72 +397,3 @@ class World:
         broker = self.life.engine.broker
         jobs = [f"job {j.id} {j.state.value} {j.reason}" for j in broker.view.jobs.values()]
         return "; ".join(jobs) + f"; {broker.view.pending_steps} owed"
-
-    def _final(self) -> None:
-        assert self.life is not None
-        for cluster in self.clusters:
-            cluster.step()
-            left = [n for n in cluster.model.reservations if is_ours(n)]
-            left += [
-                j.name for j in cluster.model.jobs.values() if is_ours(j.name) and not j.state.ended
-            ]
-            cluster.files.broken = False
-            left += self._folders_left(cluster)
-            if left:
-                raise Violation(f"P4: left in {cluster.plan.name}: {left}")
-        rows = {row["id"]: row for row in self.store.jobs.rows()}
-        if set(rows) != set(self.acknowledged.values()):
-            raise Violation(f"P1: {sorted(rows)} in the store, {self.acknowledged} acknowledged")
-        for row in rows.values():
-            refs = [
-                Ref(row["id"], row["attempt"], part["component"], part["term"])
-                for part in row["components"]
-                if part["attempt"] == row["attempt"]
-            ]
-            self.tally.add(f"ended {row['state']}")
-            own = {  # whose script's own end the broker has seen
-                Ref(row["id"], row["attempt"], part["component"], part["term"])
-                for part in row["components"]
-                if part["exit_code"] is not None
-            }
-            results = {r: self._result(r) for r in refs if r in own} if row["stages_out"] else {}
-            kept = any("kept" in places for places in results.values())
-            self.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
-            self.oracle.results(JobState(row["state"]), results)
-            for places in results.values():
-                self.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
-        if not self.scenario.faults:
-            self._compare_calm(rows)
-
-    @staticmethod
-    def _folders_left(cluster: WorldCluster) -> list[str]:
-        """Folders that should have been removed: not what is kept for its user, nor an empty one
-        that a broker made which had been stopped just before, and went on when all was over."""
-        files = cluster.files
-        left = [folder for folder in files.folders if ".kept-" not in folder]
-        return [folder for folder in left if folder not in cluster.litter or files.list(folder)]
-
-    def _compare_calm(self, rows: dict[int, dict[str, Any]]) -> None:
-        """Where nothing is wrong every job runs and ends by its script. (An attempt may have been
-        refused: a cluster frees processors a moment after the script's own record of its end.)"""
-        for index, job in self.acknowledged.items():
-            plan, row = self.scenario.jobs[index], rows[job]
-            if plan.actions or plan.hold or plan.run_time > plan.limit - 10:
-                continue
-            code = plan.exit_of(row["attempt"])
-            expected = ("FAILED" if code else "COMPLETED", code)
-            found = (row["state"], row["exit_code"])
-            if found != expected:
-                raise Violation(f"job {job} is {found} in a calm world, not {expected}")
-
-
-def _processors(plan: JobPlan) -> Processors:
-    if plan.form == "single":
-        return Processors(single=plan.sizes[0])
-    if plan.form == "chosen":
-        return Processors(single=plan.sizes[0], cluster=plan.clusters[0])
-    if plan.form == "total":
-        return Processors(total=plan.sizes[0])
-    if plan.form == "on":
-        return Processors(on=tuple(zip(plan.clusters, plan.sizes, strict=True)))
-    return Processors(components=plan.sizes)

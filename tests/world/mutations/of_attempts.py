@@ -11,7 +11,6 @@ from metabroker.broker.effects import Submit, Watch
 from metabroker.broker.events import Refused, Reserved
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.saga import Saga, reconciliation, records, replies
-from metabroker.broker.saga.barrier import Barrier
 from metabroker.broker.saga.completion import Completion
 from metabroker.broker.saga.deadlines import Deadlines
 from metabroker.broker.saga.failures import Failures
@@ -101,25 +100,6 @@ def blind_resubmit(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-def twin_not_stopped_at_the_gate(stack: contextlib.ExitStack) -> None:
-    """The component's job does not mind whether its gate has been passed already."""
-    from metabroker.clusters.simulated import actor
-
-    def come(self: Any, files: Any, now: float) -> None:
-        names = {entry.name for entry in files.list(self.gate) or ()}
-        if self.patience is not None and not names & {"go", "run"} and not self._wait(files, now):
-            return
-        if not names & {"go", "run"}:
-            self.over = 75
-            return
-        files.rename(self._at(gates.Position.GO), self._at(gates.Position.RUN))
-        files.write(f"{self.gate}/started", b"h\n")
-        self.running_since = now
-
-    swap(stack, actor.Actor, "_come_to_gate", come)
-
-
-@mutation
 def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
     """Whatever is called like a broker's thing is taken for this broker's own."""
 
@@ -137,54 +117,6 @@ def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
         swap(stack, module, "parse", parse)
     swap(stack, requests.RequestBuilder, "clean_token", clean_token)
     old_snapshot = swap(stack, slurm_cluster, "snapshot", snapshot)
-
-
-@mutation
-def barrier_opened_early(stack: contextlib.ExitStack) -> None:
-    """The barrier opens when all components but one have arrived."""
-
-    def advance(self: Any, job: Job, now: float) -> None:
-        here = [c for c in job.components if c.reached(Phase.ARRIVED)]
-        if len(job.components) > 1 and len(here) == len(job.components) - 1:
-            for component in job.components:
-                component.advance(Phase.ARMED)
-            self.open(job, now)
-            return
-        old(self, job, now)
-
-    def open_(self: Any, gate: str, peers: Any) -> None:
-        for position in (gates.Position.WAIT, gates.Position.ARMED):
-            self._move(gate, position, gates.Position.GO)
-
-    old = swap(stack, Barrier, "advance", advance)
-    swap(stack, gates.Gates, "open", open_)
-
-
-@mutation
-def not_armed(stack: contextlib.ExitStack) -> None:
-    """The barrier is opened without making sure that nobody gives up meanwhile."""
-
-    def arm(self: Any, gate: str) -> None:
-        return None
-
-    def open_(self: Any, gate: str, peers: Any) -> None:
-        self._move(gate, gates.Position.WAIT, gates.Position.GO)
-
-    swap(stack, gates.Gates, "arm", arm)
-    swap(stack, gates.Gates, "ready", lambda self, gate: True)
-    swap(stack, gates.Gates, "open", open_)
-
-
-@mutation
-def never_ready(stack: contextlib.ExitStack) -> None:
-    """The broker waits for an answer at the barrier that no component gives."""
-    swap(stack, gates.Gates, "ready", lambda self, gate: False)
-
-
-@mutation
-def answer_not_awaited(stack: contextlib.ExitStack) -> None:
-    """Who has arrived at the barrier is taken for alive when it opens."""
-    swap(stack, gates.Gates, "ready", lambda self, gate: True)
 
 
 @mutation
@@ -303,12 +235,6 @@ def attempt_of_another_time_counted(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-def gate_not_fenced(stack: contextlib.ExitStack) -> None:
-    """Cleaning does not shut the gate first, and says that it is shut."""
-    swap(stack, gates.Gates, "shut", lambda self, order: True)
-
-
-@mutation
 def request_id_ignored(stack: contextlib.ExitStack) -> None:
     """A submit that is repeated becomes another job."""
 
@@ -338,19 +264,6 @@ def failed_component_leaves_the_others(stack: contextlib.ExitStack) -> None:
 def deadline_forgotten_at_restart(stack: contextlib.ExitStack) -> None:
     """After a restart nobody minds the deadlines of attempts under way."""
     swap(stack, Deadlines, "resume", lambda self, job: None)
-
-
-@mutation
-def record_removed_with_the_gate(stack: contextlib.ExitStack) -> None:
-    """The component's record is removed while cleaning, before what it says is durable."""
-
-    def remains(self: Any, gate: str | None, cause: Any) -> Any:
-        found = old(self, gate, cause)
-        if gate is not None:
-            self.remove(gate)
-        return found
-
-    old = swap(stack, gates.Gates, "remains", remains)
 
 
 @mutation

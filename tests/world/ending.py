@@ -1,0 +1,78 @@
+"""What must be true when a world has come to rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metabroker.broker.states import JobState
+from metabroker.broker.tokens import Ref
+
+from .cluster import WorldCluster
+from .controller import is_ours
+from .oracle import Violation
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+def at_the_end(world: World) -> None:
+    """Nothing is left anywhere, every acknowledged job is there, and has ended as it should.
+
+    Raises:
+        Violation: else.
+    """
+    for cluster in world.clusters:
+        cluster.step()
+        left = [n for n in cluster.model.reservations if is_ours(n)]
+        left += [
+            j.name for j in cluster.model.jobs.values() if is_ours(j.name) and not j.state.ended
+        ]
+        cluster.files.broken = False
+        left += _folders_left(cluster)
+        if left:
+            raise Violation(f"P4: left in {cluster.plan.name}: {left}")
+    rows = {row["id"]: row for row in world.store.jobs.rows()}
+    if set(rows) != set(world.acknowledged.values()):
+        raise Violation(f"P1: {sorted(rows)} in the store, {world.acknowledged} acknowledged")
+    for row in rows.values():
+        refs = [
+            Ref(row["id"], row["attempt"], part["component"], part["term"])
+            for part in row["components"]
+            if part["attempt"] == row["attempt"]
+        ]
+        world.tally.add(f"ended {row['state']}")
+        own = {  # whose script's own end the broker has seen
+            Ref(row["id"], row["attempt"], part["component"], part["term"])
+            for part in row["components"]
+            if part["exit_code"] is not None
+        }
+        results = {r: world.result(r) for r in refs if r in own} if row["stages_out"] else {}
+        kept = any("kept" in places for places in results.values())
+        world.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
+        world.oracle.results(JobState(row["state"]), results)
+        for places in results.values():
+            world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
+    if not world.scenario.faults:
+        _compare_calm(world, rows)
+
+
+def _folders_left(cluster: WorldCluster) -> list[str]:
+    """Folders that should have been removed: not what is kept for its user, nor an empty one
+    that a broker made which had been stopped just before, and went on when all was over."""
+    files = cluster.files
+    left = [folder for folder in files.folders if ".kept-" not in folder]
+    return [folder for folder in left if folder not in cluster.litter or files.list(folder)]
+
+
+def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:
+    """Where nothing is wrong every job runs and ends by its script. (An attempt may have been
+    refused: a cluster frees processors a moment after the script's own record of its end.)"""
+    for index, job in world.acknowledged.items():
+        plan, row = world.scenario.jobs[index], rows[job]
+        if plan.actions or plan.hold or plan.run_time > plan.limit - 10:
+            continue
+        code = plan.exit_of(row["attempt"])
+        expected = ("FAILED" if code else "COMPLETED", code)
+        found = (row["state"], row["exit_code"])
+        if found != expected:
+            raise Violation(f"job {job} is {found} in a calm world, not {expected}")

@@ -1,8 +1,9 @@
 """A store that came back from a backup: what is known of the time that was lost with it.
 
 After the backup was made jobs have ended, begun and been submitted, and nobody remembers. So what
-clusters show of that time is named and left alone (`unknown`), and of attempts that the backup
-knows (`earlier`) no step is taken by which a script could start that may have run already.
+clusters show of that time is named and left alone (`unknown`). Attempts that stood in the backup
+are marked for good (`Job.uncertain`, by `settle`, before any cluster is asked): no step of theirs
+is taken by which a script could start that may have run already.
 """
 
 from __future__ import annotations
@@ -64,10 +65,6 @@ class History:
     def next_job(self) -> int:
         """The lowest number that a new job may have."""
         return max((each.next_job for each in self._all), default=1)
-
-    def earlier(self, ref: Ref) -> bool:
-        """Whether its attempt was begun before the last return."""
-        return bool(self._all) and ref.term < self._all[-1].term
 
     def unknown(self, ref: Ref) -> bool:
         """Whether it was begun in a lost time."""

@@ -51,15 +51,13 @@ def test_what_was_begun_since_the_last_return_is_never_unknown(
 ) -> None:
     ordered = sorted(restored, key=lambda each: each.term)
     history = History(ordered)
-    newest = max((each.term for each in ordered), default=0)
-    assert history.earlier(ref) == (ref.term < newest)
-    if ref.term >= newest:
+    if not earlier(history, ref):
         assert not history.unknown(ref)
     for each in ordered:
         known = ref.job <= each.last_job and ref.attempt <= each.attempts.get(ref.job, 99)
         if ref.term < each.term and not known:
             assert history.unknown(ref)
-    assert not NEVER.unknown(ref) and not NEVER.earlier(ref)
+    assert not NEVER.unknown(ref)
 
 
 @given(BACKUPS, REFS)
@@ -70,6 +68,11 @@ def test_one_more_return_makes_nothing_known_that_was_not(
     for number in range(len(ordered)):
         if History(ordered[:number]).unknown(ref):
             assert History(ordered).unknown(ref)
+
+
+def earlier(history: History, ref: Ref) -> bool:
+    """Whether its attempt was begun before the last return."""
+    return history.latest is not None and ref.term < history.latest.term
 
 
 def lived(seed: int, bench_steps: int = 50) -> tuple[Walk, bytes]:
@@ -88,16 +91,19 @@ class Watched(Bench):
 
     def settle(self) -> Ready:
         before = self.broker.view.history
-        earlier = {c.ref for live in self.broker.saga.claims.live for c in live.values()}
+        live = {ref for cluster in self.broker.saga.claims.live for ref in cluster}
         ready = super().settle()
         for effect in ready.effects:
             if isinstance(effect, Stage | Reserve | Submit | Arm):
-                assert not before.earlier(effect.ref), f"{effect} may have been done, and ended"
-            if isinstance(effect, Clean) and before.earlier(effect.ref) and effect.ref in earlier:
+                assert not earlier(before, effect.ref), f"{effect} may have been done, and ended"
+            if isinstance(effect, Clean) and earlier(before, effect.ref) and effect.ref in live:
                 self.allowed(effect.ref)
             if isinstance(effect, CleanStray):
                 ref = parse(INSTANCE, effect.token)
                 assert ref is not None and not before.unknown(ref)
+        for job in self.broker.view.jobs.values():
+            stood = any(earlier(before, component.ref) for component in job.components)
+            assert stood == (job.uncertain is not None), "the mark says so, whatever happens"
         return ready
 
     def allowed(self, ref: Ref) -> None:

@@ -113,10 +113,10 @@ class Oracle:
     @staticmethod
     def within(broker: Broker, processors: Sequence[int]) -> None:
         """The broker never claims more of a cluster than it has."""
-        for cluster, components in enumerate(broker.saga.claims.live):
-            claimed = sum(component.processors for component in components.values())
-            if claimed > processors[cluster]:
-                raise Violation(f"{claimed} of {processors[cluster]} processors are claimed")
+        for cluster, most in enumerate(processors):
+            claimed = sum(part.processors for part in broker.view.components(cluster))
+            if claimed > most:
+                raise Violation(f"{claimed} of {most} processors are claimed")
 
     def in_time(self, broker: Broker, now: float, able_since: float) -> None:
         """No attempt holds processors for longer than it may, once the broker is able to act."""
@@ -169,7 +169,7 @@ class Oracle:
 
     @staticmethod
     def _could_run(broker: Broker, key: int, now: float) -> bool:
-        capacity = broker.state.ledger.capacity(now)
+        capacity = broker.view.at(now).capacity
         why = broker.queues.scheduler_view.why(key, capacity, now, capacity)
         return why.protected and why.reason is not Reason.UNREACHABLE
 

@@ -1,4 +1,4 @@
-"""Mistakes in the life of attempts, in clusters and in the store."""
+"""Mistakes in the life of attempts, and in what of it is written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from metabroker.broker import ledger, tokens
-from metabroker.broker.effects import Submit, Watch
+from metabroker.broker.effects import Watch
 from metabroker.broker.events import Refused, Reserved
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.saga import Saga, reconciliation, records, replies
+from metabroker.broker.saga.barrier import Barrier
 from metabroker.broker.saga.completion import Completion
 from metabroker.broker.saga.deadlines import Deadlines
 from metabroker.broker.saga.failures import Failures
@@ -19,11 +20,7 @@ from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Cause, Phase, Step
 from metabroker.clusters.gate import gates
-from metabroker.clusters.operation import command
-from metabroker.clusters.port import CleanRequest
-from metabroker.clusters.slurm import cluster as slurm_cluster
-from metabroker.clusters.slurm import commands, operations
-from metabroker.runtime import engine, requests
+from metabroker.runtime import engine
 from metabroker.store import store
 
 from .planting import mutation, swap
@@ -57,66 +54,24 @@ def effect_before_the_write(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-def blind_resubmit(stack: contextlib.ExitStack) -> None:
-    """A submit without an answer is repeated without looking, and its gate laid out anew."""
+def barrier_opened_early(stack: contextlib.ExitStack) -> None:
+    """The barrier opens when all components but one have arrived."""
 
-    def effect(self: Any, component: Component, again: bool) -> Any:
-        made = old(self, component, again)
-        return (
-            made
-            if not isinstance(made, Submit)
-            else Submit(
-                made.ref,
-                made.cluster,
-                made.processors,
-                made.seconds,
-                made.reservation,
-                made.barrier,
-            )
-        )
-
-    def move(self: Any, gate: str, old_: Any, new: Any) -> bool:
-        """The gate lets everybody through."""
-        if old_ is gates.Position.GO:
-            return False
-        return bool(old_move(self, gate, old_, new))
-
-    old = swap(stack, PendingSteps, "_effect", effect)
-    old_move = gates.Gates._move
-    from metabroker.clusters.simulated import actor
-
-    def come(self: Any, files: Any, now: float) -> None:
-        if self.patience is not None and not self._wait(files, now):
+    def advance(self: Any, job: Job, now: float) -> None:
+        here = [c for c in job.components if c.reached(Phase.ARRIVED)]
+        if len(job.components) > 1 and len(here) == len(job.components) - 1:
+            for component in job.components:
+                component.advance(Phase.ARMED)
+            self.open(job, now)
             return
-        if files.rename(self._at(gates.Position.GO), self._at(gates.Position.RUN)) or any(
-            entry.name == gates.Position.RUN.value for entry in files.list(self.gate) or ()
-        ):
-            files.write(f"{self.gate}/started", b"h\n")
-            self.running_since = now
-        elif self.patience is None:
-            self.over = 75
+        old(self, job, now)
 
-    swap(stack, actor.Actor, "_come_to_gate", come)
+    def open_(self: Any, gate: str, peers: Any) -> None:
+        for position in (gates.Position.WAIT, gates.Position.ARMED):
+            self._move(gate, position, gates.Position.GO)
 
-
-@mutation
-def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
-    """Whatever is called like a broker's thing is taken for this broker's own."""
-
-    def parse(instance: str, text: str) -> Any:
-        return old(text.split("-")[1], text) if text.startswith("mb-") else None
-
-    def clean_token(self: Any, token: str) -> Any:
-        return CleanRequest(token)
-
-    def snapshot(look: Any, partition: Any, prefix: str, horizon: float) -> Any:
-        return old_snapshot(look, partition, "mb-", horizon)
-
-    old: Any = tokens.parse
-    for module in (tokens,):
-        swap(stack, module, "parse", parse)
-    swap(stack, requests.RequestBuilder, "clean_token", clean_token)
-    old_snapshot = swap(stack, slurm_cluster, "snapshot", snapshot)
+    old = swap(stack, Barrier, "advance", advance)
+    swap(stack, gates.Gates, "open", open_)
 
 
 @mutation
@@ -276,17 +231,6 @@ def cancelled_while_running(stack: contextlib.ExitStack) -> None:
             self._outcome.decide(job, now)
 
     old = swap(stack, Completion, "finish", finish)
-
-
-@mutation
-def reservation_not_compared(stack: contextlib.ExitStack) -> None:
-    """A reservation of another size than asked for is taken all the same."""
-
-    def holds(order: Any, cores: int, threads: int) -> Any:
-        done = yield from command(commands.show_reservation(order.token))
-        return done.exit_status == 0
-
-    swap(stack, operations, "_holds", holds)
 
 
 @mutation

@@ -1,16 +1,65 @@
-"""Mistakes at the gates: components that start twice, too early, or not at all."""
+"""Mistakes at the gate and in what clusters are asked."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import Any
 
-from metabroker.broker.job import Job
-from metabroker.broker.saga.barrier import Barrier
-from metabroker.broker.states import Phase
+from metabroker.broker import tokens
+from metabroker.broker.effects import Submit
+from metabroker.broker.job import Component
+from metabroker.broker.saga.pending import PendingSteps
 from metabroker.clusters.gate import gates
+from metabroker.clusters.operation import command
+from metabroker.clusters.port import CleanRequest
+from metabroker.clusters.slurm import cluster as slurm_cluster
+from metabroker.clusters.slurm import commands, operations
+from metabroker.runtime import requests
 
 from .planting import mutation, swap
+
+
+@mutation
+def blind_resubmit(stack: contextlib.ExitStack) -> None:
+    """A submit without an answer is repeated without looking, and its gate laid out anew."""
+
+    def effect(self: Any, component: Component, again: bool) -> Any:
+        made = old(self, component, again)
+        return (
+            made
+            if not isinstance(made, Submit)
+            else Submit(
+                made.ref,
+                made.cluster,
+                made.processors,
+                made.seconds,
+                made.reservation,
+                made.barrier,
+            )
+        )
+
+    def move(self: Any, gate: str, old_: Any, new: Any) -> bool:
+        """The gate lets everybody through."""
+        if old_ is gates.Position.GO:
+            return False
+        return bool(old_move(self, gate, old_, new))
+
+    old = swap(stack, PendingSteps, "_effect", effect)
+    old_move = gates.Gates._move
+    from metabroker.clusters.simulated import actor
+
+    def come(self: Any, files: Any, now: float) -> None:
+        if self.patience is not None and not self._wait(files, now):
+            return
+        if files.rename(self._at(gates.Position.GO), self._at(gates.Position.RUN)) or any(
+            entry.name == gates.Position.RUN.value for entry in files.list(self.gate) or ()
+        ):
+            files.write(f"{self.gate}/started", b"h\n")
+            self.running_since = now
+        elif self.patience is None:
+            self.over = 75
+
+    swap(stack, actor.Actor, "_come_to_gate", come)
 
 
 @mutation
@@ -33,24 +82,23 @@ def twin_not_stopped_at_the_gate(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-def barrier_opened_early(stack: contextlib.ExitStack) -> None:
-    """The barrier opens when all components but one have arrived."""
+def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
+    """Whatever is called like a broker's thing is taken for this broker's own."""
 
-    def advance(self: Any, job: Job, now: float) -> None:
-        here = [c for c in job.components if c.reached(Phase.ARRIVED)]
-        if len(job.components) > 1 and len(here) == len(job.components) - 1:
-            for component in job.components:
-                component.advance(Phase.ARMED)
-            self.open(job, now)
-            return
-        old(self, job, now)
+    def parse(instance: str, text: str) -> Any:
+        return old(text.split("-")[1], text) if text.startswith("mb-") else None
 
-    def open_(self: Any, gate: str, peers: Any) -> None:
-        for position in (gates.Position.WAIT, gates.Position.ARMED):
-            self._move(gate, position, gates.Position.GO)
+    def clean_token(self: Any, token: str) -> Any:
+        return CleanRequest(token)
 
-    old = swap(stack, Barrier, "advance", advance)
-    swap(stack, gates.Gates, "open", open_)
+    def snapshot(look: Any, partition: Any, prefix: str, horizon: float) -> Any:
+        return old_snapshot(look, partition, "mb-", horizon)
+
+    old: Any = tokens.parse
+    for module in (tokens,):
+        swap(stack, module, "parse", parse)
+    swap(stack, requests.RequestBuilder, "clean_token", clean_token)
+    old_snapshot = swap(stack, slurm_cluster, "snapshot", snapshot)
 
 
 @mutation
@@ -97,3 +145,14 @@ def record_removed_with_the_gate(stack: contextlib.ExitStack) -> None:
         return found
 
     old = swap(stack, gates.Gates, "remains", remains)
+
+
+@mutation
+def reservation_not_compared(stack: contextlib.ExitStack) -> None:
+    """A reservation of another size than asked for is taken all the same."""
+
+    def holds(order: Any, cores: int, threads: int) -> Any:
+        done = yield from command(commands.show_reservation(order.token))
+        return done.exit_status == 0
+
+    swap(stack, operations, "_holds", holds)

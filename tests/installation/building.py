@@ -83,7 +83,7 @@ code=$(echo tree/usr/lib/metabroker/lib/python3*/site-packages/metabroker/__init
 sed -i 's/^__version__ = .*/__version__ = "{version}"/' "$code"
 python3 -m compileall -qf --invalidation-mode unchecked-hash "$code"
 rm metabroker_*.deb
-dpkg-deb -Zgzip -z1 --build tree metabroker_{version}_all.deb
+dpkg-deb -Znone --build tree metabroker_{version}_all.deb
 rm -r tree
 """
 """The package in a folder made one of a later version, which begins with other configuration."""

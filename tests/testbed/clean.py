@@ -26,10 +26,10 @@ SUITE, PYTHON = "bookworm", "3.11"
 PACKAGES = (
     *("apt", "base-files", "base-passwd", "bash", "coreutils", "dash", "debianutils", "diffutils"),
     *("findutils", "grep", "groff-base", "gzip", "hostname", "init-system-helpers", "libc-bin"),
-    *("login", "mawk", "passwd", "perl-base", "procps", "python3-venv", "sed", "systemd"),
+    *("login", "mawk", "passwd", "perl-base", "procps", "python3", "sed", "systemd"),
     *("tar", "usr-is-merged", "util-linux"),
 )
-BUILDER = (*PACKAGES, "build-essential", "debhelper")
+BUILDER = (*PACKAGES, "build-essential", "debhelper", "python3-pip")
 """What a Debian has on which packages are built."""
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -114,8 +114,12 @@ class CleanRoot:
 
 @contextlib.contextmanager
 def clean_root(folder: Path, packages: Sequence[str] = PACKAGES) -> Iterator[CleanRoot]:
-    """A clean Debian at `folder`. Raises `PackagesUnavailable` where none can be had."""
-    apt.run(["cp", "-a", _unpacked(packages), folder], 120)
+    """A clean Debian at `folder`. Raises `PackagesUnavailable` where none can be had.
+
+    Of one on which packages are built the files are links: no tool of the build writes into them.
+    """
+    copy = "-al" if packages is BUILDER else "-a"
+    apt.run(["cp", copy, _unpacked(packages), folder], 120)
     root = CleanRoot(folder)
     try:
         yield root

@@ -87,6 +87,7 @@ deb: ## build dist/metabroker_*.deb (on Debian 12; it needs what debian/control 
 	cp -a $(PACKAGED) build/deb/source
 	cd build/deb/source && dpkg-buildpackage --build=binary --no-sign $(DEBFLAGS)
 	mv build/deb/metabroker_*.deb dist/
+	rm -r build/deb
 
 federation: setup ## a thousand real Slurm nodes in this machine, against plain sbatch
 	$(BIN)/python -m benchmarks.thousand_nodes

@@ -27,7 +27,7 @@ def source(folder: Path) -> Path:
     """A copy of what packages are built from: what `make deb` takes, and the Makefile."""
     folder.mkdir(parents=True)
     unwanted = shutil.ignore_patterns("__pycache__", "*.so")
-    for name in _names():
+    for name in packaged():
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=unwanted)
         else:
@@ -89,7 +89,8 @@ rm -r tree
 """The package in a folder made one of a later version, which begins with other configuration."""
 
 
-def _names() -> list[str]:
+def packaged() -> list[str]:
+    """What the package is built from."""
     found = re.search(r"^PACKAGED := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.M)
     assert found is not None
     return [*found[1].replace("\\\n", "").split(), "Makefile"]

@@ -11,6 +11,8 @@ import pytest
 
 from tests.installation.building import ROOT, source, wheel
 
+pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -12,8 +12,11 @@ MINUTES ?= 30
 SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
+DEBFLAGS ?=
+PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
+  pyproject.toml setup.py requirements-lock.txt
 
-.PHONY: help lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help deb lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -71,11 +74,22 @@ soak: setup ## MINUTES=30 of real clusters with everything killed at random, by 
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)
 
 # For those who deploy: pip install --require-hashes -r requirements-lock.txt, then metabroker itself.
-lock: setup ## renew requirements-lock.txt: the versions and hashes of all that the daemon needs
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --no-config \
+  --no-annotate --no-emit-index-url --custom-compile-command 'make lock' --quiet
+lock: setup ## renew the versions and hashes of all that the daemon, and its package's build, need
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile pyproject.toml --extra postgresql --universal --python-version 3.11 \
-	  --generate-hashes --upgrade --no-config --no-annotate --no-emit-index-url \
-	  --custom-compile-command 'make lock' --output-file requirements-lock.txt --quiet
+	$(BIN)/$(COMPILE) pyproject.toml --extra postgresql --output-file requirements-lock.txt
+	$(BIN)/$(COMPILE) debian/requirements.in --constraint requirements-lock.txt \
+	  --output-file debian/requirements.txt
+
+# In a copy, since dpkg-buildpackage writes beside its source.
+deb: ## build dist/metabroker_*.deb (on Debian 12; it needs what debian/control says)
+	rm -rf build/deb dist/metabroker_*.deb
+	mkdir -p build/deb/source dist
+	cp -a $(PACKAGED) build/deb/source
+	cd build/deb/source && dpkg-buildpackage --build=binary --no-sign $(DEBFLAGS)
+	mv build/deb/metabroker_*.deb dist/
+	rm -r build/deb
 
 federation: setup ## a thousand real Slurm nodes in this machine, against plain sbatch
 	$(BIN)/python -m benchmarks.thousand_nodes

@@ -18,8 +18,11 @@ def completion(shell: str) -> None:
 
     Commands, options and the names of clusters are completed.
     """
-    from metabroker.cli.main import group
-    from metabroker.installation.files import completion as script
+    from click.shell_completion import get_completion_class
 
+    from metabroker.cli.main import group
+
+    found = get_completion_class(shell)
+    assert found is not None
     print(f"# {_USE[shell]}")
-    print(script(shell, group))
+    print(found(group, {}, "metabroker", "_METABROKER_COMPLETE").source())

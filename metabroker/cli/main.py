@@ -45,12 +45,13 @@ COMMANDS = {
     "doctor": ("doctor:doctor", "contact the clusters: what works, what is missing, the fix"),
     "demo": ("demo:demo", "three simulated clusters and a handful of jobs, shown live"),
     "experiment": ("experiment:experiment", "reproduce a paper's figure, or check its claims"),
-    "install-service": (
-        "install_service:install_service",
-        "make metabroker a service, or remove it",
-    ),
     "completion": ("completion:completion", "print the completion script of a shell"),
 }
+GONE = {
+    "install-service": "install the Debian package or the container image, or copy the unit from "
+    f"{sys.prefix}/share/metabroker/systemd (docs/install.md)",
+}
+"""Commands of older releases: what to do instead."""
 
 
 class Commands(click.Group):
@@ -153,6 +154,8 @@ def _usage(error: click.ClickException) -> int:
 def _no_command(name: str) -> CliError:
     import difflib
 
+    if name in GONE:
+        return CliError(f"there is no command {name} any more", GONE[name], USAGE)
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     advice = f"did you mean `metabroker {near[0]}`?" if near else "`metabroker --help` lists them"
     return CliError(f"there is no command {ascii(name)[:60]}", advice, USAGE)

@@ -180,6 +180,7 @@ def test_version_and_help(run: Run) -> None:
         (["sumbit"], "did you mean `metabroker submit`?"),
         (["xyzzy"], "`metabroker --help` lists them"),
         (["$(id)\n"], "there is no command '$(id)"),
+        (["install-service", "--remove"], "install the Debian package"),
         (["--bogus"], "no such option"),
         (["queue", "extra"], "unexpected extra argument"),
         (["queue", "--limit", "0"], "invalid value"),

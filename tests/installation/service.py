@@ -11,7 +11,7 @@ from tests.testbed.clean import ENVIRONMENT, CleanRoot
 from tests.testbed.journal import Journal
 from tests.testbed.manager import Manager
 
-UNIT = "etc/systemd/system/metabroker.service"
+UNIT = "lib/systemd/system/metabroker.service"
 
 
 class Service:
@@ -31,6 +31,7 @@ class Service:
         user, folder = self._says("User"), f"/run/{self._says('RuntimeDirectory')}"
         powers = ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
         assert self._says("NoNewPrivileges") == "yes" and self._says("CapabilityBoundingSet") == ""
+        assert self._says("KillMode") == "process"
         stderr = self._folder / "stderr"
         with stderr.open("wb") as stream:
             stream_id = stderr.stat()
@@ -69,13 +70,12 @@ class Service:
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
-    def stop(self) -> int:
-        """Only the daemon is ended (KillMode=process); its exit code."""
-        assert self._process is not None and self._says("KillMode") == "process"
-        self._root.sh("kill -TERM $(cat /run/main)")
+    def stopped(self) -> int:
+        """Only the daemon was ended (KillMode=process); its exit code."""
+        assert self._process is not None
         code = self._process.wait(60)
         # systemd removes the RuntimeDirectory.
-        self._root.sh(f"rm -r /run/{self._says('RuntimeDirectory')}")
+        self._root.sh("rm -r /run/metabroker")
         return code
 
     def said(self) -> str:

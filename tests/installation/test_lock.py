@@ -1,4 +1,4 @@
-"""requirements-lock.txt: what the daemon needs, by version and hash, for those who deploy it."""
+"""What the daemon, and the build of its package, need: by version and hash."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 
 from packaging.requirements import Requirement
+
+from metabroker import __version__
 
 ROOT = Path(__file__).parents[2]
 _PIN = re.compile(
@@ -36,5 +38,21 @@ def test_it_fits_what_the_package_asks_for() -> None:
         assert fits, f"{name} {found[name]} is not {asked.specifier}: make lock"
 
 
-def test_it_names_no_registry() -> None:
-    assert "://" not in (ROOT / "requirements-lock.txt").read_text()
+def test_the_tools_of_the_packages_build_are_pinned_too() -> None:
+    found = pins((ROOT / "debian/requirements.txt").read_text())
+    wanted = (ROOT / "debian/requirements.in").read_text().splitlines()
+    for asked in (Requirement(line) for line in wanted if not line.startswith("#")):
+        assert all(asked.specifier.contains(version) for version in found[asked.name])
+    # Manual pages are made of the commands with the libraries of both.
+    libraries = pins((ROOT / "requirements-lock.txt").read_text())
+    assert all(libraries.get(name, versions) == versions for name, versions in found.items())
+
+
+def test_they_name_no_registry() -> None:
+    for name in ("requirements-lock.txt", "debian/requirements.txt"):
+        assert "://" not in (ROOT / name).read_text()
+
+
+def test_the_debian_package_has_the_programs_version() -> None:
+    first = (ROOT / "debian/changelog").read_text().splitlines()[0]
+    assert first.startswith(f"metabroker ({__version__}) ")

@@ -1,7 +1,8 @@
 """From nothing to a running service and back, as docs/install.md has it, on a clean Debian.
 
-No systemd runs there: its tools look at the unit and make account and folders, and the unit's
-command line is run as the unit says by a stand-in that listens to it.
+No systemd runs there: its tools look at the unit and make account and folders, a stand-in for
+systemctl notes what the package's scripts ask of it, and the unit's command line is run as the unit
+says by a stand-in that listens to it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
+import shlex
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,14 +20,23 @@ from typing import Any
 import pytest
 
 from tests.installation import mistakes
-from tests.installation.building import ROOT, source, wheel
+from tests.installation.building import NEWER, ROOT, deb
 from tests.installation.service import UNIT, Service
 from tests.testbed.apt import PackagesUnavailable
-from tests.testbed.clean import CleanRoot, clean_root, wheelhouse
+from tests.testbed.clean import CleanRoot, clean_root
 
-NEWER = "99.0.0"
-PIP = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/src/wheels", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+LATER = "99.0.0"
 CONFIG = "/etc/metabroker/metabroker.yaml"
+STATE = "/var/lib/metabroker"
+SYSTEMCTL = """#!/bin/sh
+echo "$@" >> /run/systemctl
+case "$*" in
+--root=*) exec /usr/bin/systemctl.real "$@" ;;
+*is-enabled*) echo enabled ;;
+*stop*) kill -TERM "$(cat /run/main)" && while kill -0 "$(cat /run/main)"; do sleep 0.1; done ;;
+esac 2> /dev/null
+exit 0
+"""
 UNTIL_ASKED = """#!/bin/sh
 echo started >> /tmp/said
 while [ ! -e /tmp/go ]; do sleep 0.1; done
@@ -36,11 +47,17 @@ exit 3
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[CleanRoot]:
-    """A clean Debian, with this repository in /src/metabroker and the wheels it needs."""
+    """A clean Debian, with this repository's package in /src/metabroker/dist."""
     try:
         with clean_root(tmp_path / "root") as root:
-            source(root.path / "src" / "metabroker")
-            subprocess.run(["cp", "-a", wheelhouse(), root.path / "src/wheels"], check=True)
+            dist = root.path / "src/metabroker/dist"
+            dist.mkdir(parents=True)
+            deb(dist)
+            (root.path / "etc/dpkg/dpkg.cfg.d/quick").write_text("force-unsafe-io\n")
+            systemctl = root.path / "usr/bin/systemctl"
+            shutil.copy(systemctl, systemctl.with_suffix(".real"))
+            systemctl.write_text(SYSTEMCTL)
+            (root.path / "run/systemd/system").mkdir(parents=True)
             yield root
     except PackagesUnavailable as error:
         text = f"left out, it needs a clean Debian, which cannot be had here: {error}"
@@ -66,14 +83,15 @@ def documented(section: str) -> list[str]:
 
 def well(host: CleanRoot, command: str, user: str = "root", folder: str = "/tmp") -> str:
     """A command that must succeed; what it printed."""
-    done = host.sh(f"cd {folder} && {command}", user, PIP)
+    done = host.sh(f"cd {folder} && {command}", user)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
 
 
 def files(host: CleanRoot) -> set[str]:
-    """All files and folders but those of processes, and of the test itself."""
-    places = ["/proc", "/dev", "/run", "/tmp", "/src", "/root"]
+    """All files and folders but those of processes, of apt and dpkg, and of the test itself."""
+    places = ["/proc", "/dev", "/run", "/tmp", "/src", "/root", "/home"]
+    places += ["/var/lib/dpkg", "/var/lib/apt", "/var/cache", "/var/log", "/etc/ld.so.cache"]
     leave_out = " -o ".join(f"-path {place}" for place in places)
     return set(well(host, f"find / \\( {leave_out} \\) -prune -o -print").splitlines())
 
@@ -91,11 +109,19 @@ def until(host: CleanRoot, job: int, state: str) -> dict[str, Any]:
     return shown
 
 
+def asked(host: CleanRoot) -> list[str]:
+    """What systemd was asked to do to the service since the last time."""
+    file = host.path / "run/systemctl"
+    found = [line.split()[-2] for line in file.read_text().splitlines() if "metabroker" in line]
+    file.write_text("")
+    return [action for action in found if action in ("start", "stop", "restart")]
+
+
 @pytest.mark.root
 @pytest.mark.slow
-@pytest.mark.timeout(400)
-def test_install_use_upgrade_with_jobs_running_and_remove(
-    host: CleanRoot, service: Service, tmp_path: Path
+@pytest.mark.timeout(600)
+def test_install_use_upgrade_with_jobs_running_remove_and_purge(
+    host: CleanRoot, service: Service
 ) -> None:
     clean = files(host)
     _install(host)
@@ -104,33 +130,45 @@ def test_install_use_upgrade_with_jobs_running_and_remove(
     _let_anna_submit(host, service)
     mistakes.make(host, "anna")
     _submit_and_watch(host)
-    running = _upgrade(host, service, tmp_path)
+    running = _upgrade(host, service)
     ended = until(host, running, "FAILED")
     assert ended["exit_code"] == 3 and ended["attempts"] == 1
     assert (host.path / "tmp/said").read_text() == "started\nended\n"
     assert service.said() == "", "all of it went to the journal"
-    _remove(host, service, clean)
+    _remove_and_purge(host, service, clean)
+    _by_pip(host)
 
 
 def _install(host: CleanRoot) -> None:
-    """Two of the three documented commands; then what a careful administrator looks at."""
-    into_venv, make_service, enable = documented("A running service in three commands")
-    assert enable == "systemctl enable --now metabroker"
-    well(host, into_venv, folder="/src/metabroker")
-    told = well(host, make_service)
-    assert f"writes /{UNIT}" in told and "runs systemd-sysusers" in told
+    """The documented command; then what a careful administrator looks at."""
+    build, install = documented("A running service: the Debian package")
+    assert build == "apt-get build-dep ./ && make deb"
+    well(host, install, folder="/src/metabroker")
+    assert asked(host) == ["start"]
     assert "ok" in well(host, f"metabroker check --config {CONFIG}")
     account = well(host, "getent passwd metabroker").split(":")
-    assert account[5] == "/var/lib/metabroker"
-    assert well(host, "stat -c '%U %a' /var/lib/metabroker") == "metabroker 700\n"
+    assert account[5] == STATE
+    looked = well(host, f"stat -c '%U:%G %a' {STATE} /etc/metabroker {CONFIG}").splitlines()
+    assert looked == ["metabroker:metabroker 700", "root:root 755", "root:metabroker 640"]
     well(host, f"metabroker doctor --config {CONFIG}", "metabroker")
     verified = host.sh(f"systemd-analyze verify --man=no /{UNIT}")
     assert "metabroker" not in verified.stderr and "ystemd" not in verified.stdout
-    pages = well(host, "ls /usr/local/share/man/man1/*.1 /usr/local/share/man/man5/*.5").split()
-    assert len(pages) > 15
-    for page in pages:
-        read = host.sh(f"groff -ww -man -Tutf8 -z {page}")
-        assert (read.returncode, read.stderr) == (0, ""), page
+    wanted = "/etc/systemd/system/multi-user.target.wants/metabroker.service"
+    assert well(host, f"readlink {wanted}") == f"/{UNIT}\n"
+    for example in ("configs/sudoers/metabroker", "systemd/run-as-sudo.conf"):
+        found = host.path / "usr/share/metabroker" / example
+        assert found.read_text() == (ROOT / example).read_text()
+    pages = well(host, "ls /usr/share/man/man?/metabroker*")
+    assert len(pages.split()) > 15
+    read = host.sh("zcat /usr/share/man/man?/metabroker* | groff -ww -man -Tutf8 -z")
+    assert (read.returncode, read.stderr) == (0, "")
+    assert "--components" in well(host, f"bash -c {shlex.quote(COMPLETE)}")
+
+
+COMPLETE = """
+. /usr/share/bash-completion/completions/metabroker && COMP_WORDS=(metabroker submit --co) &&
+COMP_CWORD=2 && _metabroker_completion metabroker && echo "${COMPREPLY[@]}"
+"""
 
 
 def _let_anna_submit(host: CleanRoot, service: Service) -> None:
@@ -166,21 +204,21 @@ def _submit_and_watch(host: CleanRoot) -> None:
     assert 'metabroker_cluster_up{cluster="trial"} 1.0' in scraped
 
 
-def _upgrade(host: CleanRoot, service: Service, folder: Path) -> int:
-    """As documented, but from a wheel, while a job runs; the job."""
+def _upgrade(host: CleanRoot, service: Service) -> int:
+    """As documented, while a job runs; dpkg's question is answered. The job."""
     job = int(well(host, "metabroker submit -n 4 long.sh", "anna"))
     before = until(host, job, "RUNNING")
-    newer = wheel(source(folder / "newer", NEWER), host.path / "src/newer").name
-    stop, install, make_service, start = documented("Upgrade, with jobs running")
-    assert (stop, start) == ("systemctl stop metabroker", "systemctl start metabroker")
-    assert service.stop() == 0
-    assert install.endswith("--upgrade .")
-    well(host, f"{install.removesuffix('.')}/src/newer/{newer}")
-    told = well(host, make_service)
-    assert f"has already /{UNIT}" in told
-    assert "updates /usr/local/share/man/man1/metabroker.1" in told and f"keeps {CONFIG}" in told
+    well(host, NEWER.format(folder="/src/metabroker/dist", version=LATER))
+    (install,) = documented("Upgrade, with jobs running")
+    told = well(host, f"yes N | {install} 2>&1", folder="/src/metabroker")
+    assert f"Configuration file '{CONFIG}'" in told
+    assert asked(host) == ["stop", "start"] and service.stopped() == 0
     service.start()
-    assert well(host, "metabroker --version") == f"metabroker {NEWER}\n"
+    assert well(host, "metabroker --version") == f"metabroker {LATER}\n"
+    looked = f"stat -c %a:%G {CONFIG} && grep '^submitters: ' {CONFIG}"
+    kept, submitters = well(host, looked).splitlines()
+    assert (kept, submitters) == ("640:metabroker", "submitters: [anna]")
+    assert well(host, f"head -1 {CONFIG}.dpkg-dist") == "# Of a later version.\n"
     after = show(host, job)
     assert after["state"] == "RUNNING"
     for what in ("native_id", "start_time", "hosts"):
@@ -189,31 +227,45 @@ def _upgrade(host: CleanRoot, service: Service, folder: Path) -> int:
     return job
 
 
-def _remove(host: CleanRoot, service: Service, clean: set[str]) -> None:
+def _remove_and_purge(host: CleanRoot, service: Service, clean: set[str]) -> None:
     """First all but configuration and state, then these too."""
-    stop, remove, delete = documented("Remove")
-    assert stop == "systemctl disable --now metabroker"
-    assert service.stop() == 0
-    well(host, remove)
-    well(host, delete)
-    left = {path for path in files(host) - clean if "/anna" not in path}
-    outside = [p for p in left if not re.match(r"/(etc|var/lib)/metabroker(/|$)", p)]
-    assert set(outside) <= ACCOUNTS, outside
-    assert CONFIG in left and "/var/lib/metabroker/metabroker.db" in left
-    purge = re.search(r"rm -r /etc/metabroker.*?\n(?=```)", _documentation(), re.S)
-    assert purge is not None
-    for command in purge[0].splitlines():
-        well(host, command)
-    left = {path for path in files(host) - clean if "/anna" not in path}
-    assert left <= ACCOUNTS
-    assert host.sh("getent passwd metabroker").returncode != 0
+    remove, purge = documented("Remove")
+    well(host, AS_PIP)
+    well(host, f"{remove} --yes")
+    assert asked(host) == ["stop"] and service.stopped() == 0
+    left = {path for path in files(host) - clean - ACCOUNTS if not path.startswith("/opt/")}
+    kept = "/(etc|var/lib)/(metabroker|systemd)(/|$)"
+    assert not [path for path in left if not re.match(kept, path)]
+    assert {CONFIG, f"{STATE}/metabroker.db", f"{STATE}/audit.log"} <= left
+    well(host, f"{purge} --yes")
+    left = {path for path in files(host) - clean - ACCOUNTS if not path.startswith("/opt/")}
+    assert left <= {"/etc/systemd/system/multi-user.target.wants"}
+    well(host, "getent passwd metabroker")
+
+
+ENABLE = "systemctl enable --now"
+AS_PIP = """
+cp -a /usr/lib/metabroker /opt/ && cp -a /usr/share/metabroker /opt/metabroker/share/ &&
+sed -i '1s,/usr/lib/,/opt/,' /opt/metabroker/bin/metabroker
+"""
+"""What pip installs: the package is built with it, so it need not be run again."""
+
+
+def _by_pip(host: CleanRoot) -> None:
+    """The same service without the package."""
+    venv, libraries, itself, *commands, enable = documented("By pip")
+    assert (venv, enable) == ("python3 -m venv /opt/metabroker", f"{ENABLE} metabroker")
+    assert libraries.endswith("--require-hashes -r requirements-lock.txt") and "-deps ." in itself
+    well(host, " && ".join(commands))
+    assert "ok" in well(host, f"metabroker check --config {CONFIG}")
+    looked = well(host, f"stat -c '%U:%G %a' {STATE} {CONFIG}").splitlines()
+    assert looked == ["metabroker:metabroker 700", "root:metabroker 640"]
+    verified = host.sh("systemd-analyze verify --man=no /etc/systemd/system/metabroker.service")
+    assert "metabroker" not in verified.stderr and "ystemd" not in verified.stdout
+    well(host, f"metabroker doctor --config {CONFIG}", "metabroker")
 
 
 ACCOUNTS = {
     f"/etc/{name}{mark}" for name in ("passwd", "group", "shadow", "gshadow") for mark in ("", "-")
 } | {"/etc/subuid", "/etc/subgid", "/etc/subuid-", "/etc/subgid-", "/etc/.pwd.lock"}
 """What comes with the first account made on a host."""
-
-
-def _documentation() -> str:
-    return (ROOT / "docs" / "install.md").read_text()

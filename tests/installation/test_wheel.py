@@ -11,6 +11,8 @@ import pytest
 
 from tests.installation.building import ROOT, source, wheel
 
+pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -18,49 +20,41 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel(source(folder / "source"), folder / "wheels")
 
 
-def files_of(package: Path) -> set[str]:
-    """All files of the package; those behind links (systemd, configs) too."""
-    found = set()
-    for path in package.iterdir():
-        if path.name == "__pycache__":
-            continue
-        if path.is_dir():
-            found |= files_of(path)
-        elif path.suffix not in (".pyc", ".so"):
-            found.add(str(path.relative_to(ROOT)))
-    return found
+def files_of(folder: Path) -> set[str]:
+    """All files of a folder of the source."""
+    return {
+        str(path.relative_to(ROOT))
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in (".pyc", ".so")
+    }
 
 
 def test_every_file_of_the_package_is_in_the_wheel(built: Path) -> None:
     names = set(zipfile.ZipFile(built).namelist())
     expected = files_of(ROOT / "metabroker")
     assert "metabroker/clusters/gate/wrapper.sh" in expected
-    assert "metabroker/installation/systemd/metabroker.service" in expected
     assert "metabroker/simulation/data/claims.csv" in expected
     assert expected - names == set()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"metabroker"}
 
 
-def test_what_is_unpacked_installs_a_service(built: Path, tmp_path: Path) -> None:
+def test_a_wheel_brings_the_unit_and_the_examples(built: Path) -> None:
+    names = zipfile.ZipFile(built).namelist()
+    shared = {name.split("/share/metabroker/")[-1] for name in names if "/data/share/" in name}
+    assert shared == files_of(ROOT / "systemd") | files_of(ROOT / "configs")
+
+
+def test_what_is_unpacked_runs(built: Path, tmp_path: Path) -> None:
     code = tmp_path / "code"
     zipfile.ZipFile(built).extractall(code)
-    root = tmp_path / "root"
-    root.mkdir()
-    for words in (["--version"], ["install-service", "--root", str(root)]):
-        program = f"import sys; sys.path.insert(0, {str(code)!r}); import metabroker.cli.main as m"
-        check = f"assert m.__file__.startswith({str(code)!r}); m.main()"
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", f"{program}; {check}", *words],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-    unit = (root / "etc/systemd/system/metabroker.service").read_text()
-    original = (ROOT / "systemd" / "metabroker.service").read_text()
-    different = [line for line in unit.splitlines() if line not in original.splitlines()]
-    assert len(different) == 1 and different[0].startswith("ExecStart=/")
-    beginning = (ROOT / "configs" / "service.yaml").read_text()
-    assert (root / "etc/metabroker/metabroker.yaml").read_text() == beginning
+    program = f"import sys; sys.path.insert(0, {str(code)!r}); import metabroker.cli.main as m"
+    check = f"assert m.__file__.startswith({str(code)!r}); m.main()"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"{program}; {check}", "--version"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

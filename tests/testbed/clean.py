@@ -1,8 +1,9 @@
 """A clean Debian to install into: unpacked packages, and processes that see nothing else.
 
 The root holds what a minimal Debian 12 has (Python and systemd's tools among it), unpacked from the
-distribution's packages once and copied for each test. Its processes are in namespaces of their own:
-the host's processes, mounts and network are not theirs, and they end with the root.
+distribution's packages once and copied for each test. dpkg knows them as installed, so that it says
+whether a package's dependencies are there. Its processes are in namespaces of their own: the host's
+processes, mounts and network are not theirs, and they end with the root.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -24,27 +24,22 @@ from tests.testbed.packages import REPOSITORY, cache_folder, locked
 
 SUITE, PYTHON = "bookworm", "3.11"
 PACKAGES = (
-    *("base-files", "base-passwd", "bash", "coreutils", "dash", "debianutils", "diffutils"),
-    *(
-        "findutils",
-        "grep",
-        "groff-base",
-        "gzip",
-        "hostname",
-        "libc-bin",
-        "login",
-        "mawk",
-        "passwd",
-        "procps",
-    ),
-    *("python3-venv", "sed", "systemd", "tar", "util-linux"),
+    *("apt", "base-files", "base-passwd", "bash", "coreutils", "dash", "debianutils", "diffutils"),
+    *("findutils", "grep", "groff-base", "gzip", "hostname", "init-system-helpers", "libc-bin"),
+    *("login", "mawk", "passwd", "perl-base", "procps", "python3", "sed", "systemd"),
+    *("tar", "usr-is-merged", "util-linux"),
 )
+BUILDER = (*PACKAGES, "build-essential", "debhelper", "python3-pip")
+"""What a Debian has on which packages are built."""
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/root",
     "LANG": "C.UTF-8",
 }
-_UNPACK = 'dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"'
+_UNPACK = """
+dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"
+{ dpkg-deb --field "$1"; printf 'Status: install ok installed\\n\\n'; } >> "$2/var/lib/dpkg/status"
+"""
 _LOOPBACK_UP = """
 import fcntl, os, socket, struct, time
 with socket.socket() as any:  # SIOCSIFFLAGS, IFF_UP
@@ -91,7 +86,11 @@ class CleanRoot:
         ]
 
     def sh(
-        self, script: str, user: str = "root", env: Mapping[str, str] | None = None
+        self,
+        script: str,
+        user: str = "root",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 150,
     ) -> subprocess.CompletedProcess[str]:
         """Run it there, in a folder that all may write; a user has root's HOME, as after `su`."""
         become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
@@ -101,7 +100,7 @@ class CleanRoot:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=150,
+            timeout=timeout,
             check=False,
         )
 
@@ -114,9 +113,13 @@ class CleanRoot:
 
 
 @contextlib.contextmanager
-def clean_root(folder: Path) -> Iterator[CleanRoot]:
-    """A clean Debian at `folder`. Raises `PackagesUnavailable` where none can be had."""
-    apt.run(["cp", "-a", _unpacked(), folder], 120)
+def clean_root(folder: Path, packages: Sequence[str] = PACKAGES) -> Iterator[CleanRoot]:
+    """A clean Debian at `folder`. Raises `PackagesUnavailable` where none can be had.
+
+    Of one on which packages are built the files are links: no tool of the build writes into them.
+    """
+    copy = "-al" if packages is BUILDER else "-a"
+    apt.run(["cp", copy, _unpacked(packages), folder], 120)
     root = CleanRoot(folder)
     try:
         yield root
@@ -125,23 +128,18 @@ def clean_root(folder: Path) -> Iterator[CleanRoot]:
 
 
 def wheelhouse() -> Path:
-    """A folder with wheels of all that metabroker needs to be built and to run."""
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
-    needed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    """A folder with the wheels of all that metabroker's package is built from."""
+    locks = [REPOSITORY / "requirements-lock.txt", REPOSITORY / "debian" / "requirements.txt"]
     folder = cache_folder() / "clean"
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / f"wheels-{_digest(needed)}"
+    place = folder / f"wheels-{_digest([lock.read_text() for lock in locks])}"
     with locked(folder / "wheels.lock"):
         if not place.exists():
             with tempfile.TemporaryDirectory(dir=folder) as name:
-                download = ["download", "--quiet", "--only-binary=:all:"]
-                apt.run(
-                    [
-                        *(sys.executable, "-m", "pip", *download, "--python-version", PYTHON),
-                        *("--dest", f"{name}/wheels", *needed),
-                    ],
-                    300,
-                )
+                download = [sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes"]
+                only = ["--only-binary=:all:", "--python-version", PYTHON]
+                wanted = [word for lock in locks for word in ("--requirement", str(lock))]
+                apt.run([*download, *only, *wanted, "--dest", f"{name}/wheels"], 300)
                 Path(name, "wheels").rename(place)
     return place
 
@@ -150,29 +148,30 @@ def _digest(names: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
-def _unpacked() -> Path:
+def _unpacked(packages: Sequence[str]) -> Path:
     if os.geteuid() != 0:
         raise PackagesUnavailable("only root can change its root")
     if not all(map(shutil.which, ("unshare", "nsenter", "chroot"))):
         raise PackagesUnavailable("unshare, nsenter and chroot are needed")
     folder = cache_folder() / "clean"
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / f"{SUITE}-{_digest(PACKAGES)}"
+    place = folder / f"{SUITE}-{_digest(packages)}"
     with locked(folder / f"{SUITE}.lock"):
         if not place.exists():
             with tempfile.TemporaryDirectory(dir=folder) as name:
-                _build(Path(name))
+                _build(Path(name), packages)
                 Path(name, "root").rename(place)
     return place
 
 
-def _build(work: Path) -> None:
+def _build(work: Path, packages: Sequence[str]) -> None:
     """Unpacked, not installed: no package's script is run, but for what follows here."""
     root = work / "root"
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
-    for archive in apt.download(SUITE, PACKAGES, work / "apt"):
+    (root / "var/lib/dpkg").mkdir(parents=True)
+    for archive in apt.download(SUITE, packages, work / "apt"):
         apt.run(["sh", "-c", _UNPACK, "sh", archive, root], 60)
     for name in ("passwd", "group"):
         shutil.copy(root / "usr/share/base-passwd" / f"{name}.master", root / "etc" / name)

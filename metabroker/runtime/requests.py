@@ -29,6 +29,7 @@ from metabroker.clusters.port import (
 from metabroker.clusters.submit_directory import LocalSubmitDirectory, SubmitDirectory
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
+from metabroker.submission.wire import to_spec
 
 from .cluster_accounts import Users
 
@@ -43,21 +44,8 @@ def spec_of(
     """What of a submission only its start needs, as the store keeps it. `accounts`: under which it
     runs in each cluster that acts for users, now and for as long as it lives; `owner`: whose its
     files are, where they are not the daemon's own."""
-    return {
-        **({"accounts": dict(accounts)} if accounts else {}),
-        "name": submission.name or submission.script_name,
-        "script_name": submission.script_name,
-        "args": list(submission.args),
-        "chdir": submission.chdir,
-        "output": submission.output,
-        "error": submission.error,
-        "environment": dict(submission.environment),
-        "native": {name: list(options) for name, options in submission.native.items()},
-        "stage_in": list(submission.stage_in),
-        "stage_out": list(submission.stage_out),
-        "submit_dir": submission.submit_dir,
-        "owner": owner,
-    }
+    given = {"accounts": dict(accounts)} if accounts else {}
+    return {**given, **to_spec(submission), "owner": owner}
 
 
 class _Target(NamedTuple):

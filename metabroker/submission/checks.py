@@ -147,7 +147,7 @@ def check_processors(request: Processors) -> None:
         raise SubmissionError(what, f"ask for 1 to {MOST_COMPONENTS}")
     for count in counts:
         if not 0 < count <= LARGEST:
-            what = f"{count} processors cannot be had"
+            what = f"{shown(str(count))} processors cannot be had"
             raise SubmissionError(what, f"ask for 1 to {LARGEST}")
     for cluster, _ in request.on or ():
         check_cluster(cluster)

@@ -1,12 +1,14 @@
 """What a user asks for: one submission, as the command line makes it and the daemon checks it.
 
-Everything here is plain data. It crosses the daemon's socket as JSON, so the daemon never
-trusts it: `metabroker.submission.checks` is run on the daemon's side too.
+Everything here is plain data, and the one description of a job: its JSON on the way to the daemon
+and in the store is made from these fields (`metabroker.submission.wire`). The daemon trusts none of
+it: `metabroker.submission.checks` is run on its side too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,8 @@ class Processors:
     `on`: an ordered request; pairs of cluster name and processors.
     `total`: a flexible request; the broker splits it by the limits.
     """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     single: int | None = None
     cluster: str | None = None
@@ -33,6 +37,8 @@ class Submission:
     `stage_in` are files below `submit_dir`, an absolute path of the submitting host; what
     `stage_out` matches comes back there.
     """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     script: bytes
     script_name: str

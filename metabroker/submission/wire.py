@@ -1,6 +1,7 @@
-"""A submission as JSON, as it crosses the daemon's socket.
+"""A submission as JSON: as it crosses the daemon's socket, and as the store keeps it.
 
-`from_wire` believes nothing: each type and size is checked, and what it returns has passed
+There is one description of a job, `Submission`; both forms are made from its fields. `from_wire`
+believes nothing: types are checked against that description, and what it returns has passed
 `metabroker.submission.checks`.
 """
 
@@ -8,187 +9,98 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from metabroker.submission.checks import LARGEST_SCRIPT, check
 from metabroker.submission.errors import SubmissionError
-from metabroker.submission.model import Processors, Submission
+from metabroker.submission.model import Submission
 from metabroker.submission.text import shown
 
-_KEYS = frozenset(Submission.__slots__)
-_FORMS = frozenset(Processors.__slots__)
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 _ADVICE = "use the `metabroker` command of the daemon's own version"
+_OF_CORE = frozenset({"script", "processors", "time_limit", "hold", "request_id"})
 
 
 def to_wire(submission: Submission) -> dict[str, Any]:
     """The submission as JSON; what has its default is left out."""
-    request = submission.processors
-    processors = {
-        "single": request.single,
-        "cluster": request.cluster,
-        "components": None if request.components is None else list(request.components),
-        "on": None if request.on is None else [list(pair) for pair in request.on],
-        "total": request.total,
-    }
-    wire: dict[str, Any] = {
-        "script": base64.b64encode(submission.script).decode("ascii"),
-        "script_name": submission.script_name,
-        "processors": {key: value for key, value in processors.items() if value is not None},
-        "chdir": submission.chdir,
-        "args": list(submission.args),
-        "name": submission.name,
-        "time_limit": submission.time_limit,
-        "output": submission.output,
-        "error": submission.error,
-        "environment": dict(submission.environment),
-        "native": {cluster: list(words) for cluster, words in submission.native.items()},
-        "hold": submission.hold,
-        "request_id": submission.request_id,
-        "stage_in": list(submission.stage_in),
-        "stage_out": list(submission.stage_out),
-        "submit_dir": submission.submit_dir,
-    }
-    return {
-        key: value
-        for key, value in wire.items()
-        if value is not None and value is not False and value != [] and value != {}
-    }
+    script = base64.b64encode(submission.script).decode("ascii")
+    return {**_shortened(_plain(submission)), "script": script}
+
+
+def to_spec(submission: Submission) -> dict[str, Any]:
+    """What of it only the start of its components needs, as the store keeps it: all but the script
+    and what the core knows of the job."""
+    kept = {key: value for key, value in _plain(submission).items() if key not in _OF_CORE}
+    return {**kept, "name": submission.name or submission.script_name}
 
 
 def from_wire(wire: object) -> Submission:
-    """The submission that `wire` is. Raises `SubmissionError` where it is not a sound one."""
-    data = _object("the submission", wire)
-    _known("the submission", data, _KEYS)
-    submission = Submission(
-        script=_script(data.get("script")),
-        script_name=_text(data, "script_name"),
-        processors=_processors(data.get("processors")),
-        chdir=_text(data, "chdir"),
-        args=_words("args", data.get("args", [])),
-        name=_optional_text(data, "name"),
-        time_limit=_optional_number(data, "time_limit"),
-        output=_optional_text(data, "output"),
-        error=_optional_text(data, "error"),
-        environment=_texts("environment", data.get("environment", {})),
-        native=_native(data.get("native", {})),
-        hold=_flag(data, "hold"),
-        request_id=_optional_text(data, "request_id"),
-        stage_in=_words("stage_in", data.get("stage_in", [])),
-        stage_out=_words("stage_out", data.get("stage_out", [])),
-        submit_dir=_optional_text(data, "submit_dir"),
-    )
+    """The submission that `wire` is.
+
+    Raises:
+        SubmissionError: it is not a sound one.
+    """
+    if not isinstance(wire, dict):
+        raise SubmissionError("the submission must be an object", _ADVICE)
+    script = _script(wire.get("script"))
+    try:
+        submission = _description().validate_json(json.dumps({**wire, "script": ""}), strict=True)
+    except ValueError as error:
+        raise _wrong(error) from error
+    submission = replace(submission, script=script)
     check(submission)
     return submission
 
 
-def _processors(wire: object) -> Processors:
-    data = _object("processors", wire)
-    _known("processors", data, _FORMS)
-    components, on = data.get("components"), data.get("on")
-    return Processors(
-        single=_optional_number(data, "single"),
-        cluster=_optional_text(data, "cluster"),
-        components=None if components is None else _numbers("components", components),
-        on=None if on is None else tuple(_pair(item) for item in _list("on", on)),
-        total=_optional_number(data, "total"),
-    )
+@cache
+def _description() -> TypeAdapter[Submission]:
+    # Imported where it is needed: the command line only writes submissions, and starts quickly.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Submission)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it; the script is left out."""
+    if is_dataclass(value):
+        names = (field.name for field in fields(value) if field.name != "script")
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, tuple) else value
+
+
+def _shortened(plain: Mapping[str, Any]) -> dict[str, Any]:
+    short = {**plain, "processors": {k: v for k, v in plain["processors"].items() if v is not None}}
+    return {key: value for key, value in short.items() if value not in (None, False, [], {})}
 
 
 def _script(wire: object) -> bytes:
     if not isinstance(wire, str):
-        raise _wrong("script", "text")
+        raise SubmissionError("'script' of the submission must be text", _ADVICE)
     if len(wire) > 4 * (LARGEST_SCRIPT // 3 + 2):
         what = f"the script has more than {LARGEST_SCRIPT} bytes"
         raise SubmissionError(what, "keep data in files of their own")
     try:
         return base64.b64decode(wire, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise _wrong("script", "base64") from error
+        raise SubmissionError("'script' of the submission must be base64", _ADVICE) from error
 
 
-def _pair(wire: object) -> tuple[str, int]:
-    if isinstance(wire, list) and len(wire) == 2:
-        name, count = wire
-        if isinstance(name, str) and _is_number(count):
-            return name, count
-    raise _wrong("on", "a list of [cluster, processors]")
+def _wrong(error: ValueError) -> SubmissionError:
+    """The first thing that is wrong; nothing of what was written is quoted but a key."""
+    from pydantic import ValidationError
 
-
-def _native(wire: object) -> dict[str, tuple[str, ...]]:
-    return {key: _words("native", words) for key, words in _object("native", wire).items()}
-
-
-def _texts(what: str, wire: object) -> dict[str, str]:
-    data = _object(what, wire)
-    for value in data.values():
-        if not isinstance(value, str):
-            raise _wrong(what, "a mapping of texts")
-    return dict(data)
-
-
-def _words(what: str, wire: object) -> tuple[str, ...]:
-    words = _list(what, wire)
-    if not all(isinstance(word, str) for word in words):
-        raise _wrong(what, "a list of texts")
-    return tuple(words)
-
-
-def _numbers(what: str, wire: object) -> tuple[int, ...]:
-    numbers = _list(what, wire)
-    if not all(_is_number(number) for number in numbers):
-        raise _wrong(what, "a list of whole numbers")
-    return tuple(numbers)
-
-
-def _text(data: Mapping[str, Any], key: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str):
-        raise _wrong(key, "text")
-    return value
-
-
-def _optional_text(data: Mapping[str, Any], key: str) -> str | None:
-    return None if data.get(key) is None else _text(data, key)
-
-
-def _optional_number(data: Mapping[str, Any], key: str) -> int | None:
-    value = data.get(key)
-    if value is None:
-        return None
-    if not _is_number(value):
-        raise _wrong(key, "a whole number")
-    return int(value)
-
-
-def _flag(data: Mapping[str, Any], key: str) -> bool:
-    value = data.get(key, False)
-    if not isinstance(value, bool):
-        raise _wrong(key, "true or false")
-    return value
-
-
-def _list(what: str, wire: object) -> list[Any]:
-    if not isinstance(wire, list):
-        raise _wrong(what, "a list")
-    return wire
-
-
-def _object(what: str, wire: object) -> dict[str, Any]:
-    if not isinstance(wire, dict):
-        raise _wrong(what, "an object")
-    return wire
-
-
-def _known(what: str, data: Mapping[str, Any], known: frozenset[str]) -> None:
-    for key in data:
-        if key not in known:
-            raise SubmissionError(f"{what} has the unknown key {shown(key)}", _ADVICE)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53
-
-
-def _wrong(key: str, kind: str) -> SubmissionError:
-    return SubmissionError(f"{key!r} of the submission must be {kind}", _ADVICE)
+    if not isinstance(error, ValidationError):
+        return SubmissionError("the submission has numbers that are too large", _ADVICE)
+    first = error.errors(include_url=False, include_input=False)[0]
+    key = shown(str(first["loc"][0])) if first["loc"] else "it"
+    if first["type"] == "unexpected_keyword_argument":
+        return SubmissionError(f"the submission has the unknown key {key}", _ADVICE)
+    return SubmissionError(f"{key} of the submission is wrong: {first['msg']}", _ADVICE)

@@ -147,7 +147,8 @@ def check_processors(request: Processors) -> None:
         raise SubmissionError(what, f"ask for 1 to {MOST_COMPONENTS}")
     for count in counts:
         if not 0 < count <= LARGEST:
-            what = f"{shown(str(count))} processors cannot be had"
+            told = count if abs(count) <= 10 * LARGEST else shown(str(count))
+            what = f"{told} processors cannot be had"
             raise SubmissionError(what, f"ask for 1 to {LARGEST}")
     for cluster, _ in request.on or ():
         check_cluster(cluster)

@@ -115,7 +115,7 @@ class Client:
     ) -> None:
         """`way`: the daemon's socket, or how else it is reached. `timeout` of one reply and
         `patience` with lost ones, in seconds."""
-        self._way: Endpoint = _Socket(str(way)) if isinstance(way, Path | str) else way
+        self._endpoint: Endpoint = _Socket(str(way)) if isinstance(way, Path | str) else way
         self._timeout = timeout
         self._patience = patience
 
@@ -143,10 +143,10 @@ class Client:
             advice = f"look with `metabroker show {job}` whether it was done"
             raise LostReply(error.message, advice) from error
 
-    def create_token(self, wish: Mapping[str, Any]) -> Json:
+    def create_token(self, wanted: Mapping[str, Any]) -> Json:
         """A new token. It is not repeated: a lost reply has lost the token."""
         try:
-            return self._request("POST", "/v1/tokens", wish)
+            return self._request("POST", "/v1/tokens", wanted)
         except LostReply as error:
             advice = "look with `metabroker token list` for one to revoke, and make another"
             raise LostReply(error.message, advice) from error
@@ -253,10 +253,10 @@ class Client:
             time.sleep(pause)
 
     def _once(self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float) -> Json:
-        connection = self._way.connection(timeout)
+        connection = self._endpoint.connection(timeout)
         try:
             content = None if body is None else json.dumps(body).encode("ascii")
-            headers = {"Content-Type": "application/json", **self._way.headers()}
+            headers = {"Content-Type": "application/json", **self._endpoint.headers()}
             with suppress(BrokenPipeError):  # one that is too large is answered before its end
                 connection.request(method, path, content, headers)
             response = connection.reply()

@@ -64,7 +64,7 @@ class ConnectionLimiter:
         protocol: Callable[[], asyncio.Protocol],
         most: int,
         *,
-        turned_away: TurnedAway = lambda _uid, _address, _why: None,
+        rejected: TurnedAway = lambda _uid, _address, _why: None,
         head: float = HEAD,
     ) -> None:
         """`protocol` makes the one that serves; `most`: of all connections together; `head`:
@@ -75,7 +75,7 @@ class ConnectionLimiter:
         self._total = 0
         self._places: dict[Who, dict[Admitted, None]] = {}  # the oldest first
         self._guarded: dict[asyncio.Protocol, _Guarded] = {}
-        self._turned_away = turned_away
+        self._rejected = rejected
         self.head = head
 
     def __call__(self) -> asyncio.Protocol:
@@ -143,7 +143,7 @@ class ConnectionLimiter:
 
     def turn_away(self, whose: Who, address: str | None, why: str) -> None:
         """Tell of a connection that was ended, or not let in."""
-        self._turned_away(whose if isinstance(whose, int) else None, address, why)
+        self._rejected(whose if isinstance(whose, int) else None, address, why)
 
     def asked(self, protocol: asyncio.Protocol, method: str) -> None:
         """A request's head has come."""
@@ -167,9 +167,9 @@ class _Guarded(asyncio.Protocol):
     """Passes everything on to the protocol inside, once its user was let in."""
 
     def __init__(
-        self, door: ConnectionLimiter, inside: asyncio.Protocol, place: Admitted | None = None
+        self, limiter: ConnectionLimiter, inside: asyncio.Protocol, place: Admitted | None = None
     ) -> None:
-        self._door = door
+        self._limiter = limiter
         self._inside: asyncio.Protocol | None = inside
         self._place = place
         self._transport: asyncio.Transport | None = None
@@ -178,12 +178,12 @@ class _Guarded(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         if self._place is None:
-            self._place = self._door.admit(transport, self._end)
+            self._place = self._limiter.admit(transport, self._end)
         else:
             self._place.end = self._end
         if self._inside is not None and self._place is not None:
-            self._door.serves(self._inside, self)
-            self._expect(self._door.head)
+            self._limiter.serves(self._inside, self)
+            self._expect(self._limiter.head)
             self._inside.connection_made(transport)
             return
         self._inside = None
@@ -196,9 +196,9 @@ class _Guarded(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
         if self._place is not None:
-            self._door.leave(self._place)
+            self._limiter.leave(self._place)
         if self._inside is not None:
-            self._door.serves(self._inside, None)
+            self._limiter.serves(self._inside, None)
             self._inside.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -206,7 +206,7 @@ class _Guarded(asyncio.Protocol):
             return
         # What an idle connection may take, others say.
         if self._place.busy is Busy.IDLE and self._late is None:
-            self._expect(self._door.head)
+            self._expect(self._limiter.head)
         self._inside.data_received(data)
 
     def eof_received(self) -> bool | None:
@@ -247,7 +247,7 @@ class _Guarded(asyncio.Protocol):
     def _end(self, why: str) -> None:
         self._late = None
         if self._place is not None:
-            self._door.turn_away(self._place.who, self._place.address, why)
+            self._limiter.turn_away(self._place.who, self._place.address, why)
         if self._transport is not None:
             self._transport.abort()
 
@@ -255,8 +255,8 @@ class _Guarded(asyncio.Protocol):
 class _Handshake(asyncio.Protocol):
     """A connection before its TLS handshake. It is counted from its first moment on."""
 
-    def __init__(self, door: ConnectionLimiter, context: Callable[[], SSLContext]) -> None:
-        self._door = door
+    def __init__(self, limiter: ConnectionLimiter, context: Callable[[], SSLContext]) -> None:
+        self._limiter = limiter
         self._context = context
         self._task: asyncio.Task[None] | None = None
         self._why = ""
@@ -268,14 +268,14 @@ class _Handshake(asyncio.Protocol):
             self._why = why
             writing.abort()
 
-        place = self._door.admit(transport, end)
+        place = self._limiter.admit(transport, end)
         if place is None:
             writing.abort()
             return
         self._task = asyncio.get_running_loop().create_task(self._shake(writing, place))
 
     async def _shake(self, transport: asyncio.Transport, place: Admitted) -> None:
-        guarded = self._door.guarded(place)
+        guarded = self._limiter.guarded(place)
         loop = asyncio.get_running_loop()
         try:
             secured = await loop.start_tls(
@@ -283,16 +283,16 @@ class _Handshake(asyncio.Protocol):
                 guarded,
                 self._context(),
                 server_side=True,
-                ssl_handshake_timeout=self._door.head,
+                ssl_handshake_timeout=self._limiter.head,
             )
         except (OSError, TimeoutError) as error:  # SSLError is an OSError
-            self._door.leave(place)
+            self._limiter.leave(place)
             why = self._why or f"tls: {_reason(error)}"
-            self._door.turn_away(place.who, place.address, why)
+            self._limiter.turn_away(place.who, place.address, why)
             transport.abort()
             return
         if secured is None or self._why:
-            self._door.leave(place)
+            self._limiter.leave(place)
             transport.abort()
             return
         guarded.connection_made(secured)

@@ -100,7 +100,7 @@ class Middleware:
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = Buckets(_FAILURES)
-        self._turned_away = Buckets(_FAILURES)
+        self._rejected = Buckets(_FAILURES)
         self._refusals = Buckets(_REFUSALS)
         self._changes = Buckets(_CHANGES)
         self.set_rates(rates or RateLimits())
@@ -117,79 +117,79 @@ class Middleware:
 
         @web.middleware
         async def received(request: web.Request, handler: Handler) -> web.StreamResponse:
-            visit = _RequestContext(action_of(request), _address(request))
+            context = _RequestContext(action_of(request), _address(request))
 
             def call(work: Callable[[], _T]) -> asyncio.Future[_T]:
                 return asyncio.get_running_loop().run_in_executor(executor, work)
 
             try:
-                _origin(request, visit)
+                _origin(request, context)
                 header = request.headers.get("Authorization", "")
-                request[CALLER] = await call(lambda: self.admit(visit, header))
+                request[CALLER] = await call(lambda: self.admit(context, header))
                 _plain(request)
                 response = await handler(request)
             except asyncio.CancelledError:
                 # Who asked has gone. A change that was handed over goes on without them.
-                self._count_refusal(visit)
+                self._count_refusal(context)
                 self._ended(
-                    visit, request.get(ABOUT, {}), "unknown", "the caller left before the answer"
+                    context, request.get(ABOUT, {}), "unknown", "the caller left before the answer"
                 )
                 raise
             except Exception as error:
                 outcome, why, reason = _told(error)
                 about = request.get(ABOUT, {})
-                await asyncio.shield(call(lambda: self._failed(visit, about, outcome, why, reason)))
+                await asyncio.shield(
+                    call(lambda: self._failed(context, about, outcome, why, reason))
+                )
                 raise
-            if visit.request is not None:
+            if context.request is not None:
                 about = request.get(ABOUT, {})
-                await asyncio.shield(call(lambda: self._ended(visit, about, "done", "")))
+                await asyncio.shield(call(lambda: self._ended(context, about, "done", "")))
             return response
 
         return received
 
-    def admit(self, visit: _RequestContext, header: str) -> Caller:
+    def admit(self, context: _RequestContext, header: str) -> Caller:
         """Who asks, if it may be. Raises `ServiceError`."""
         now = self._clock()
-        if visit.address is None:
-            assert visit.uid is not None
-            uid = visit.uid
-            visit.caller = _named(lambda: self.names.caller(uid))
+        if context.address is None:
+            assert context.uid is not None
+            uid = context.uid
+            context.caller = _named(lambda: self.names.caller(uid))
             scope = Scope.SUBMIT
         else:
-            bearer = self._bearer(visit, visit.address, header, now)
-            visit.caller, scope = bearer.caller, bearer.scope
-        self._not_too_often(visit, visit.caller, now)
-        if visit.action.scope is Scope.SUBMIT and scope is Scope.READ:
+            bearer = self._bearer(context, context.address, header, now)
+            context.caller, scope = bearer.caller, bearer.scope
+        self._not_too_often(context, context.caller, now)
+        if context.action.scope is Scope.SUBMIT and scope is Scope.READ:
             raise ServiceError(
                 Failure.FORBIDDEN,
-                f"token {visit.caller.token} is good for reading only",
+                f"token {context.caller.token} is good for reading only",
                 "make one with --scope submit",
             )
-        if visit.action.local and visit.address is not None:
+        if context.action.local and context.address is not None:
             raise ServiceError(
                 Failure.FORBIDDEN,
                 "tokens are not handled by a token",
                 "log in on the daemon's host, and use its socket",
             )
-        self._admits(visit.caller, visit.action.name)
-        if visit.action.changes and self._audit is not None:
-            about = {} if visit.action.job is None else {"job": visit.action.job}
+        self._admits(context.caller, context.action.name)
+        if context.action.changes and self._audit is not None:
+            about = {} if context.action.job is None else {"job": context.action.job}
             try:
-                visit.request = self._audit.asked(visit.who(), visit.action.name, about)
+                context.request = self._audit.asked(context.who(), context.action.name, about)
             except AuditError as error:
                 advice = "try again later; nothing was changed"
                 raise ServiceError(Failure.UNAVAILABLE, str(error), advice) from error
-        return visit.caller
+        return context.caller
 
-    def turned_away(
-        self, uid: int | None, address: str | None, why: str
-    ) -> Callable[[], None] | None:
+    def rejected(self, uid: int | None, address: str | None, why: str) -> Callable[[], None] | None:
         """A connection was ended before it asked for anything, or anything more. What writes the
         audit log's line of it, which may block; None: it has none."""
         self._refused(why.partition(":")[0].replace(" ", "_"))
         key = host(address) if address is not None else f"uid {uid}"
         with self._lock:
-            refusal = self._turned_away.take(key, self._clock())
+            refusal = self._rejected.take(key, self._clock())
         audit = self._audit
         if audit is None or (refusal is not None and not refusal.worth_telling):
             return None
@@ -197,7 +197,7 @@ class Middleware:
         times = "" if refusal is None else _times(refusal)
         return lambda: audit.told(None, who, "connect", {}, "refused", f"{why}{times}")
 
-    def _bearer(self, visit: _RequestContext, address: str, header: str, now: float) -> Bearer:
+    def _bearer(self, context: _RequestContext, address: str, header: str, now: float) -> Bearer:
         kind, _, text = header.partition(" ")
         try:
             if kind.lower() != "bearer" or self.tokens is None:
@@ -217,65 +217,70 @@ class Middleware:
                 refusal = self._failures.take(host(address), now)
             if refusal is None:
                 raise
-            visit.told = refusal.worth_telling
+            context.told = refusal.worth_telling
             raise _too_often("wrong tokens from this address", _FAILURES, refusal) from error
 
-    def _not_too_often(self, visit: _RequestContext, caller: Caller, now: float) -> None:
+    def _not_too_often(self, context: _RequestContext, caller: Caller, now: float) -> None:
         if caller.uid == 0:  # root, whom the door lets in as well; never by a token
             return
         for what, rate, buckets in (
             ("requests", self._rates.requests, self._requests),
             ("submissions", self._rates.submissions, self._submissions),
         ):
-            if rate is None or buckets is None or (what == "submissions" and not _submits(visit)):
+            if rate is None or buckets is None or (what == "submissions" and not _submits(context)):
                 continue
             with self._lock:
                 refusal = buckets.take(caller.user, now)
             if refusal is not None:
-                visit.told = refusal.worth_telling
+                context.told = refusal.worth_telling
                 raise _too_often(f"{what} of {caller.user}", rate, refusal)
-        if visit.action.changes:
-            self._room_in_the_log(visit, caller, now)
+        if context.action.changes:
+            self._room_in_the_log(context, caller, now)
 
-    def _room_in_the_log(self, visit: _RequestContext, caller: Caller, now: float) -> None:
+    def _room_in_the_log(self, context: _RequestContext, caller: Caller, now: float) -> None:
         """A change has two lines, whatever comes of it; who makes too many makes no more."""
         with self._lock:
             what, rate, refusal = f"refused requests of {caller.user}", _REFUSALS, None
             if self._refusals.level(caller.user, now) < 1.0:
                 refusal = self._refusals.take(caller.user, now)
-            elif not _submits(visit):
+            elif not _submits(context):
                 what, rate = f"changes of {caller.user}", _CHANGES
                 refusal = self._changes.take(caller.user, now)
         if refusal is not None:
-            visit.told = refusal.worth_telling
+            context.told = refusal.worth_telling
             raise _too_often(what, rate, refusal)
 
-    def _count_refusal(self, visit: _RequestContext) -> None:
+    def _count_refusal(self, context: _RequestContext) -> None:
         """One more of a user, whose line may be one too many."""
-        if visit.caller is None or not visit.told:
+        if context.caller is None or not context.told:
             return
         with self._lock:
-            refusal = self._refusals.take(visit.caller.user, self._clock())
-        visit.told = refusal is None or refusal.worth_telling
+            refusal = self._refusals.take(context.caller.user, self._clock())
+        context.told = refusal is None or refusal.worth_telling
 
     def _failed(
-        self, visit: _RequestContext, about: Mapping[str, Any], outcome: str, why: str, reason: str
+        self,
+        context: _RequestContext,
+        about: Mapping[str, Any],
+        outcome: str,
+        why: str,
+        reason: str,
     ) -> None:
         if outcome == "refused":
             self._refused(why)
-            self._count_refusal(visit)
-        if visit.told or visit.request is not None:
-            self._ended(visit, about, outcome, reason)
+            self._count_refusal(context)
+        if context.told or context.request is not None:
+            self._ended(context, about, outcome, reason)
 
     def _ended(
-        self, visit: _RequestContext, about: Mapping[str, Any], outcome: str, reason: str
+        self, context: _RequestContext, about: Mapping[str, Any], outcome: str, reason: str
     ) -> None:
         """Tell of a change's outcome, and of every refusal."""
-        if self._audit is None or (visit.request is None and outcome != "refused"):
+        if self._audit is None or (context.request is None and outcome != "refused"):
             return
-        job = {} if visit.action.job is None else {"job": visit.action.job}
-        name, who = visit.action.name, visit.who()
-        self._audit.told(visit.request, who, name, {**job, **about}, outcome, reason)
+        job = {} if context.action.job is None else {"job": context.action.job}
+        name, who = context.action.name, context.who()
+        self._audit.told(context.request, who, name, {**job, **about}, outcome, reason)
 
 
 def _plain(request: web.Request) -> None:
@@ -295,8 +300,8 @@ def _named(look: Callable[[], _T]) -> _T:
         ) from error
 
 
-def _submits(visit: _RequestContext) -> bool:
-    return visit.action.name == "submit"
+def _submits(context: _RequestContext) -> bool:
+    return context.action.name == "submit"
 
 
 def _address(request: web.Request) -> str | None:
@@ -308,12 +313,12 @@ def _address(request: web.Request) -> str | None:
     return f"{peer[0]}" if isinstance(peer, tuple) else None
 
 
-def _origin(request: web.Request, visit: _RequestContext) -> None:
+def _origin(request: web.Request, context: _RequestContext) -> None:
     transport = request.transport
     if transport is None:
         raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
-    if visit.address is None:
-        visit.uid = peer_uid(transport.get_extra_info("socket"))
+    if context.address is None:
+        context.uid = peer_uid(transport.get_extra_info("socket"))
 
 
 def _too_often(what: str, rate: Rate, refusal: TooOften) -> ServiceError:

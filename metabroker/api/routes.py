@@ -28,7 +28,7 @@ from metabroker.submission.model import Caller
 
 from .connection_limiter import ConnectionLimiter
 from .middleware import ABOUT, CALLER, Middleware
-from .token_request import token_wish
+from .token_request import token_request
 
 LONGEST_WAIT = 300.0  # seconds
 
@@ -39,20 +39,20 @@ class Routes:
     """The handlers. Calls of the service that may block run in `executor`."""
 
     def __init__(
-        self, service: Service, executor: Executor, reception: Middleware, *, body: float = 30.0
+        self, service: Service, executor: Executor, middleware: Middleware, *, body: float = 30.0
     ) -> None:
         """`body`: seconds in which a request's body must come."""
         self._service = service
         self.executor = executor
-        self._reception = reception
+        self._middleware = middleware
         self._bodies = Bodies(body)
-        self.doors: list[ConnectionLimiter] = []
+        self.limiters: list[ConnectionLimiter] = []
         self.stopping = asyncio.Event()
 
     def application(self) -> web.Application:
         """The application that serves these routes."""
         application = web.Application(
-            middlewares=[self._timed, errors, self._reception.middleware(self.executor)]
+            middlewares=[self._timed, errors, self._middleware.middleware(self.executor)]
         )
         add = application.router.add_route
         for call in CALLS:
@@ -66,14 +66,14 @@ class Routes:
 
     @web.middleware
     async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """The door's clock stands still while a request is served."""
-        for door in self.doors:
-            door.asked(request.protocol, request.method)
+        """The limiter's clock stands still while a request is served."""
+        for limiter in self.limiters:
+            limiter.asked(request.protocol, request.method)
         try:
             return await handler(request)
         finally:
-            for door in self.doors:
-                door.answered(request.protocol)
+            for limiter in self.limiters:
+                limiter.answered(request.protocol)
 
     def _handler(self, call: Call) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handler(request: web.Request) -> web.Response:
@@ -109,8 +109,8 @@ class Routes:
     async def _token_create(self, request: web.Request) -> web.Response:
         caller, tokens = request[CALLER], self._tokens()
         async with self._bodies.of(request, caller.uid) as body:
-            wish = token_wish(parsed(body))
-        made = await asyncio.shield(self._call(lambda: tokens.create(caller, wish)))
+            wanted = token_request(parsed(body))
+        made = await asyncio.shield(self._call(lambda: tokens.create(caller, wanted)))
         request[ABOUT] = {key: made[key] for key in ("id", "scope", "expires")} | {
             "for": made["user"]
         }
@@ -130,7 +130,7 @@ class Routes:
         return answer(encode(revoked))
 
     def _tokens(self) -> TokenService:
-        tokens = self._reception.tokens
+        tokens = self._middleware.tokens
         if tokens is None:
             raise ServiceError(Failure.NOT_FOUND, "this daemon has no tokens")
         return tokens

@@ -47,7 +47,7 @@ class ApiServer:
         service: Service,
         socket_path: Path | str,
         *,
-        reception: Middleware | None = None,
+        middleware: Middleware | None = None,
         listen: Listen | None = None,
         workers: int = 8,
         connections: int | None = None,
@@ -61,7 +61,7 @@ class ApiServer:
         self._connections = usual_limit() if connections is None else connections
         self._service = service
         self._path = Path(socket_path)
-        self._reception = reception or Middleware()
+        self._middleware = middleware or Middleware()
         self._listen = listen
         self._workers = workers
         self._head = head
@@ -132,7 +132,7 @@ class ApiServer:
     ) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         with ThreadPoolExecutor(self._workers, thread_name_prefix="api") as executor:
-            routes = Routes(self._service, executor, self._reception, body=2 * self._head)
+            routes = Routes(self._service, executor, self._middleware, body=2 * self._head)
             runner = serving.runner(routes.application(), _SHUTDOWN)
             await runner.setup()
             assert runner.server is not None
@@ -157,15 +157,15 @@ class ApiServer:
         loop = asyncio.get_running_loop()
         most = self._connections if far is None else self._connections // 2
 
-        def door() -> ConnectionLimiter:
-            turned_away = self._turned_away(loop, routes)
-            made = ConnectionLimiter(protocol, most, turned_away=turned_away, head=self._head)
-            routes.doors.append(made)
+        def limiter() -> ConnectionLimiter:
+            rejected = self._rejected(loop, routes)
+            made = ConnectionLimiter(protocol, most, rejected=rejected, head=self._head)
+            routes.limiters.append(made)
             return made
 
-        servers = [await loop.create_server(door(), sock=listening.socket, backlog=AT_ONCE)]
+        servers = [await loop.create_server(limiter(), sock=listening.socket, backlog=AT_ONCE)]
         if far is not None:
-            over_tls = door().over_tls(self._in_force)
+            over_tls = limiter().over_tls(self._in_force)
             servers.append(await loop.create_server(over_tls, sock=far, backlog=AT_ONCE))
         for server in servers:
             deepen(server.sockets[0].fileno())
@@ -175,13 +175,13 @@ class ApiServer:
         assert self._context is not None, "only what listens is connected to"
         return self._context
 
-    def _turned_away(
+    def _rejected(
         self, loop: asyncio.AbstractEventLoop, routes: Routes
     ) -> Callable[[int | None, str | None, str], None]:
         """Writes to the audit log in a worker, since a disk may hang; not for each of very many."""
 
         def told(uid: int | None, address: str | None, why: str) -> None:
-            line = self._reception.turned_away(uid, address, why)
+            line = self._middleware.rejected(uid, address, why)
             if line is not None:
                 with contextlib.suppress(RuntimeError):  # stopping: there are no workers any more
                     loop.run_in_executor(routes.executor, line)

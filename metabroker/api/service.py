@@ -78,7 +78,7 @@ class TokenService(Protocol):
     def check(self, text: str) -> Bearer:
         """Who holds this token. Refused as UNAUTHENTICATED if it is not, or no longer, good."""
 
-    def create(self, caller: Caller, wish: TokenRequest) -> Json:
+    def create(self, caller: Caller, wanted: TokenRequest) -> Json:
         """A new one: its object (`"id", "user", "name", "scope", "created", "created_by",
         "expires", "last_used", "revoked"`) with the `"token"` itself, told this once."""
 

@@ -11,7 +11,7 @@ _KEYS = frozenset({"scope", "seconds", "user", "name"})
 _LONGEST_NAME = 100
 
 
-def token_wish(wire: object) -> TokenRequest:
+def token_request(wire: object) -> TokenRequest:
     """What is asked for. Raises `ServiceError`, and `SubmissionError` for a bad name."""
     if not isinstance(wire, dict) or not wire.keys() <= _KEYS:
         raise _wrong("the request must be an object of scope, seconds, user and name")

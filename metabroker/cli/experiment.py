@@ -65,8 +65,8 @@ def experiment(
         name: FOLDER / name if out is None else Path(out) / (name if len(chosen) > 1 else "")
         for name in chosen
     }
-    with _spread(processes, dask) as spread:
-        return _perform(folders, ResultCache(spread), _scale(quick, seed, trace), only, as_json)
+    with _executor(processes, dask) as executor:
+        return _perform(folders, ResultCache(executor), _scale(quick, seed, trace), only, as_json)
 
 
 def _check_installed() -> None:
@@ -130,7 +130,7 @@ def _scale(quick: bool, seed: int, trace: str | None) -> Scale:
     return replace(QUICK if quick else FULL, seed=seed, ctc_log=log)
 
 
-def _spread(processes: int | None, dask: str | None) -> Executor:
+def _executor(processes: int | None, dask: str | None) -> Executor:
     from metabroker.simulation.executor import (
         Dask,
         ExecutorError,
@@ -151,7 +151,7 @@ def _spread(processes: int | None, dask: str | None) -> Executor:
 
 
 def _perform(
-    folders: dict[str, Path], laboratory: ResultCache, scale: Scale, only: str | None, as_json: bool
+    folders: dict[str, Path], results: ResultCache, scale: Scale, only: str | None, as_json: bool
 ) -> int:
     """Play, write and tell; everything is played before the first is told, if it is JSON."""
     document: dict[str, object] = {"scale": scale.name, "seed": scale.seed}
@@ -159,9 +159,9 @@ def _perform(
     for name, folder in folders.items():
         try:
             if name == "claims":
-                document["claims"] = _claims(laboratory, scale, only, folder, as_json)
+                document["claims"] = _claims(results, scale, only, folder, as_json)
             else:
-                shown.append(_figure(name, laboratory, scale, folder, as_json))
+                shown.append(_figure(name, results, scale, folder, as_json))
         except OSError as error:
             message = f"{folder} cannot be written: {error.strerror or error}"
             raise CliError(message, "choose another place with --out", FAILED) from error
@@ -173,12 +173,12 @@ def _perform(
 
 
 def _figure(
-    name: str, laboratory: ResultCache, scale: Scale, folder: Path, as_json: bool
+    name: str, results: ResultCache, scale: Scale, folder: Path, as_json: bool
 ) -> dict[str, object]:
     from metabroker.simulation.experiments import output, tables
     from metabroker.simulation.experiments.registry import find
 
-    result = find(name).result(laboratory, scale)
+    result = find(name).result(results, scale)
     written = [str(path) for path in output.write(result, folder)]
     if not as_json:
         for line in tables.text(result):
@@ -195,12 +195,12 @@ def _figure(
 
 
 def _claims(
-    laboratory: ResultCache, scale: Scale, only: str | None, folder: Path, as_json: bool
+    results: ResultCache, scale: Scale, only: str | None, folder: Path, as_json: bool
 ) -> list[dict[str, object]]:
     from metabroker.simulation.experiments import claims, output
 
     wanted = None if only is None else [part.strip().upper() for part in only.split(",")]
-    decided = claims.decide(laboratory, scale, wanted)
+    decided = claims.decide(results, scale, wanted)
     if not decided:
         raise CliError(f"no claim's id begins with {ascii(only)[:60]}", "as in BE, CO-03", USAGE)
     written = output.write_claims(decided, scale, folder)

@@ -137,8 +137,8 @@ def _play(
             also = None
             if jobs_out is not None:
                 also = JobsOut(plans[0], stack.enter_context(_opened("--jobs-out", jobs_out)))
-            spread = stack.enter_context(_spread(plans, processes, dask))
-            played = play_rounds(runs, spread, also)
+            executor = stack.enter_context(_executor(plans, processes, dask))
+            played = play_rounds(runs, executor, also)
     except ExecutorError as error:
         raise CliError(error.message, error.advice) from error
     except ValueError as error:
@@ -147,7 +147,7 @@ def _play(
     return [as_data(plan, result) for plan, result in zip(plans, played, strict=True)]
 
 
-def _spread(plans: list[Plan], processes: int | None, dask: str | None) -> Executor:
+def _executor(plans: list[Plan], processes: int | None, dask: str | None) -> Executor:
     from metabroker.simulation.executor import (
         Dask,
         InProcess,

@@ -108,14 +108,14 @@ class Daemon:
         self._audit = AuditLog(
             config.audit_file, self.clock, largest=(config.audit_size << 20) // (audit.KEPT + 1)
         )
-        self._reception = self._make_reception()
+        self._middleware = self._make_middleware()
         self._api = ApiServer(
-            self._service, config.socket, reception=self._reception, listen=build.listen(config)
+            self._service, config.socket, middleware=self._middleware, listen=build.listen(config)
         )
         ProcessCollector(registry=self._registry)
         self._http = HttpServer(config, self._service, self._registry, self)
 
-    def _make_reception(self) -> Middleware:
+    def _make_middleware(self) -> Middleware:
         return Middleware(
             tokens=AccessTokens(
                 self.store.access_tokens,
@@ -260,7 +260,7 @@ class Daemon:
         ]
         now = {name: getattr(config, name) for name in changed if name in LIVE}
         self._config = self._config.model_copy(update=now)
-        self._reception.set_rates(build.rates(self._config))
+        self._middleware.set_rates(build.rates(self._config))
         with self._changing:
             if self.leader is not None:
                 self.leader.reconfigure(self._config, self._rules())

@@ -82,7 +82,7 @@ class Leader:
         )
         clusters = build.clusters(config, made, store, given.users(), given.permit)
         self.executors = [
-            self._executor(index, cluster, self._orders(made, entry.name))
+            self._executor(index, cluster, self._builder(made, entry.name))
             for index, (entry, cluster) in enumerate(zip(made.clusters, clusters, strict=True))
         ]
         self.loop = Loop(engine, self.executors, clock)
@@ -141,17 +141,17 @@ class Leader:
             return None
         return RpcServer(store.requests, store.listener(ASKED), store.term, self.service)
 
-    def _executor(self, index: int, cluster: Cluster, orders: RequestBuilder) -> ClusterExecutor:
-        configured = self._given.config.clusters.get(orders.cluster)
+    def _executor(self, index: int, cluster: Cluster, builder: RequestBuilder) -> ClusterExecutor:
+        configured = self._given.config.clusters.get(builder.cluster)
         return ClusterExecutor(
             index,
             cluster,
-            orders,
+            builder,
             self._post,
             workers=configured.commands_at_once if configured is not None else 1,
             clock=self._given.clock,
             hook=self._given.hook,
-            meter=OfCluster(self._given.meters, orders.cluster),
+            meter=OfCluster(self._given.meters, builder.cluster),
             pace=FAR if isinstance(configured, RealCluster) and configured.via != "local" else NEAR,
         )
 
@@ -174,7 +174,7 @@ class Leader:
     def _post(self, event: Event) -> None:
         self.loop.post(event)
 
-    def _orders(self, made: Settings, name: str) -> RequestBuilder:
+    def _builder(self, made: Settings, name: str) -> RequestBuilder:
         given = self._given
         configured = given.config.clusters.get(name)
         shared = configured.shared_dir if configured is not None else None

@@ -252,12 +252,14 @@ class Scheduler(ABC):
         watch.begin(now)
         done: set[int] = set()
         while True:
-            guard = next((entry for entry in watch.guards if entry[4] not in done), None)
-            if guard is None:
+            protected_head = next(
+                (entry for entry in watch.protected_heads if entry[4] not in done), None
+            )
+            if protected_head is None:
                 return
-            queue = self._queues[guard[4]]
-            if not queue.visit_upto(guard[0], idle, starts):
-                done.add(guard[4])
+            queue = self._queues[protected_head[4]]
+            if not queue.visit_upto(protected_head[0], idle, starts):
+                done.add(protected_head[4])
             elif not queue.items:
                 self._emptied_early(queue)
 

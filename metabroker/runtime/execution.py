@@ -62,34 +62,34 @@ _NO_FOLDER = "the store does not know the component's folder"
 _NAPS = (0.02, 0.02, 0.02, 0.04, 0.1, 0.3, 0.5, 0.5, 0.5, 0.5)
 
 
-def carrying(effect: PendingEffect, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
+def carrying(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> Operation[Event]:
     """Carry out one effect; a refusal or a doubt is an answer too."""
     step = step_of(effect)
     try:
-        return (yield from _steps(effect, cluster, orders))
+        return (yield from _steps(effect, cluster, builder))
     except ClusterRefusal as refusal:
         return Refused(effect.ref, step, refusal.cause, refusal.detail)
     except UnknownOutcome as doubt:
         return Unsure(effect.ref, step, doubt.detail, doubt.fenced)
 
 
-def _steps(effect: PendingEffect, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
+def _steps(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> Operation[Event]:
     ref = effect.ref
     if isinstance(effect, Stage):
-        moved = yield from cluster.stage(orders.stage(effect), orders.home_of(ref))
+        moved = yield from cluster.stage(builder.stage(effect), builder.home_of(ref))
         return Staged(ref, moved.files, moved.size)
     if isinstance(effect, Fetch):
-        order = orders.fetch(effect)
-        moved = yield from cluster.fetch(order, orders.home_of(ref))
+        order = builder.fetch(effect)
+        moved = yield from cluster.fetch(order, builder.home_of(ref))
         return Fetched(ref, moved.files, moved.size, f"{order.folder}/{order.into}")
     if isinstance(effect, Reserve):
-        yield from cluster.reserve(orders.reserve(effect))
+        yield from cluster.reserve(builder.reserve(effect))
         return Reserved(ref)
     if isinstance(effect, Submit):
-        done = yield from cluster.submit(orders.submit(effect))
+        done = yield from cluster.submit(builder.submit(effect))
         return Submitted(ref, done.native_id, done.submit_time)
     if isinstance(effect, Clean):
-        left = yield from cluster.clean(orders.clean(effect))
+        left = yield from cluster.clean(builder.clean(effect))
         return Cleaned(
             ref,
             left.started,
@@ -101,30 +101,30 @@ def _steps(effect: PendingEffect, cluster: Cluster, orders: RequestBuilder) -> O
             left.detail,
         )
     if isinstance(effect, Arm):
-        return (yield from _arming(effect, cluster, orders))
-    return _at_gate(effect, cluster, orders)
+        return (yield from _arming(effect, cluster, builder))
+    return _at_gate(effect, cluster, builder)
 
 
-def _at_gate(effect: Open | Discard, cluster: Cluster, orders: RequestBuilder) -> Event:
+def _at_gate(effect: Open | Discard, cluster: Cluster, builder: RequestBuilder) -> Event:
     """What needs no command, only the component's gate."""
     ref = effect.ref
-    gate = orders.gate(ref)
+    gate = builder.gate(ref)
     if isinstance(effect, Discard):
         if gate is not None:
-            cluster.discard(gate, orders.keep(ref) if effect.keep else None)
+            cluster.discard(gate, builder.keep(ref) if effect.keep else None)
         return Discarded(ref)
     if gate is None:
         raise ClusterRefusal(Cause.LOST, _NO_FOLDER)
-    cluster.open(gate, orders.peers(ref))
+    cluster.open(gate, builder.peers(ref))
     return Opened(ref)
 
 
-def _arming(effect: Arm, cluster: Cluster, orders: RequestBuilder) -> Operation[Event]:
+def _arming(effect: Arm, cluster: Cluster, builder: RequestBuilder) -> Operation[Event]:
     """Arm the gate, and wait a moment for the component's answer: a dead one gives none."""
-    gate = orders.gate(effect.ref)
+    gate = builder.gate(effect.ref)
     if gate is None:
         raise ClusterRefusal(Cause.LOST, _NO_FOLDER)
-    cluster.introduce(gate, orders.peers(effect.ref))
+    cluster.introduce(gate, builder.peers(effect.ref))
     cluster.arm(gate)
     for nap in _NAPS:
         if cluster.ready(gate):
@@ -135,9 +135,11 @@ def _arming(effect: Arm, cluster: Cluster, orders: RequestBuilder) -> Operation[
     raise UnknownOutcome("the component does not answer at the barrier")
 
 
-def carrying_stray(effect: CleanStray, cluster: Cluster, orders: RequestBuilder) -> Operation[None]:
+def carrying_stray(
+    effect: CleanStray, cluster: Cluster, builder: RequestBuilder
+) -> Operation[None]:
     """Remove something of ours that nobody needs, with its gate where that is not needed."""
-    order = orders.clean_token(effect.token)
+    order = builder.clean_token(effect.token)
     yield from cluster.clean(order)
     if order.gate is not None and not effect.spare_gate:
         cluster.discard(order.gate)

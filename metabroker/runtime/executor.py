@@ -66,7 +66,7 @@ class ClusterExecutor:
         self,
         index: int,
         cluster: Cluster,
-        orders: RequestBuilder,
+        builder: RequestBuilder,
         post: Callable[[Event], None],
         *,
         workers: int,
@@ -76,23 +76,23 @@ class ClusterExecutor:
         pace: WatchInterval = NEAR,
     ) -> None:
         self.index = index
-        self.name = orders.cluster
+        self.name = builder.cluster
         self.cluster = cluster
-        self._orders = orders
+        self._builder = builder
         self._post = post
         self._clock = clock
         self._hook = hook
         self._meter = meter
         self._transport = meter.transport(cluster.transport) if meter else cluster.transport
-        self._pool = FairPool(workers, orders.cluster)
+        self._pool = FairPool(workers, builder.cluster)
         # What may take hours must not keep the cluster's workers from anything.
-        self._movers = FairPool(_TRANSFERS, f"{orders.cluster}-files")
+        self._movers = FairPool(_TRANSFERS, f"{builder.cluster}-files")
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._lines: dict[Ref, deque[PendingEffect]] = {}
         self._strays: set[str] = set()
         self._reachable: bool | None = None
-        self.watcher = Watchers(cluster, orders, post, orders.cluster, pace)
+        self.watcher = Watchers(cluster, builder, post, builder.cluster, pace)
 
     @property
     def files_are_here(self) -> bool:
@@ -102,7 +102,7 @@ class ClusterExecutor:
     @property
     def meets_in_jobs_folders(self) -> bool:
         """Whether components meet the broker in their jobs' own folders."""
-        return self._orders.shared_dir is None
+        return self._builder.shared_dir is None
 
     # --- effects ------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class ClusterExecutor:
                 if effect.token in self._strays:
                     return
                 self._strays.add(effect.token)
-            ref = tokens.parse(self._orders.settings.instance, effect.token)
+            ref = tokens.parse(self._builder.settings.instance, effect.token)
             self._start(self._pool, ref, lambda: self._clean_stray(effect))
             return
         with self._lock:
@@ -129,7 +129,7 @@ class ClusterExecutor:
 
     def _start(self, pool: FairPool, ref: Ref | None, work: Callable[[], None]) -> None:
         try:
-            pool.submit(self._orders.owner(ref), work)
+            pool.submit(self._builder.owner(ref), work)
         except RuntimeError:
             log.debug("%s: closing; what is owed is done after the next start", self.name)
 
@@ -161,10 +161,10 @@ class ClusterExecutor:
         extra = about(effect.ref, self.name)
         try:
             begins = isinstance(effect, Stage | Reserve | Submit)
-            if begins and not self._orders.still_allowed(effect.ref):
+            if begins and not self._builder.still_allowed(effect.ref):
                 return Refused(effect.ref, step, Cause.DENIED, _NO_ACCOUNT.format(self.name))
-            cluster = as_account(self.cluster, self._orders.account(effect.ref))
-            task = carrying(effect, cluster, self._orders)
+            cluster = as_account(self.cluster, self._builder.account(effect.ref))
+            task = carrying(effect, cluster, self._builder)
             return carry_out(task, self._transport, self._rest(effect))
         except Stopped as stopped:
             return Unsure(effect.ref, step, str(stopped))
@@ -207,13 +207,13 @@ class ClusterExecutor:
             raise Stopped("the daemon ends")
 
     def _clean_stray(self, effect: CleanStray) -> None:
-        ref = tokens.parse(self._orders.settings.instance, effect.token)
+        ref = tokens.parse(self._builder.settings.instance, effect.token)
         extra = about(ref, self.name)
         log.warning("%s: removes %s, which nobody needs", self.name, effect.token, extra=extra)
         try:
-            account = None if ref is None else self._orders.account(ref)
+            account = None if ref is None else self._builder.account(ref)
             cluster = as_account(self.cluster, account)
-            task = carrying_stray(effect, cluster, self._orders)
+            task = carrying_stray(effect, cluster, self._builder)
             carry_out(task, self._transport, self._wait)
         except (ClusterRefusal, UnknownOutcome, Stopped) as error:
             log.warning("%s: %s: %s", self.name, effect.token, error, extra=extra)
@@ -225,7 +225,7 @@ class ClusterExecutor:
 
     def tell_unclaimed(self, effect: Unclaimed) -> None:
         """In the log; `metabroker leftovers` tells more."""
-        ref = tokens.parse(self._orders.settings.instance, effect.token)
+        ref = tokens.parse(self._builder.settings.instance, effect.token)
         log.warning(
             "%s: %s was begun after the backup that was restored; it is left alone (see "
             "`metabroker leftovers`)",

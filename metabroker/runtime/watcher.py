@@ -60,13 +60,13 @@ class Watchers:
     def __init__(
         self,
         cluster: Cluster,
-        orders: RequestBuilder,
+        builder: RequestBuilder,
         post: Callable[[Event], None],
         name: str,
         pace: WatchInterval = NEAR,
     ) -> None:
         self._cluster = cluster
-        self._orders = orders
+        self._builder = builder
         self._post = post
         self._name = name
         self._pace = pace
@@ -99,7 +99,7 @@ class Watchers:
 
     def _watch(self, ref: Ref) -> None:
         try:
-            account = self._orders.account(ref)
+            account = self._builder.account(ref)
             cluster = as_account(self._cluster, account)
         except (UnknownOutcome, StoreUnavailable) as error:
             extra = about(ref, self._name)
@@ -116,7 +116,7 @@ class Watchers:
                 return
             watcher = self._all.get(account)
             if watcher is None:
-                watcher = Watcher(cluster, self._orders, self._post, self._name, self._pace)
+                watcher = Watcher(cluster, self._builder, self._post, self._name, self._pace)
                 self._all[account] = watcher
             self._of[ref] = watcher
             watcher.watch(ref)
@@ -128,14 +128,14 @@ class Watcher:
     def __init__(
         self,
         cluster: Cluster,
-        orders: RequestBuilder,
+        builder: RequestBuilder,
         post: Callable[[Event], None],
         name: str,
         pace: WatchInterval = NEAR,
     ) -> None:
         self._pace = pace
         self._cluster = cluster
-        self._orders = orders
+        self._builder = builder
         self._post = post
         self._name = name
         self._wake = threading.Condition()
@@ -236,7 +236,7 @@ class Watcher:
     def _gate(self, ref: Ref) -> str | None:
         gate = self._gates.get(ref)
         if gate is None:
-            gate = self._orders.gate(ref)
+            gate = self._builder.gate(ref)
             if gate is not None:
                 with self._wake:
                     if ref in self._seen:

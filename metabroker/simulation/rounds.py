@@ -106,7 +106,7 @@ def play_here(task: Task, also: Sink | None) -> Timed:
 
 
 def play_rounds(
-    runs: Sequence[tuple[Run, int, Stop | None]], spread: Executor, also: Sink | None = None
+    runs: Sequence[tuple[Run, int, Stop | None]], executor: Executor, also: Sink | None = None
 ) -> list[Played]:
     """Each run with the number of replications of its rounds, and when to stop (None: after one).
 
@@ -120,6 +120,6 @@ def play_rounds(
         tasks = [(c, Task(c.run, number)) for c in courses for number in c.wants()]
         if not tasks:
             return [course.played() for course in courses]
-        found = spread.map(play, [task for _, task in tasks])
+        found = executor.map(play, [task for _, task in tasks])
         for (course, _), timed in zip(tasks, found, strict=True):
             course.done.append(timed)

@@ -110,7 +110,7 @@ class WebServer:
 
     @web.middleware
     async def _timed(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """The door's clock stands still while a request is served."""
+        """The limiter's clock stands still while a request is served."""
         assert self._door is not None, "it was opened before anybody came"
         self._door.asked(request.protocol, request.method)
         try:

@@ -87,11 +87,11 @@ class _Fair:
     """A door whose connections are only counted; `gone`: whose were ended."""
 
     def __init__(self, most: int) -> None:
-        self.door = ConnectionLimiter(asyncio.Protocol, most)
+        self.limiter = ConnectionLimiter(asyncio.Protocol, most)
         self.gone: list[object] = []
 
     def enter(self, who: int | str, times: int = 1) -> list[Admitted | None]:
-        return [self.door.enter(who, lambda _why: self.gone.append(who)) for _ in range(times)]
+        return [self.limiter.enter(who, lambda _why: self.gone.append(who)) for _ in range(times)]
 
 
 def test_however_many_users_hold_all_the_next_one_gets_in() -> None:
@@ -115,7 +115,7 @@ def test_idle_connections_go_first_and_a_change_never() -> None:
     ended: list[str] = []
     places = []
     for name, busy in (("changes", Busy.CHANGING), ("reads", Busy.READING), ("idle", Busy.IDLE)):
-        place = fair.door.enter(1, partial(_told, ended, name))
+        place = fair.limiter.enter(1, partial(_told, ended, name))
         assert place is not None
         place.busy = busy
         places.append(place)
@@ -124,5 +124,5 @@ def test_idle_connections_go_first_and_a_change_never() -> None:
         fair.enter(who)
     assert ended == ["idle", "reads"] and fair.gone == [2]
     for place in places:
-        fair.door.leave(place)  # when it is told that they are lost, too
+        fair.limiter.leave(place)  # when it is told that they are lost, too
     assert None not in fair.enter(6)

@@ -132,12 +132,12 @@ class House:
         self.executors: list[ClusterExecutor] = []
         for index, (name, size) in enumerate(SIZES.items()):
             options = SimulatedOptions(name, self.store.instance, size, folder / name)
-            orders = RequestBuilder(self.store, made, name)
+            builder = RequestBuilder(self.store, made, name)
             self.executors.append(
                 ClusterExecutor(
                     index,
                     SimulatedCluster(options),
-                    orders,
+                    builder,
                     self._post,
                     workers=2,
                     clock=self.clock,

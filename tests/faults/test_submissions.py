@@ -119,7 +119,7 @@ def test_every_number_is_a_job_and_every_job_is_known(
     monkeypatch.setattr(client_module, "_LONGEST_PAUSE", 0.1)
     monkeypatch.setattr(loop, "_STORE_RETRY", 0.02)
     house = House(folder, submitters=("root",))
-    server = ApiServer(house.service, folder / "behind.sock", reception=Middleware())
+    server = ApiServer(house.service, folder / "behind.sock", middleware=Middleware())
     server.start()
     faulty = Faulty(folder / "mb.sock", folder / "behind.sock", seed=MANY)
 

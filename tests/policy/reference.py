@@ -167,13 +167,13 @@ class Reference:
         by_count = bound is not None and job.overtaken >= bound
         return by_count or (wait is not None and self.now - job.joined >= wait)
 
-    def guards(self) -> list[Job]:
+    def protected_heads(self) -> list[Job]:
         """The oldest protected job of every set of clusters."""
-        guards: dict[frozenset[int], Job] = {}
+        protected_heads: dict[frozenset[int], Job] = {}
         for job in self.jobs:
             if self.is_protected(job):
-                guards.setdefault(job.clusters, job)
-        return list(guards.values())
+                protected_heads.setdefault(job.clusters, job)
+        return list(protected_heads.values())
 
     def fit(self, job: Job) -> list[int] | None:
         left = list(self.idle)
@@ -214,11 +214,11 @@ class Reference:
     def protected_first(self) -> None:
         done: list[int] = []
         while True:
-            guards = [job for job in self.guards() if job.queue not in done]
-            if not guards:
+            protected_heads = [job for job in self.protected_heads() if job.queue not in done]
+            if not protected_heads:
                 return
-            index = guards[0].queue
-            if not self.visit(index, guards[0].seq):
+            index = protected_heads[0].queue
+            if not self.visit(index, protected_heads[0].seq):
                 done.append(index)
             elif not self.queue(index):
                 self.disable(index)

@@ -267,7 +267,7 @@ def test_jobs_that_come_and_go_behind_one_that_stays_are_forgotten() -> None:
         if seq:
             del waiting[seq]
             watch.started(entry, (rng.randrange(2),))
-    (rivals,) = watch._rivals.values()
-    assert len(rivals.waiting) < 30
-    assert rivals.overtakers == [1995, 1996, 1997, 1998, 1999]
+    (group,) = watch._groups.values()
+    assert len(group.waiting) < 30
+    assert group.overtakers == [1995, 1996, 1997, 1998, 1999]
     assert watch.overtaken(waiting[0]) == 5

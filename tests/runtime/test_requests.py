@@ -24,7 +24,7 @@ def store() -> Iterator[Failing]:
     made.close()
 
 
-def orders(
+def builder(
     store: Failing, cluster: str = "delft", shared: str | None = None, **given: Any
 ) -> RequestBuilder:
     """Of one job that has been placed."""
@@ -40,7 +40,7 @@ def submit(component: int = 0, **given: Any) -> Submit:
 
 
 def test_an_order_is_complete(store: Failing) -> None:
-    made = orders(
+    made = builder(
         store,
         args=("a b", "'"),
         name="a name",
@@ -62,7 +62,7 @@ def test_an_order_is_complete(store: Failing) -> None:
 
 
 def test_without_a_name_the_scripts_is_the_jobs(store: Failing) -> None:
-    assert orders(store).submit(submit()).name == "script.sh"
+    assert builder(store).submit(submit()).name == "script.sh"
 
 
 @pytest.mark.parametrize(
@@ -78,18 +78,18 @@ def test_without_a_name_the_scripts_is_the_jobs(store: Failing) -> None:
     ],
 )
 def test_patterns(store: Failing, output: str | None, path: str) -> None:
-    it = orders(store, output=output, error=output).submit(submit(1))
+    it = builder(store, output=output, error=output).submit(submit(1))
     assert it.output == path
     assert it.error == (None if output is None else path)
 
 
 def test_a_single_components_output_has_no_component_in_its_name(store: Failing) -> None:
-    it = orders(store, processors=Processors(single=4)).submit(submit())
+    it = builder(store, processors=Processors(single=4)).submit(submit())
     assert it.output == "/home/anna/metabroker-1.out"
 
 
 def test_the_gate_is_in_the_jobs_folder_or_in_the_shared_one(store: Failing) -> None:
-    made = orders(store)
+    made = builder(store)
     token = f"mb-{store.instance}-1-1-0"
     own = made.gate(Ref(1, 1, 0))
     assert own is not None and own.startswith(f"/home/anna/.metabroker-{token}-")
@@ -99,7 +99,7 @@ def test_the_gate_is_in_the_jobs_folder_or_in_the_shared_one(store: Failing) -> 
 
 
 def test_each_gate_has_a_secret_of_its_own_that_the_others_do_not_tell(store: Failing) -> None:
-    made = orders(store)
+    made = builder(store)
     gates = [made.gate(Ref(1, attempt, part)) for attempt in (1, 2) for part in (0, 1)]
     secrets = {gate.rpartition("-")[2] for gate in gates if gate is not None}
     assert len(secrets) == 4
@@ -110,7 +110,7 @@ def test_each_gate_has_a_secret_of_its_own_that_the_others_do_not_tell(store: Fa
 
 
 def test_reserving_and_cleaning(store: Failing) -> None:
-    made = orders(store)
+    made = builder(store)
     token = f"mb-{store.instance}-1-1-0"
     assert made.reserve(Reserve(Ref(1, 1, 0), 0, 4, 700)) == ReserveRequest(token, 4, 700)
     gate = made.gate(Ref(1, 1, 0))
@@ -119,7 +119,7 @@ def test_reserving_and_cleaning(store: Failing) -> None:
 
 
 def test_what_the_store_does_not_know_has_no_gate(store: Failing) -> None:
-    made = orders(store)
+    made = builder(store)
     assert made.gate(Ref(9, 1, 0)) is None
     token = f"mb-{store.instance}-9-1-0"
     assert made.clean_token(token) == CleanRequest(token)

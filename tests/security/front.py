@@ -66,7 +66,7 @@ class Front:
         self.server = ApiServer(
             self.jobs,
             self.socket,
-            reception=Middleware(
+            middleware=Middleware(
                 tokens=self.tokens,
                 audit=self.audit,
                 rates=rates or RateLimits(Rate(1000.0, 10_000), None),

@@ -26,7 +26,7 @@ def test_a_certificate_of_no_known_authority_is_refused_by_the_client(
     (folder / "elsewhere").mkdir()
     for authority in (None, Authority(folder / "elsewhere").file):
         client = front.client(token)
-        client._way = Remote(front.url, front.kept(token), authority)
+        client._endpoint = Remote(front.url, front.kept(token), authority)
         with pytest.raises(Unreachable, match="cannot be trusted") as caught:
             client.get("jobs")
         assert "--ca-file" in caught.value.advice

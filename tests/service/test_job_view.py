@@ -187,8 +187,10 @@ def test_a_start_is_told_when_its_time_is_written_down_or_never_will_be(
     told again."""
     told: list[Event] = []
     cluster = Looked()
-    orders = SimpleNamespace(gate=str)
-    it = watcher.Watcher(cast(Cluster, cluster), cast(RequestBuilder, orders), told.append, "delft")
+    builder = SimpleNamespace(gate=str)
+    it = watcher.Watcher(
+        cast(Cluster, cluster), cast(RequestBuilder, builder), told.append, "delft"
+    )
 
     def seen(marks: ComponentRecord) -> None:
         cluster.marks = marks

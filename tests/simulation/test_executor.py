@@ -78,9 +78,9 @@ def test_what_a_lost_worker_had_is_done_again(dask_address: str, tmp_path: Path)
 
 
 def test_ctrl_c_while_processes_are_started_is_heard_a_moment_later() -> None:
-    with pytest.raises(KeyboardInterrupt), Processes(1) as spread, _deaf():
+    with pytest.raises(KeyboardInterrupt), Processes(1) as executor, _deaf():
         os.kill(os.getpid(), signal.SIGINT)
-        spread.map(abs, [-1])
+        executor.map(abs, [-1])
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 

@@ -75,7 +75,7 @@ class Life:
             written=self._written,
         )
         self.adapters: list[SlurmCluster] = [c.adapter(settings, host) for c in world.clusters]
-        self.orders = [
+        self.builder = [
             RequestBuilder(host.store, settings, c.plan.name, home=world.home)
             for c in world.clusters
         ]
@@ -217,7 +217,7 @@ class Life:
 
     def _work(self, ref: Ref) -> None:
         effect = self._lines[ref][0]
-        task = carrying(effect, self.adapters[effect.cluster], self.orders[effect.cluster])
+        task = carrying(effect, self.adapters[effect.cluster], self.builder[effect.cluster])
 
         def done(event: Any, error: Exception | None) -> None:
             if error is not None:
@@ -243,7 +243,7 @@ class Life:
         if effect.token in self._strays:
             return
         self._strays.add(effect.token)
-        task = carrying_stray(effect, self.adapters[effect.cluster], self.orders[effect.cluster])
+        task = carrying_stray(effect, self.adapters[effect.cluster], self.builder[effect.cluster])
         self.world.tally.add("stray")
         self._advance(
             task, effect.cluster, None, None, lambda _r, _e: self._strays.discard(effect.token)
@@ -335,7 +335,7 @@ class Life:
             self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
         for ref, (index, before) in list(self._watched.items()):
             try:
-                gate = self.orders[index].gate(ref)
+                gate = self.builder[index].gate(ref)
                 found = self.adapters[index].look([] if gate is None else [gate])
             except (UnknownOutcome, ClusterRefusal, StoreUnavailable):
                 continue

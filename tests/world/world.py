@@ -366,8 +366,8 @@ class World:
         token = tokens.make(self.store.instance, ref).encode()
         home = self.home.files.get(f"metabroker-{ref.job}.{ref.component}/{RESULT}")
         row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
-        orders = RequestBuilder(self.store, self.settings, row["cluster"])
-        kept = self.by_name[row["cluster"]].files.read(f"{orders.keep(ref)}/{RESULT}")
+        builder = RequestBuilder(self.store, self.settings, row["cluster"])
+        kept = self.by_name[row["cluster"]].files.read(f"{builder.keep(ref)}/{RESULT}")
         return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
     def _held(self, ref: Ref) -> bool:

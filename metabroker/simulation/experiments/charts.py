@@ -39,35 +39,35 @@ class Chart(Experiment):
     points: Callable[[Scale], Sequence[Point]]
     replications: Callable[[Scale], int] = lambda scale: scale.replications
     notes: tuple[str, ...] = ()
-    remarks: Callable[[ResultCache, Scale], Sequence[str]] = lambda laboratory, scale: ()
+    remarks: Callable[[ResultCache, Scale], Sequence[str]] = lambda results, scale: ()
     columns: int = 2
 
     def trials(self, scale: Scale) -> list[Trial]:
         tasks = [point.task for point in self.points(scale)]
         return trials(tasks, self.replications(scale))
 
-    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
-        laboratory.play(self.trials(scale))
+    def result(self, results: ResultCache, scale: Scale) -> Result:
+        results.play(self.trials(scale))
         count = self.replications(scale)
         return Result(
             self.name,
             self.title,
             self.source,
             self.form,
-            tuple(_value(point, laboratory, count) for point in self.points(scale)),
+            tuple(_value(point, results, count) for point in self.points(scale)),
             self.x_label,
             self.y_label,
-            (*self.notes, *self.remarks(laboratory, scale)),
+            (*self.notes, *self.remarks(results, scale)),
             self.columns,
             steep=False,
         )
 
 
-def _value(point: Point, laboratory: ResultCache, replications: int) -> Value:
+def _value(point: Point, results: ResultCache, replications: int) -> Value:
     """The mean over the replications; None if one of them has no such figure."""
     task = point.task
-    found = [point.figure(outcome) for outcome in laboratory.outcomes(task, replications)]
+    found = [point.figure(outcome) for outcome in results.outcomes(task, replications)]
     known = [value for value in found if value is not None]
     interval = t_interval(known) if len(known) == len(found) else None
-    lost = isinstance(task, Run) and laboratory.summary(task, replications).saturated
+    lost = isinstance(task, Run) and results.summary(task, replications).saturated
     return Value(point.panel, point.series, point.kind, point.x, interval, lost)

@@ -48,27 +48,25 @@ def claims() -> list[Claim]:
     ]
 
 
-def decide(
-    laboratory: ResultCache, scale: Scale, only: Sequence[str] | None = None
-) -> list[Decided]:
+def decide(results: ResultCache, scale: Scale, only: Sequence[str] | None = None) -> list[Decided]:
     """Decide all claims, or those whose ids begin with one of `only`.
 
     All trials are played first, at once; a claim that no module decides is undecided.
     """
     wanted = [c for c in claims() if only is None or c.id.startswith(tuple(only))]
     known = registry.checks()
-    laboratory.play(_trials((known[c.id] for c in wanted if c.id in known), scale))
-    return [Decided(c, _decision(known.get(c.id), laboratory, scale)) for c in wanted]
+    results.play(_trials((known[c.id] for c in wanted if c.id in known), scale))
+    return [Decided(c, _decision(known.get(c.id), results, scale)) for c in wanted]
 
 
 def _trials(checks: Iterable[Check], scale: Scale) -> list[Trial]:
     return [trial for check in checks for trial in check.trials(scale)]
 
 
-def _decision(check: Check | None, laboratory: ResultCache, scale: Scale) -> Decision:
+def _decision(check: Check | None, results: ResultCache, scale: Scale) -> Decision:
     if check is None:
         return Decision(UNDECIDED, ["nothing in this version decides this claim yet"])
-    return check.decide(laboratory, scale)
+    return check.decide(results, scale)
 
 
 def text(decided: Sequence[Decided]) -> Iterator[str]:

@@ -91,8 +91,8 @@ def _at_50(workload: str, name: str, scale: Scale) -> Replayed:
 class Related(Chart):
     """Figure 3: everything as a part of what m512 has at the same place."""
 
-    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
-        found = super().result(laboratory, scale)
+    def result(self, results: ResultCache, scale: Scale) -> Result:
+        found = super().result(results, scale)
         whole = {v.x: v.interval.mean for v in found.values if v.series == "m512" and v.interval}
         values = [
             v._replace(interval=v.interval._replace(mean=v.interval.mean / whole[v.x]))
@@ -102,7 +102,7 @@ class Related(Chart):
         return replace(found, values=tuple(values))
 
 
-def _remarks(laboratory: ResultCache, scale: Scale) -> list[str]:
+def _remarks(results: ResultCache, scale: Scale) -> list[str]:
     lines = [f"the first {extract_jobs(scale)} jobs of each workload, once: nothing is drawn"]
     if log(scale).is_file():
         lines.append("extracts are a little shifted: 23 of the log's jobs are not in it")

@@ -35,8 +35,8 @@ MIDDLE = 50
 """The overhead of figure 4."""
 
 
-def _figure(laboratory: ResultCache, task: CachedRun, metric: str) -> float:
-    (outcome,) = laboratory.outcomes(task, 1)
+def _figure(results: ResultCache, task: CachedRun, metric: str) -> float:
+    (outcome,) = results.outcomes(task, 1)
     return METRICS[metric](outcome) or 0.0
 
 
@@ -54,9 +54,9 @@ class Exact:
     def tasks(self) -> tuple[CachedRun, ...]:
         return (self.first, self.second)
 
-    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int) -> Verdict:
         """Yes or no: there is no chance in it."""
-        ours, theirs = (_figure(laboratory, task, self.metric) for task in self.tasks)
+        ours, theirs = (_figure(results, task, self.metric) for task in self.tasks)
         if self.close:
             right, relation = abs(ours - theirs) < self.factor * theirs, "within"
         else:
@@ -77,9 +77,9 @@ class AtLeast:
     def tasks(self) -> tuple[CachedRun, ...]:
         return (self.task,)
 
-    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int) -> Verdict:
         """Yes or no."""
-        found = _figure(laboratory, self.task, self.metric)
+        found = _figure(results, self.task, self.metric)
         return Verdict(YES if found >= self.least else NO, f"{self.metric} {found:.5g} s")
 
 
@@ -94,9 +94,9 @@ class Grows:
     def tasks(self) -> tuple[CachedRun, ...]:
         return self.along
 
-    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int) -> Verdict:
         """Yes or no."""
-        found = [_figure(laboratory, task, self.metric) for task in self.along]
+        found = [_figure(results, task, self.metric) for task in self.along]
         falls = sum(b < a for a, b in pairwise(found))
         text = f"{self.metric} from {found[0]:.5g} to {found[-1]:.5g}, {falls} decreases on the way"
         return Verdict(YES if found[-1] > found[0] else NO, text)
@@ -108,9 +108,9 @@ class OnExtracts(Compared):
     def trials(self, scale: Scale) -> list[Trial]:
         return super().trials(scale) if there(MAIN, scale) else []
 
-    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
+    def decide(self, results: ResultCache, scale: Scale) -> Decision:
         if there(MAIN, scale):
-            return super().decide(laboratory, scale)
+            return super().decide(results, scale)
         missing = f"it is about the CTC's log, and {log(scale)} is missing (--trace names one)"
         return Decision(UNDECIDED, [f"{REASON}: {missing}"])
 
@@ -227,7 +227,7 @@ class PaperTable4:
     def trials(self, scale: Scale) -> list[Trial]:
         return []
 
-    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
+    def decide(self, results: ResultCache, scale: Scale) -> Decision:
         table = {
             "10_20k_org": (22.19, 41.46),
             "30_40k_org": (23.97, 39.17),

@@ -57,7 +57,7 @@ class Comparison(Protocol):
     def tasks(self) -> tuple[CachedRun, ...]:
         """What is to be played."""
 
-    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int) -> Verdict:
         """What `replications` of each task show."""
 
 
@@ -73,14 +73,14 @@ class Below:
     def tasks(self) -> tuple[CachedRun, ...]:
         return (*self.first.tasks, *self.second.tasks)
 
-    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int) -> Verdict:
         """See the module's text."""
         times = "" if self.factor == 1 else f"{self.factor:g} x "
         what = f"{self.first.label} < {times}{self.second.label}"
-        lost = [_lost(q, laboratory, replications) for q in (self.first, self.second)]
+        lost = [_lost(q, results, replications) for q in (self.first, self.second)]
         if any(lost):
             return _by_saturation(what, lost, self.first.total and self.second.total)
-        pair = _values(self.first, self.second, laboratory, replications)
+        pair = _values(self.first, self.second, results, replications)
         if pair is None:
             return Verdict(NOTHING, f"{what}: no such jobs")
         ours, theirs = pair
@@ -101,18 +101,18 @@ class Close:
     def tasks(self) -> tuple[CachedRun, ...]:
         return (*self.first.tasks, *self.second.tasks)
 
-    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int) -> Verdict:
         """Yes if the interval of the difference lies within the tolerance, no if it lies outside.
 
         Between a saturated system and one that is not, the difference is larger than any.
         """
         what = f"{self.first.label} within {self.tolerance:.0%} of {self.second.label}"
-        lost = [_lost(q, laboratory, replications) for q in (self.first, self.second)]
+        lost = [_lost(q, results, replications) for q in (self.first, self.second)]
         if all(lost) or (any(lost) and not (self.first.total and self.second.total)):
             return Verdict(NOTHING, f"{what}: saturated")
         if any(lost):
             return Verdict(NO, f"{what}: one of them is saturated")
-        pair = _values(self.first, self.second, laboratory, replications)
+        pair = _values(self.first, self.second, results, replications)
         if pair is None:
             return Verdict(NOTHING, f"{what}: no such jobs")
         ours, theirs = pair
@@ -126,10 +126,10 @@ class Close:
         return Verdict(sign, f"{what}: {_numbers(ours, theirs, paired(ours, theirs))}")
 
 
-def _lost(quantity: Quantity, laboratory: ResultCache, replications: int) -> bool:
+def _lost(quantity: Quantity, results: ResultCache, replications: int) -> bool:
     """Could one of its systems not keep up?"""
     runs = [task for task in quantity.tasks if isinstance(task, Run)]
-    return any(laboratory.summary(run, replications).saturated for run in runs)
+    return any(results.summary(run, replications).saturated for run in runs)
 
 
 def _by_saturation(what: str, lost: Sequence[bool], total: bool) -> Verdict:
@@ -140,12 +140,12 @@ def _by_saturation(what: str, lost: Sequence[bool], total: bool) -> Verdict:
 
 
 def _values(
-    first: Quantity, second: Quantity, laboratory: ResultCache, replications: int
+    first: Quantity, second: Quantity, results: ResultCache, replications: int
 ) -> tuple[list[float], list[float]] | None:
     """Both quantities, replication by replication; None if one of them is missing."""
     found: list[list[float]] = []
     for quantity in (first, second):
-        each = [laboratory.outcomes(task, replications) for task in quantity.tasks]
+        each = [results.outcomes(task, replications) for task in quantity.tasks]
         column: Iterable[tuple[Any, ...]] = zip(*each, strict=True)
         values = [quantity.value(*outcomes) for outcomes in column]
         known = [value for value in values if value is not None]
@@ -167,11 +167,11 @@ class Statement:
     label: str
     at: tuple[tuple[str, Comparison], ...]
 
-    def judge(self, laboratory: ResultCache, replications: int) -> tuple[str, list[str]]:
+    def judge(self, results: ResultCache, replications: int) -> tuple[str, list[str]]:
         """Holds, fails or undecided, and one line for each place."""
         signs, lines = [], []
         for place, comparison in self.at:
-            finding = comparison.judge(laboratory, replications)
+            finding = comparison.judge(results, replications)
             signs.append(finding.sign)
             where = f"{self.label} {place}".rstrip()
             lines.append(f"{finding.sign}: {where}: {finding.text}")
@@ -209,7 +209,7 @@ class Check(Protocol):
     def trials(self, scale: Scale) -> list[Trial]:
         """All trials that it needs."""
 
-    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
+    def decide(self, results: ResultCache, scale: Scale) -> Decision:
         """The decision; trials that were not played yet are played now."""
 
 
@@ -238,13 +238,13 @@ class Compared:
         ]
         return trials(tasks, self._replications(scale))
 
-    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
-        laboratory.play(self.trials(scale))
+    def decide(self, results: ResultCache, scale: Scale) -> Decision:
+        results.play(self.trials(scale))
         verdicts: list[str] = []
         evidence: list[str] = []
         turned = False
         for statement in self.statements(scale):
-            found, lines = statement.judge(laboratory, self._replications(scale))
+            found, lines = statement.judge(results, self._replications(scale))
             verdicts.append(found)
             evidence += lines
             turned |= {YES, NO} <= {line.partition(":")[0] for line in lines}

@@ -72,7 +72,7 @@ class Experiment(ABC):
         """All trials that it needs."""
 
     @abstractmethod
-    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
+    def result(self, results: ResultCache, scale: Scale) -> Result:
         """What their outcomes show; trials that were not played yet are played now."""
 
 
@@ -107,12 +107,12 @@ class BarChart(Experiment):
         runs = [run for panel in self.plan(scale) for _, run, _ in panel.bars]
         return trials(runs, scale.replications)
 
-    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
-        laboratory.play(self.trials(scale))
+    def result(self, results: ResultCache, scale: Scale) -> Result:
+        results.play(self.trials(scale))
         values = []
         for panel in self.plan(scale):
             for label, run, kinds in panel.bars:
-                summary = laboratory.summary(run, scale.replications)
+                summary = results.summary(run, scale.replications)
                 for kind in kinds:
                     interval = summary.interval(METRICS[kind])
                     values.append(
@@ -154,13 +154,13 @@ class CurveChart(Experiment):
         runs = [run for points in lines for _, run in points]
         return trials(runs, scale.curve_replications)
 
-    def result(self, laboratory: ResultCache, scale: Scale) -> Result:
-        laboratory.play(self.trials(scale))
+    def result(self, results: ResultCache, scale: Scale) -> Result:
+        results.play(self.trials(scale))
         values = []
         for panel in self.plan(scale):
             for label, points in panel.lines:
                 for x, run in points:
-                    summary = laboratory.summary(run, scale.curve_replications)
+                    summary = results.summary(run, scale.curve_replications)
                     values.append(
                         Value(panel.title, label, "total", x, summary.response, summary.saturated)
                     )

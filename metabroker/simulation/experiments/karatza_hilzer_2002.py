@@ -136,7 +136,7 @@ def _points(metrics: Sequence[str], policies: Sequence[str]) -> Callable[[Scale]
     return points
 
 
-def _remarks(laboratory: ResultCache, scale: Scale) -> list[str]:
+def _remarks(results: ResultCache, scale: Scale) -> list[str]:
     return [
         f"{scale.replications} replications, seed {scale.seed}: short runs of "
         f"{min(DEPARTURES, scale.jobs)} jobs from the empty system until all have left, or cut at "
@@ -224,9 +224,9 @@ class Near:
     def tasks(self) -> tuple[CachedRun, ...]:
         return self.quantity.tasks
 
-    def judge(self, laboratory: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int) -> Verdict:
         """Yes if its interval lies within, no if it lies outside."""
-        each = [laboratory.outcomes(task, replications) for task in self.tasks]
+        each = [results.outcomes(task, replications) for task in self.tasks]
         values = [self.quantity.value(*outcomes) for outcomes in zip(*each, strict=True)]
         found = t_interval([value for value in values if value is not None])
         low, high = self.value - self.tolerance, self.value + self.tolerance
@@ -254,13 +254,13 @@ class InShortRuns:
         tasks = [task for comparison in comparisons for task in comparison.tasks]
         return [*self._short().trials(scale), *trials(tasks, scale.replications)]
 
-    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
-        laboratory.play(self.trials(scale))
-        result, evidence = self._short().decide(laboratory, scale)
+    def decide(self, results: ResultCache, scale: Scale) -> Decision:
+        results.play(self.trials(scale))
+        result, evidence = self._short().decide(results, scale)
         beside = []
         for name in BESIDE:
             for comparison in self.make(Runs(READINGS[name], scale)):
-                sign, text = comparison.judge(laboratory, scale.replications)
+                sign, text = comparison.judge(results, scale.replications)
                 beside.append(f"beside it, {name}: {sign}: {text}")
         return Decision(result, [*beside, *evidence])
 
@@ -290,7 +290,7 @@ class SharesOfSequentialJobs:
     def trials(self, scale: Scale) -> list[Trial]:
         return []
 
-    def decide(self, laboratory: ResultCache, scale: Scale) -> Decision:
+    def decide(self, results: ResultCache, scale: Scale) -> Decision:
         evidence = []
         for nmax, said in zip(NMAX, (25.0, 37.5, 50.0), strict=True):
             sizes = JobMixStream(nmax, PROCESSORS).sizes

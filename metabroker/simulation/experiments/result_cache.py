@@ -38,10 +38,10 @@ def play(trial: Trial) -> Any:
 
 
 class ResultCache:
-    """Keeps every outcome. `spread`: where trials are played (None: here, one after another)."""
+    """Keeps every outcome. `executor`: where trials are played (None: here, one after another)."""
 
-    def __init__(self, spread: Executor | None = None) -> None:
-        self._spread = spread or InProcess()
+    def __init__(self, executor: Executor | None = None) -> None:
+        self._executor = executor or InProcess()
         self._known: dict[Trial, Any] = {}
 
     @property
@@ -53,7 +53,7 @@ class ResultCache:
         """Play those that are not known yet, all at once. Raises what a task raises."""
         missing = [trial for trial in dict.fromkeys(wanted) if trial not in self._known]
         if missing:
-            outcomes = self._spread.map(play, missing)
+            outcomes = self._executor.map(play, missing)
             self._known.update(zip(missing, outcomes, strict=True))
 
     def outcomes(self, task: CachedRun, replications: int) -> tuple[Any, ...]:

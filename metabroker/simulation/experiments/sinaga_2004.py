@@ -143,11 +143,11 @@ def _points(names: Sequence[str]) -> Callable[[Scale], list[Point]]:
 def _table(names: Sequence[str]) -> Callable[[ResultCache, Scale], list[str]]:
     """The tables under the graphs: the response time, and how long it all took."""
 
-    def remarks(laboratory: ResultCache, scale: Scale) -> list[str]:
+    def remarks(results: ResultCache, scale: Scale) -> list[str]:
         lines = []
         for title, setup, paper in (_PANELS[name] for name in names):
             task = replace(setup, seed=scale.seed)
-            found: Sequence[PlayedSetup] = laboratory.outcomes(task, scale.replications)
+            found: Sequence[PlayedSetup] = results.outcomes(task, scale.replications)
             lines.append(
                 f"{title}: response time {fmean(p.response for p in found):.0f} s, deviation "
                 f"{fmean(p.deviation for p in found):.0f} s (paper: {paper:g} s); "

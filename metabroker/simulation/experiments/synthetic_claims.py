@@ -89,13 +89,13 @@ class Claims:
     def spreads(self, low: Case, high: Case, policies: Sequence[str]) -> Statement:
         """The policies differ less (largest over smallest response time) in `low` than `high`."""
 
-        def spread(case: Case, number: int) -> Quantity:
+        def executor(case: Case, number: int) -> Quantity:
             utilization = level(case, policies, number)
             runs = tuple(self._run(case, policy, utilization) for policy in policies)
-            return Quantity(f"largest/smallest in {case} at {utilization:g}", runs, _spread)
+            return Quantity(f"largest/smallest in {case} at {utilization:g}", runs, _executor)
 
         def at(number: int) -> Comparison:
-            return Below(spread(low, number), spread(high, number))
+            return Below(executor(low, number), executor(high, number))
 
         return Statement("total", _places(at))
 
@@ -163,6 +163,6 @@ def _ratio(kind: str) -> Callable[[JobOutcome, JobOutcome], float | None]:
 _RATIOS = {kind: _ratio(kind) for kind in METRICS}
 
 
-def _spread(*outcomes: JobOutcome) -> float:
+def _executor(*outcomes: JobOutcome) -> float:
     times = [outcome.response for outcome in outcomes]
     return max(times) / min(times)

@@ -28,6 +28,6 @@ def batch_means(means: Floats, batches: int = BATCHES, level: float = 0.95) -> B
         raise ValueError(f"{len(means)} groups of jobs are too few for {batches} batches")
     found = means[len(means) - size * batches :].reshape(batches, size).mean(axis=1)
     centred = found - found.mean()
-    spread = float(centred @ centred)
-    lag1 = float(centred[1:] @ centred[:-1]) / spread if spread else 0.0
+    executor = float(centred @ centred)
+    lag1 = float(centred[1:] @ centred[:-1]) / executor if executor else 0.0
     return BatchMeans(t_interval(list(map(float, found)), level), lag1, batches)

@@ -19,7 +19,7 @@ NAMES = [f"er-fig{n}" for n in range(2, 9)] + ["er-table3", "er-table4"]
 
 
 @pytest.fixture(scope="module")
-def laboratory() -> ResultCache:
+def results() -> ResultCache:
     """One for all tests, so that they share their runs."""
     return ResultCache()
 
@@ -42,15 +42,15 @@ def some_log(no_log: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_runs_without_the_log(name: str, laboratory: ResultCache) -> None:
-    result = registry.find(name).result(laboratory, SCALE)
+def test_it_runs_without_the_log(name: str, results: ResultCache) -> None:
+    result = registry.find(name).result(results, SCALE)
     assert result.values and all(value.interval is not None for value in result.values)
     assert any("is not there" in note for note in result.notes)
     assert all("k_" not in value.panel + value.series for value in result.values)
 
 
-def test_figure_3_is_figure_2_as_a_part_of_m512(laboratory: ResultCache, tmp_path: Path) -> None:
-    plain, related = (registry.find(f"er-fig{n}").result(laboratory, SCALE) for n in (2, 3))
+def test_figure_3_is_figure_2_as_a_part_of_m512(results: ResultCache, tmp_path: Path) -> None:
+    plain, related = (registry.find(f"er-fig{n}").result(results, SCALE) for n in (2, 3))
     assert len(write(related, tmp_path)) == 3
     means = {v[:4]: v.interval.mean for v in plain.values if v.interval}
     for value in related.values:
@@ -59,8 +59,8 @@ def test_figure_3_is_figure_2_as_a_part_of_m512(laboratory: ResultCache, tmp_pat
         assert value.interval.mean == pytest.approx(means[value[:4]] / whole)
 
 
-def test_without_the_log_claims_are_undecided(laboratory: ResultCache) -> None:
-    decided = decide(laboratory, SCALE, ["ER-"])
+def test_without_the_log_claims_are_undecided(results: ResultCache) -> None:
+    decided = decide(results, SCALE, ["ER-"])
     assert [found.claim.id for found in decided] == [
         claim.id for claim in claims() if claim.id.startswith("ER-")
     ]
@@ -78,11 +78,11 @@ def test_the_papers_own_table_4() -> None:
 
 @pytest.mark.usefixtures("some_log")
 def test_with_a_log_every_claim_is_decided() -> None:
-    laboratory = ResultCache()
-    for claim, (result, evidence) in decide(laboratory, SCALE, ["ER-"]):
+    results = ResultCache()
+    for claim, (result, evidence) in decide(results, SCALE, ["ER-"]):
         assert evidence[0].startswith(("yes: ", "no: ")), claim.id
         assert result == "holds" or evidence[-1].startswith("likely reason: ")
-    workloads = {v.panel for v in registry.find("er-fig7").result(laboratory, SCALE).values}
+    workloads = {v.panel for v in registry.find("er-fig7").result(results, SCALE).values}
     assert workloads == {"10_20k_max64", "30_40k_max64", "60_70k_max64", "syn_max64"}
 
 

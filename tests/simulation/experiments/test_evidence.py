@@ -148,7 +148,7 @@ def test_one_that_does_not_says_why() -> None:
 
 
 def test_a_trial_is_played_once() -> None:
-    laboratory = ResultCache()
+    results = ResultCache()
     for _ in range(2):
-        claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(laboratory, SCALE)
-    assert laboratory.played == 8
+        claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(results, SCALE)
+    assert results.played == 8

@@ -30,7 +30,7 @@ NAMES = [f"be03-fig{n}" for n in range(3, 19)] + [f"be07-fig{n}" for n in range(
 
 
 @pytest.fixture(scope="module")
-def laboratory() -> ResultCache:
+def results() -> ResultCache:
     """One for all tests, so that they share their runs."""
     return ResultCache()
 
@@ -40,8 +40,8 @@ def test_the_names_of_the_contract_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_runs_and_writes(name: str, laboratory: ResultCache, tmp_path: Path) -> None:
-    result = registry.find(name).result(laboratory, TINY)
+def test_it_runs_and_writes(name: str, results: ResultCache, tmp_path: Path) -> None:
+    result = registry.find(name).result(results, TINY)
     table, png, svg = write(result, tmp_path / "new" / name)
     assert png.read_bytes().startswith(b"\x89PNG") and b"<svg" in svg.read_bytes()
     lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
@@ -53,8 +53,8 @@ def test_it_runs_and_writes(name: str, laboratory: ResultCache, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["be07-fig8", "be07-fig9", "be07-fig10", "be07-fig11"])
-def test_stand_ins_are_named(name: str, laboratory: ResultCache, tmp_path: Path) -> None:
-    result = registry.find(name).result(laboratory, TINY)
+def test_stand_ins_are_named(name: str, results: ResultCache, tmp_path: Path) -> None:
+    result = registry.find(name).result(results, TINY)
     table, _, svg = write(result, tmp_path)
     assert "stand-in" in table.read_text() and "stand-in" in svg.read_text()
 
@@ -78,9 +78,9 @@ def test_unknown_names() -> None:
 # Claims
 
 
-def test_every_claim_of_ours_is_decided(laboratory: ResultCache, tmp_path: Path) -> None:
+def test_every_claim_of_ours_is_decided(results: ResultCache, tmp_path: Path) -> None:
     scale = replace(TINY, jobs=60, search_jobs=60)
-    decided = decide(laboratory, scale, OURS)
+    decided = decide(results, scale, OURS)
     assert [found.claim.id for found in decided] == [c.id for c in claims() if c.id[:3] in OURS]
     assert {c for c in registry.checks() if c[:3] in OURS} == {f.claim.id for f in decided}
     for _, (result, evidence) in decided:
@@ -163,13 +163,13 @@ def test_gs_at_utilization_0_8() -> None:
 
 
 def test_ls_is_better_than_gp_at_utilization_0_8() -> None:
-    laboratory = ResultCache()
+    results = ResultCache()
     first, second = (run(EVEN, policy, 0.8, 10_000, 1) for policy in ("LS-DO", "GP"))
-    one, other = (laboratory.summary(played, 4) for played in (first, second))
+    one, other = (results.summary(played, 4) for played in (first, second))
     gap = difference(one, other, lambda outcome: outcome.response)
     assert gap is not None and gap.high < 0
     pair = [Quantity(p.system.policy, (p,), lambda o: o.response, True) for p in (first, second)]
-    assert Below(pair[0], pair[1]).judge(laboratory, 4).sign == "yes"
+    assert Below(pair[0], pair[1]).judge(results, 4).sign == "yes"
 
 
 # Figures

@@ -17,26 +17,26 @@ SCALE = replace(TINY, jobs=100)
 
 
 @pytest.fixture(scope="module")
-def laboratory() -> ResultCache:
+def results() -> ResultCache:
     """One for all tests, so that they share their runs."""
     return ResultCache()
 
 
 @pytest.mark.parametrize("number", range(2, 9))
-def test_it_runs(number: int, laboratory: ResultCache) -> None:
-    result = registry.find(f"kh-fig{number}").result(laboratory, SCALE)
+def test_it_runs(number: int, results: ResultCache) -> None:
+    result = registry.find(f"kh-fig{number}").result(results, SCALE)
     assert set(karatza_hilzer_2002.READINGS) <= set(result.panels)
     assert {value.x for value in result.values} == {8.0, 4.0, 2.0}
     assert any("swaps" in note for note in result.notes)
 
 
-def test_it_writes(laboratory: ResultCache, tmp_path: Path) -> None:
-    result = registry.find("kh-fig7").result(laboratory, SCALE)
+def test_it_writes(results: ResultCache, tmp_path: Path) -> None:
+    result = registry.find("kh-fig7").result(results, SCALE)
     assert len(write(result, tmp_path)) == 3
 
 
-def test_every_claim_is_decided(laboratory: ResultCache) -> None:
-    decided = {found.claim.id: found for found in decide(laboratory, SCALE, ["KH-"])}
+def test_every_claim_is_decided(results: ResultCache) -> None:
+    decided = {found.claim.id: found for found in decide(results, SCALE, ["KH-"])}
     assert list(decided) == [claim.id for claim in claims() if claim.id.startswith("KH-")]
     for name, (_, (result, evidence)) in decided.items():
         assert name in registry.checks()

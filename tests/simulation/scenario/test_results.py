@@ -84,8 +84,8 @@ def test_gs_at_080_has_the_published_response_time() -> None:
     """1.594 +- 0.006 (models, section 4). Few jobs have a wide interval, and it is in there."""
     found = plan(f"{FOUR}policy: GS\nworkload: {{synthetic: {{utilization: 0.8}}}}\n",
                  "jobs=20000", "replications=8")  # fmt: skip
-    with Processes(2) as spread:
-        (result,) = play_rounds([(found.run, 8, None)], spread)
+    with Processes(2) as executor:
+        (result,) = play_rounds([(found.run, 8, None)], executor)
     interval = result.summary.response
     assert interval.half < 0.2
     assert abs(interval.mean - 1.594) <= interval.half + 0.006
@@ -152,8 +152,8 @@ def test_more_rounds_begin_with_the_same_replications() -> None:
 def test_processes_and_rounds_change_nothing() -> None:
     plans = parse_text(SMALL, ["policy=[GS,LS-RD]", "precision={relative: 0.05, most: 8}"])
     runs = [(p.run, p.scenario.replications or 1, stop_of(p)) for p in plans]
-    with Processes(2) as spread:
-        there = play_rounds(runs, spread)
+    with Processes(2) as executor:
+        there = play_rounds(runs, executor)
     here = play_rounds(runs, InProcess())
     assert [p.summary for p in there] == [p.summary for p in here]
 

@@ -14,15 +14,17 @@ _OVER = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
 
 @click.command()
 @click.argument("job", type=common.JobId())
-@click.option("--yes", is_flag=True, help="do it; without, it is only told what may still run")
+@click.option(
+    "--yes", is_flag=True, help="write it off; without this option, only tell what may still run"
+)
 @common.socket_option
 @common.json_option
 def abandon(job: int, yes: bool, socket_path: str | None, as_json: bool) -> int:
-    """Write off what clusters hold of JOB and cannot be brought to an end. For administrators.
+    """Write off JOB where its clusters cannot bring it to an end. For administrators.
 
-    Its processors are free for other jobs at once, and the job has FAILED, whatever still runs in
-    the clusters: it is told first what that may be, so that somebody can go and look. The daemon
-    goes on trying to end it. Use it where `metabroker cancel` has no effect.
+    The command tells what may still run, so that somebody can go and look. Then the job is FAILED
+    and its processors are free for other jobs. The daemon goes on trying to end it. Use this where
+    `metabroker cancel` has no effect.
     """
     client = common.connect(socket_path)
     found = client.get(f"jobs/{job}")

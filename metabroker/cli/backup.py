@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--config", "file", required=True, metavar="FILE", help="the daemon's configuration")
-@click.option("--to", "target", required=True, metavar="PATH", help="the file to be made")
-@click.option("--force", is_flag=True, help="though there is such a file already")
+@click.option("--to", "target", required=True, metavar="PATH", help="the file to write")
+@click.option("--force", is_flag=True, help="replace an existing file")
 @common.json_option
 def backup(file: str, target: str, force: bool, as_json: bool) -> int:
-    """Copy the store, as it is at one moment; the daemon and its jobs go on meanwhile.
+    """Copy the store while the daemon and its jobs go on.
 
-    To be run by the daemon's own account. Users' scripts are in the copy: nobody else may read it.
+    Run it as the daemon's account. The copy holds users' scripts and is readable by that account
+    alone.
     """
     from metabroker import __version__
     from metabroker.store.backups import file_of, make
@@ -49,25 +50,29 @@ def backup(file: str, target: str, force: bool, as_json: bool) -> int:
 @click.option(
     "--in-place",
     is_flag=True,
-    help="the database has come back by its own means (pg_restore): only tell metabroker so",
+    help="the database was restored by its own tools (pg_restore); only tell metabroker",
 )
-@click.option("--force", is_flag=True, help="though the present store knows more; it is put aside")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="restore even if the present store is newer; it is kept under another name",
+)
 @click.option(
     "--release-waiting",
     is_flag=True,
-    help="waiting jobs are not held, though they may have run since the backup",
+    help="do not hold waiting jobs, although they may have run since the backup",
 )
 @click.option(
     "--keep-tokens",
     is_flag=True,
-    help="access tokens stay good, also those that were revoked since the backup",
+    help="keep access tokens valid, also those revoked since the backup",
 )
 @click.option(
     "--gap",
     type=click.IntRange(min=0),
     default=10_000,
     show_default=True,
-    help="job numbers to leave out: at least as many as were submitted since the backup",
+    help="job numbers to skip: at least as many as were submitted since the backup",
 )
 @common.json_option
 def restore(
@@ -80,10 +85,10 @@ def restore(
     gap: int,
     as_json: bool,
 ) -> int:
-    """Put BACKUP in the place of the store; the daemon must not run.
+    """Replace the store by BACKUP. The daemon must not run.
 
-    The present store is put aside under another name. What has happened since the backup is found
-    again from the clusters when the daemon starts, or named: see `metabroker leftovers`.
+    The present store is kept under another name. When the daemon starts, it finds in the clusters
+    what has happened since the backup; `metabroker leftovers` lists what no job explains.
     """
     from metabroker.maintenance.restore import RestoreOptions, restore_in_place
     from metabroker.maintenance.restore import restore as run

@@ -13,9 +13,9 @@ from metabroker.cli.errors import USAGE, tell
 @click.option("--show", is_flag=True, help="print the configuration with every default")
 @common.json_option
 def check(file: str, show: bool, as_json: bool) -> int:
-    """Validate a configuration without touching a cluster.
+    """Validate a configuration without contacting a cluster.
 
-    Every error is told with its file, line and key; exit code 2 if there is any.
+    Each error names its file, line and key. The exit code is 2 if there is any.
     """
     from metabroker.config import ConfigErrors, load, render
     from metabroker.config.render import as_data

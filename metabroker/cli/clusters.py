@@ -19,14 +19,14 @@ _PAUSE = 0.2  # seconds
     "patience",
     type=click.FloatRange(0, 86400),
     metavar="SECONDS",
-    help="first wait until the daemon serves and has seen every cluster, so long at most",
+    help="first wait until the daemon serves and has polled every cluster, at most so long",
 )
 @common.socket_option
 @common.json_option
 def clusters(patience: float | None, socket_path: str | None, as_json: bool) -> None:
-    """Each cluster: processors, idle, down, reserved, health, and the age of the information.
+    """List the clusters: processors, idle, down, reserved, health, and the age of the information.
 
-    `?` is what the broker does not know; it never takes it as idle.
+    `?` is a value that is not known; the broker never takes it as idle.
     """
     client = common.connect(socket_path)
     answer = client.get("clusters") if patience is None else _waited(client, patience)

@@ -14,9 +14,9 @@ _USE = {
 @click.command()
 @click.argument("shell", type=click.Choice(list(_USE)))
 def completion(shell: str) -> None:
-    """Print the completion script of a SHELL: bash, zsh or fish.
+    """Print the completion script for SHELL: bash, zsh or fish.
 
-    Commands, options and the names of clusters are completed.
+    It completes commands, options and the names of clusters.
     """
     from click.shell_completion import get_completion_class
 

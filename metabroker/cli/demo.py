@@ -7,9 +7,9 @@ import click
 
 @click.command()
 def demo() -> int:
-    """Three simulated clusters, the daemon and a handful of jobs, co-allocated ones among them.
+    """Run three simulated clusters, the daemon and a few jobs, co-allocated ones among them.
 
-    Shown live; needs nothing but this package, and ends by itself.
+    The jobs are shown live, and the demo ends by itself. It needs nothing but this package.
     """
     from metabroker.cli.demonstration import demonstrate
 

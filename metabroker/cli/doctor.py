@@ -21,10 +21,10 @@ _WORDS = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
 @click.option("--run", "jobs", is_flag=True, help="also run a job of one processor in each cluster")
 @common.json_option
 def doctor(file: str, jobs: bool, as_json: bool) -> int:
-    """Contact each cluster: what works, what is missing, and what to do about it.
+    """Contact each cluster and tell what works, what is missing, and how to mend it.
 
-    A reservation of one processor, a month ahead, is made and deleted to see whether that is
-    allowed. Run it under the daemon's account. Exit code 1 if anything needed is missing.
+    To see whether reserving is allowed, a reservation of one processor, a month ahead, is made and
+    deleted. Run it as the daemon's account. The exit code is 1 if anything needed is missing.
     """
     from metabroker.config import ConfigErrors, load
 

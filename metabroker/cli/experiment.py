@@ -21,16 +21,25 @@ _EXTRA = "install what simulating needs: pip install 'metabroker[simulation]'"
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--list", "listed", is_flag=True, help="the names of all experiments")
-@click.option("--out", metavar="DIR", help="default: ./metabroker-experiments/NAME")
-@click.option("--quick", is_flag=True, help="fewer and shorter runs: minutes for all together")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N")
-@click.option("--trace", metavar="FILE", help="the CTC SP2 log (SWF), for what ER says of it")
-@click.option("--only", metavar="ID,...", help="of `claims`, those whose ids begin so: BE,CO-03")
+@click.option("--list", "listed", is_flag=True, help="list the names of all experiments")
+@click.option("--out", metavar="DIR", help="output folder (default: ./metabroker-experiments/NAME)")
 @click.option(
-    "--processes", type=click.IntRange(1), metavar="N", help="default: one per usable processor"
+    "--quick", is_flag=True, help="fewer and shorter runs; minutes for all experiments together"
 )
-@click.option("--dask", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, does the runs")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N")
+@click.option(
+    "--trace", metavar="FILE", help="the CTC SP2 log (SWF), for the claims of ER about it"
+)
+@click.option(
+    "--only", metavar="ID,...", help="with `claims`: only ids that begin so, such as BE,CO-03"
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="number of processes (default: one per usable processor)",
+)
+@click.option("--dask", metavar="ADDRESS", help="run on the Dask scheduler at tcp://HOST:PORT")
 @common.json_option
 def experiment(
     names: tuple[str, ...],
@@ -44,10 +53,10 @@ def experiment(
     dask: str | None,
     as_json: bool,
 ) -> int:
-    """Reproduce a paper's table or figure: data as CSV, a plot as PNG and SVG.
+    """Reproduce a table or figure of a paper: data as CSV, a plot as PNG and SVG.
 
-    NAME is that of an experiment (be03-fig9, ...; --list tells them), `all`, or `claims`, which
-    decides what the papers say, one by one. Runs that several of them need are done once.
+    NAME is an experiment (be03-fig9, ...; --list prints all), `all`, or `claims`. `claims` decides
+    the papers' statements one by one. A run that several experiments need is done once.
     """
     _check_installed()
     if listed:

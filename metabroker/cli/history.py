@@ -11,25 +11,28 @@ from metabroker.cli.errors import USAGE, CliError, tell
 
 @click.command()
 @click.option("-u", "--user", metavar="NAME", help="only this user's jobs")
-@click.option("--since", metavar="TIME", help="ended after: 2d (ago), 12h, 2026-03-01, ...T08:30")
-@click.option("--until", metavar="TIME", help="ended before")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="the newest N only")
+@click.option(
+    "--since",
+    metavar="TIME",
+    help="ended after this time: 2d (ago), 12h, 2026-03-01, 2026-03-01T08:30",
+)
+@click.option("--until", metavar="TIME", help="ended before this time")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="only the newest N jobs")
 @click.option("--swf", is_flag=True, help="write the Standard Workload Format")
 @click.option(
     "--from",
     "sources",
     multiple=True,
     metavar="FILE...",
-    help="with --swf: a site's own records instead of the daemon's",
+    help="with --swf: read a site's own records instead of the daemon's",
 )
 @click.option(
     "--format",
     "kind",
     type=click.Choice(["sacct", "pbs"]),
-    help="what --from FILE is: output of sacct --parsable2, or OpenPBS accounting (default: found "
-    "out)",
+    help="format of --from FILE: sacct --parsable2, or OpenPBS accounting (default: detected out)",
 )
-@click.option("--strict", is_flag=True, help="a wrong line in --from FILE is an error")
+@click.option("--strict", is_flag=True, help="fail on a wrong line in --from FILE")
 @click.argument("more", nargs=-1, metavar="")
 @common.socket_option
 @common.json_option
@@ -46,17 +49,17 @@ def history(
     socket_path: str | None,
     as_json: bool,
 ) -> None:
-    """Ended jobs with their times and usage, the newest last.
+    """List ended jobs with their times and usage, the newest last.
 
     `metabroker history --swf --from FILE...` turns a site's own records, plain or gzip, into a log
-    that `metabroker simulate` replays: OpenPBS accounting files, or what was written by
+    that `metabroker simulate` replays: OpenPBS accounting files, or the output of
 
     \b
     SLURM_TIME_FORMAT=%s sacct --allusers --allocations --parsable2 --starttime ... \\
       --format JobID,User,Group,Partition,Submit,Start,End,ElapsedRaw,State,ReqCPUS,\\
     AllocCPUS,TimelimitRaw
 
-    What is left out of them, and why, is told on stderr.
+    stderr tells what is left out, and why.
     """
     if sources:
         if not swf or as_json or any(option is not None for option in (user, since, until, limit)):

@@ -15,15 +15,16 @@ from metabroker.cli import common
     "names",
     multiple=True,
     metavar="NAME",
-    help="end this one, whatever it does; `all`: every one; administrators only",
+    help="end this one, even if it runs; `all` ends every one; administrators only",
 )
 @common.socket_option
 @common.json_option
 def leftovers(names: tuple[str, ...], socket_path: str | None, as_json: bool) -> None:
-    """After a restore: what was begun after the backup, so that nobody remembers it.
+    """After a restore, list what runs in clusters and was begun after the backup, so that the store
+    does not know it.
 
-    It runs to its end, and is then gone from here. What is to be removed goes with the next looks
-    at its cluster; it is shown here until it has gone.
+    A leftover runs to its end and then disappears from the list. --remove takes effect at the next
+    poll of its cluster.
     """
     client = common.connect(socket_path)
     if names:

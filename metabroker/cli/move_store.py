@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--config", "file", required=True, metavar="FILE", help="the daemon's configuration")
-@click.option("--from", "source", required=True, metavar="PATH", help="the SQLite file, until now")
+@click.option("--from", "source", required=True, metavar="PATH", help="the SQLite file to move")
 @common.json_option
 def move_store(file: str, source: str, as_json: bool) -> int:
     """Move the store from SQLite into PostgreSQL, so that several brokers can share it.
 
-    The configuration names the database already (`store`), which must be empty; the daemon must
-    not run. Jobs go on in their clusters meanwhile. The file is put aside under another name.
+    The configuration (`store`) must already name the database, which must be empty. The daemon must
+    not run; jobs go on in their clusters. The file is kept under another name.
     """
     from metabroker.maintenance.move_store import move
     from metabroker.store import LeadershipLost

@@ -28,21 +28,29 @@ def job_options() -> list[click.Option]:
         option(
             ["-n", "single"], type=types.COUNT, metavar="N", help="one component of N processors"
         ),
-        option(["--cluster"], type=types.ClusterName(), metavar="NAME", help="with -n: where"),
+        option(
+            ["--cluster"],
+            type=types.ClusterName(),
+            metavar="NAME",
+            help="with -n: run in this cluster",
+        ),
         option(
             ["--components"],
             type=types.COMPONENTS,
             metavar="N,N,...",
-            help="an unordered request: the broker chooses the clusters",
+            help="unordered request: the broker chooses the clusters",
         ),
         option(
-            ["--on"], type=types.ON, metavar="NAME:N,...", help="an ordered request: these clusters"
+            ["--on"],
+            type=types.ON,
+            metavar="NAME:N,...",
+            help="ordered request: run in these clusters",
         ),
         option(
             ["--total"],
             type=types.COUNT,
             metavar="N",
-            help="a flexible request: the broker splits it",
+            help="flexible request: the broker splits it",
         ),
         option(
             ["-t", "--time"],
@@ -50,18 +58,28 @@ def job_options() -> list[click.Option]:
             metavar="TIME",
             help="time limit: minutes, H:MM:SS or D-HH:MM:SS",
         ),
-        option(["-J", "--job-name", "name"], metavar="NAME", help="default: the script's name"),
+        option(
+            ["-J", "--job-name", "name"],
+            metavar="NAME",
+            help="name of the job (default: the script's name)",
+        ),
         option(
             ["-o", "--output"],
             metavar="PATH",
-            help="the script's output; %j is the job, %c the component",
+            help="file for the output; %j is the job, %c the component",
         ),
-        option(["-e", "--error"], metavar="PATH", help="its errors; default: with the output"),
-        option(["-D", "--chdir"], metavar="DIR", help="where the script runs; default: here"),
+        option(
+            ["-e", "--error"], metavar="PATH", help="file for the errors (default: with the output)"
+        ),
+        option(
+            ["-D", "--chdir"],
+            metavar="DIR",
+            help="folder in which the script runs (default: the current one)",
+        ),
         option(
             ["--export"],
             metavar="LIST",
-            help="NONE (default), ALL, or NAME and NAME=value: variables the script is given",
+            help="variables for the script: NONE (default), ALL, or a list of NAME and NAME=value",
         ),
         option(
             ["--native"],
@@ -74,16 +92,18 @@ def job_options() -> list[click.Option]:
             ["--stage-in"],
             metavar="FILE",
             multiple=True,
-            help="a file below this directory, sent to every cluster that the job runs in",
+            help="send this file, below the current folder, to each of the job's clusters",
         ),
         option(
             ["--stage-out"],
             metavar="GLOB",
             multiple=True,
-            help="results brought back to metabroker-JOB.COMPONENT/ here, with ** for any folders",
+            help="bring matching results back to metabroker-JOB.COMPONENT/; ** matches any folders",
         ),
-        option(["--hold"], is_flag=True, help="do not start it before `metabroker release`"),
-        option(["--wait"], is_flag=True, help="wait for its end; exit with its exit code"),
+        option(["--hold"], is_flag=True, help="hold the job until `metabroker release`"),
+        option(
+            ["--wait"], is_flag=True, help="wait for the end of the job; exit with its exit code"
+        ),
     ]
 
 

@@ -20,14 +20,13 @@ _MINE = 500  # jobs of the user who looks
     default="127.0.0.1:0",
     show_default=True,
     metavar="HOST:PORT",
-    help="where to serve it: an address of this host alone; port 0 is any free one",
+    help="serve at this loopback address; port 0 takes any free port",
 )
 def page(socket_path: str | None, address: str) -> None:
-    """Serve a page with the clusters, what runs, and why each job waits; live, until Ctrl-C.
-    Your own jobs by themselves, and each job with its events, are there to choose.
+    """Serve a live page of the clusters, of what runs, and of why each job waits, until Ctrl-C.
 
-    The address that is printed holds a key: without it nobody sees anything. To look from
-    elsewhere: ssh -L PORT:127.0.0.1:PORT HOST.
+    You can filter your own jobs, and open each job's history. The printed address holds a key;
+    without it the page shows nothing. To look from another host: ssh -L PORT:127.0.0.1:PORT HOST.
     """
     from metabroker.config import values
     from metabroker.config.errors import ConfigRefusal

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 @click.option(
     "--offline",
     is_flag=True,
-    help="simulated twins in the place of all clusters: nothing is touched",
+    help="replace every cluster by a simulated twin; no real cluster is contacted",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["auto", "text", "json", "journal"]),
     default="auto",
-    help="of the log on stderr; auto: text, under systemd records of its journal",
+    help="log format; auto: text on a terminal, journal records under systemd",
 )
 def serve(file: str, offline: bool, log_format: LogFormat) -> int:
     """Run the daemon in the foreground, until SIGTERM or Ctrl-C."""

@@ -28,15 +28,18 @@ SMALL = 40_000
     "sets",
     multiple=True,
     metavar="KEY=VALUE",
-    help="another value, by dotted key; a list of values makes a sweep (repeatable)",
+    help="set a dotted key to a value; a list of values makes a sweep (repeatable)",
 )
-@click.option("--jobs-out", metavar="FILE.csv", help="each job of the first replication")
-@click.option("--csv", "table", metavar="FILE.csv", help="the figures, one line per run")
-@click.option("--plot", metavar="FILE.png|svg", help="response time against utilization")
+@click.option("--jobs-out", metavar="FILE.csv", help="write each job of the first replication")
+@click.option("--csv", "table", metavar="FILE.csv", help="write the figures, one line per run")
+@click.option("--plot", metavar="FILE.png|svg", help="plot response time against utilization")
 @click.option(
-    "--processes", type=click.IntRange(1, 1024), metavar="N", help="default: one per processor"
+    "--processes",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="number of processes (default: one per processor)",
 )
-@click.option("--dask", metavar="tcp://HOST:PORT", help="play on a Dask cluster")
+@click.option("--dask", metavar="tcp://HOST:PORT", help="run on a Dask cluster")
 @common.json_option
 def simulate(
     scenario: str,
@@ -48,11 +51,11 @@ def simulate(
     dask: str | None,
     as_json: bool,
 ) -> int:
-    """Play a policy on a synthetic workload, or on a log, in virtual time.
+    """Simulate a policy on a synthetic workload or on a log.
 
-    `--set policy=[GS,LS-DO] --set workload.synthetic.utilization=[0.5,0.6]` plays every
-    combination. --jobs-out writes the jobs in the order of their ends; several clusters of a job
-    are joined by `;`. All times are in the unit of the workload. Examples: configs/simulate/.
+    `--set policy=[GS,LS-DO] --set workload.synthetic.utilization=[0.5,0.6]` runs every combination.
+    --jobs-out writes jobs in the order of their ends, with `;` between the clusters of one job. All
+    times are in the workload's unit. Examples: configs/simulate/.
     """
     from metabroker.config import ConfigErrors
 

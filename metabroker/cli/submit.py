@@ -22,9 +22,11 @@ from metabroker.submission.wire import to_wire
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @with_job_options
-@click.option("--dry-run", is_flag=True, help="where and when would it run now; queue nothing")
-@click.option("--strict", is_flag=True, help="refuse what is only warned of otherwise")
-@click.option("--request-id", metavar="ID", help="repeat a submit safely: queued once per ID")
+@click.option(
+    "--dry-run", is_flag=True, help="tell where and when the job would run now; queue nothing"
+)
+@click.option("--strict", is_flag=True, help="treat warnings as errors")
+@click.option("--request-id", metavar="ID", help="make repeated submits safe: one job per ID")
 @common.socket_option
 @common.json_option
 @click.argument("script")

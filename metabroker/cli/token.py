@@ -30,9 +30,9 @@ class Days(click.ParamType[int]):
 
 @click.group(no_args_is_help=True)
 def token() -> None:
-    """Tokens, by which `metabroker` on other hosts may ask the daemon of this one.
+    """Access tokens: credentials by which `metabroker` on other hosts uses this host's daemon.
 
-    They are made on the daemon's host, for oneself; administrators may make them for others.
+    Make them on the daemon's host, for yourself. Administrators may make them for others.
     """
 
 
@@ -42,23 +42,23 @@ def token() -> None:
     type=click.Choice(["read", "submit"]),
     default="read",
     show_default=True,
-    help="what it is good for; submit: all that its user may do with jobs",
+    help="what the token allows; submit: all that its user may do with jobs",
 )
 @click.option(
     "--expires",
     type=Days(),
     default=f"{_DAYS}d",
     show_default=True,
-    help="how long it is good for, such as 12h or 90d; 366d at most",
+    help="how long the token is valid, such as 12h or 90d; 366d at most",
 )
-@click.option("--name", default="", metavar="TEXT", help="what it is for, to tell it from others")
-@click.option("--user", metavar="NAME", help="whose it is; administrators only")
+@click.option("--name", default="", metavar="TEXT", help="a description of the token")
+@click.option("--user", metavar="NAME", help="the user of the token; administrators only")
 @common.socket_option
 @common.json_option
 def create(
     scope: str, expires: int, name: str, user: str | None, socket_path: str | None, as_json: bool
 ) -> None:
-    """Make a token, and print it: this once, since only its digest is kept."""
+    """Make a token and print it. It is printed only once: the daemon keeps its digest alone."""
     wish = {"scope": scope, "seconds": expires, "name": name, "user": user}
     made = common.connect(socket_path).create_token(wish)
     if as_json:
@@ -75,12 +75,12 @@ def create(
 
 
 @token.command("list")
-@click.option("--user", metavar="NAME", help="this user's; administrators only")
-@click.option("--all", "all_users", is_flag=True, help="all users'; administrators only")
+@click.option("--user", metavar="NAME", help="tokens of this user; administrators only")
+@click.option("--all", "all_users", is_flag=True, help="tokens of all users; administrators only")
 @common.socket_option
 @common.json_option
 def list_tokens(user: str | None, all_users: bool, socket_path: str | None, as_json: bool) -> None:
-    """Your tokens, without their secrets; those that have ended are shown for 90 days."""
+    """List your tokens, without their secrets. Ended ones are listed for 90 days."""
     every = 1 if all_users else None
     answer = common.connect(socket_path).get("tokens", user=user, all=every)
     if as_json:
@@ -94,7 +94,7 @@ def list_tokens(user: str | None, all_users: bool, socket_path: str | None, as_j
 @common.socket_option
 @common.json_option
 def revoke(tokens: tuple[str, ...], socket_path: str | None, as_json: bool) -> int:
-    """Revoke tokens by their ids, as `metabroker token list` shows them; at once."""
+    """Revoke tokens at once, by the ids that `metabroker token list` shows."""
     from metabroker.api.client import ClientError, Unreachable
     from metabroker.cli.errors import FAILED, complain
 

@@ -24,7 +24,7 @@ def places(job: Json) -> str:
 
 def print_queue(jobs: Sequence[Json]) -> None:
     """Waiting and running jobs, one line each."""
-    heads = ("JOB", "NAME", "USER", "STATE", "PROCS", "WHERE", "AGE", "PLACE", "START", "REASON")
+    heads = ("JOB", "NAME", "USER", "STATE", "PROCS", "WHERE", "AGE", "POSITION", "START", "REASON")
     rows = [
         (
             job["job"],
@@ -40,7 +40,7 @@ def print_queue(jobs: Sequence[Json]) -> None:
         )
         for job in jobs
     ]
-    print_table(heads, rows, right=("JOB", "PROCS", "AGE", "PLACE"))
+    print_table(heads, rows, right=("JOB", "PROCS", "AGE", "POSITION"))
 
 
 def print_history(jobs: Sequence[Json]) -> None:

@@ -30,7 +30,7 @@ def jobs(run: Run, service: FakeService, script: Path) -> FakeService:
 def test_queue(run: Run, jobs: FakeService) -> None:
     lines = run("queue").stdout.splitlines()
     assert lines[0].split() == [
-        "JOB", "NAME", "USER", "STATE", "PROCS", "WHERE", "AGE", "PLACE", "START", "REASON",
+        "JOB", "NAME", "USER", "STATE", "PROCS", "WHERE", "AGE", "POSITION", "START", "REASON",
     ]  # fmt: skip
     assert len(lines) == 3
     assert "my job" in lines[1]

@@ -123,7 +123,9 @@ def asked(host: CleanRoot) -> list[str]:
 def test_install_use_upgrade_with_jobs_running_remove_and_purge(
     host: CleanRoot, service: Service
 ) -> None:
+    _from_the_installer_of_older_releases(host)
     clean = files(host)
+    assert not [path for path in clean if "metabroker" in path]
     _install(host)
     service.start()
     assert service.journal.until("serving at")["PRIORITY"] == "6"
@@ -137,6 +139,16 @@ def test_install_use_upgrade_with_jobs_running_remove_and_purge(
     assert service.said() == "", "all of it went to the journal"
     _remove_and_purge(host, service, clean)
     _by_pip(host)
+
+
+def _from_the_installer_of_older_releases(host: CleanRoot) -> None:
+    shared = "/usr/local/share/metabroker"
+    written = [f"{shared}/installed", "/etc/systemd/system/metabroker.service"]
+    well(host, f"mkdir -p {shared} /opt/metabroker && touch {' '.join(written)}")
+    text = json.dumps({"files": dict.fromkeys(written, "digest"), "folders": [shared]})
+    Path(f"{host.path}{shared}/installed.json").write_text(text)
+    well(host, " && ".join(documented("From `metabroker install-service`")))
+    asked(host)
 
 
 def _install(host: CleanRoot) -> None:
@@ -158,6 +170,10 @@ def _install(host: CleanRoot) -> None:
     for example in ("configs/sudoers/metabroker", "systemd/run-as-sudo.conf"):
         found = host.path / "usr/share/metabroker" / example
         assert found.read_text() == (ROOT / example).read_text()
+    compiled = list((host.path / "usr/lib/metabroker").rglob("*.pyc"))
+    for file in compiled:  # by the hash of its source (PEP 552), and not by the time of the build
+        assert file.read_bytes()[4:8] == b"\1\0\0\0", file
+    assert len(compiled) > 1000
     pages = well(host, "ls /usr/share/man/man?/metabroker*")
     assert len(pages.split()) > 15
     read = host.sh("zcat /usr/share/man/man?/metabroker* | groff -ww -man -Tutf8 -z")

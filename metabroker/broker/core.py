@@ -52,9 +52,9 @@ class Broker:
         """`history`: the returns of the store from backups, as far as there were any."""
         self.settings = settings
         timers = Timers(self._awaited)
-        self.state = state = BrokerState(settings, Ledger(settings), timers, history.next_job)
-        self.queues = queues = Queues(state, scheduler)
-        self.saga = saga = Saga(state, queues, UnclaimedOrphans(settings, history))
+        self._state = state = BrokerState(settings, Ledger(settings), timers, history.next_job)
+        self._queues = queues = Queues(state, scheduler)
+        self._saga = saga = Saga(state, queues, UnclaimedOrphans(settings, history))
         self._scheduling = Scheduling(state, queues, saga)
         self._requests = requests = Requests(state, queues, saga)
         self._lost = LostClusters(state, queues)
@@ -92,9 +92,9 @@ class Broker:
     def _contain(self, event: Event, error: Exception, now: float) -> None:
         """Whom a mishap is for: one job, one cluster; else it is everybody's, and goes on."""
         if isinstance(event, Observed | ClusterUnreachable):
-            self.state.outbox.mishaps.append(Mishap(error, cluster=event.cluster))
-            self.state.ledger.lose(event.cluster, "what it tells cannot be used")
-            self.queues.changed = True
+            self._state.outbox.mishaps.append(Mishap(error, cluster=event.cluster))
+            self._state.ledger.lose(event.cluster, "what it tells cannot be used")
+            self._queues.changed = True
         elif isinstance(event, CancelJob | HoldJob | ReleaseJob | AbandonJob):
             self.contain(event.job, error, now)
         elif isinstance(event, SubmitJob | Tick):
@@ -104,21 +104,21 @@ class Broker:
 
     def contain(self, number: int, error: Exception, now: float, ref: Ref | None = None) -> None:
         """Fail the job, of which something cannot be handled, and no other."""
-        self.saga.containment.contain(number, error, now, ref)
+        self._saga.containment.contain(number, error, now, ref)
 
     def schedule(self, now: float) -> None:
         """One pass of the policy, if anything may have changed what fits."""
         self._requests.recount()
-        if self.queues.changed:
+        if self._queues.changed:
             self._scheduling.run(now)
 
     def take(self) -> Ready:
         """What must be written, and then done."""
-        return self.state.outbox.take()
+        return self._state.outbox.take()
 
     def next_time(self) -> float | None:
         """When the next `Tick` is due (Unix seconds)."""
-        return self.state.timers.next()
+        return self._state.timers.next()
 
     # --- what a driver asks for ---------------------------------------------------------------
 
@@ -132,13 +132,13 @@ class Broker:
 
     def limit(self, limits: ResourceLimits) -> None:
         """Hold users and queues to these limits from now on."""
-        if limits != self.queues.held_back.limits:
-            self.queues.held_back.limits = limits
-            self.queues.more_may_fit()
+        if limits != self._queues.held_back.limits:
+            self._queues.held_back.limits = limits
+            self._queues.more_may_fit()
 
     def remove_unclaimed(self, tokens: Collection[str]) -> None:
         """An administrator wants these orphans removed: with the next polls of their clusters."""
-        for orphan in self.saga.orphans:
+        for orphan in self._saga.orphans:
             if orphan.token in tokens:
                 orphan.unwanted = True
 
@@ -152,88 +152,88 @@ class Broker:
         """
         waiting = []
         for job in jobs:
-            self.state.jobs[job.id] = job
+            self._state.jobs[job.id] = job
             self.number_from(job.id + 1)
-            self.queues.next_seq = max(self.queues.next_seq, job.seq + 1)
+            self._queues.next_seq = max(self._queues.next_seq, job.seq + 1)
             if job.state is JobState.QUEUED:
                 waiting.append(job)
         waiting.sort(key=lambda job: job.seq)
         for job in waiting:
-            self.queues.arrive(job, now)
+            self._queues.arrive(job, now)
         for component in sorted(components, key=lambda c: c.ref):
             try:
                 self._restore(component, now)
             except Exception as error:
                 self.contain(component.ref.job, error, now, component.ref)
-        for job in self.state.jobs.values():
-            self.saga.deadlines.resume(job)
-        self.queues.more_may_fit()
-        self.queues.changed = bool(self.state.jobs)
+        for job in self._state.jobs.values():
+            self._saga.deadlines.resume(job)
+        self._queues.more_may_fit()
+        self._queues.changed = bool(self._state.jobs)
 
     def _restore(self, component: Component, now: float) -> None:
         component.asked_at = now
-        self.queues.next_seq = max(self.queues.next_seq, component.seq + 1)
-        self.saga.claims.add(component)
-        owner = self.state.jobs.get(component.ref.job)
+        self._queues.next_seq = max(self._queues.next_seq, component.seq + 1)
+        self._saga.claims.add(component)
+        owner = self._state.jobs.get(component.ref.job)
         if (
             owner is not None
             and owner.state in IN_ATTEMPT
             and owner.attempt == component.ref.attempt
         ):
             owner.components.append(component)
-        self.saga.pending.resume(component)
+        self._saga.pending.resume(component)
 
     def recall(self, memory: PolicyState) -> None:
         """After `restore`: what the policy remembers besides the waiting jobs. Who joins from
         now on comes after all who ever joined."""
-        self.queues.scheduler.restore(memory)
-        self.queues.next_seq = max(self.queues.next_seq, memory.next_seq)
+        self._queues.scheduler.restore(memory)
+        self._queues.next_seq = max(self._queues.next_seq, memory.next_seq)
 
     @property
     def next_job(self) -> int:
         """The number that the next job gets."""
-        return self.state.next_job
+        return self._state.next_job
 
     def number_from(self, number: int) -> None:
         """Whoever submitted them was told all numbers below this one: none is given again."""
-        self.state.next_job = max(self.state.next_job, number)
+        self._state.next_job = max(self._state.next_job, number)
 
     # --- clusters and time --------------------------------------------------------------------
 
     def _observed(self, event: Observed, now: float) -> None:
-        cluster, snapshot, ledger = event.cluster, event.snapshot, self.state.ledger
+        cluster, snapshot, ledger = event.cluster, event.snapshot, self._state.ledger
         self._lost.answers(cluster)
 
         def claim(token: str) -> int:
             ref = tokens.parse(self.settings.instance, token)
-            component = None if ref is None else self.saga.claims.live[cluster].get(ref)
+            component = None if ref is None else self._saga.claims.live[cluster].get(ref)
             return 0 if component is None else component.processors
 
         usable = ledger.entries[cluster].usable
         if ledger.observe(cluster, snapshot, claim):
-            self.queues.grown(cluster)
+            self._queues.grown(cluster)
         if usable != snapshot.usable:
             # Jobs that the cluster is too small for now step aside, or come back.
-            self.queues.changed = True
-        self.saga.reconciliation.observe(cluster, snapshot, now)
-        for orphan in self.saga.orphans:
+            self._queues.changed = True
+        self._saga.reconciliation.observe(cluster, snapshot, now)
+        for orphan in self._saga.orphans:
             self.number_from(orphan.ref.job + 1)
 
     def _unreachable(self, event: ClusterUnreachable, now: float) -> None:
-        self.state.ledger.lose(event.cluster, event.detail)
+        self._state.ledger.lose(event.cluster, event.detail)
         self._lost.lost(event.cluster, now)
 
     def _awaited(self, time: float, what: Ref | int | None) -> bool:
-        return what is None or self.saga.deadlines.awaits(time, what)
+        return what is None or self._saga.deadlines.awaits(time, what)
 
     def _tick(self, _event: Tick, now: float) -> None:
-        for what in self.state.timers.due(now):
+        for what in self._state.timers.due(now):
             if what is None:
-                self.queues.more_may_fit()
+                self._queues.more_may_fit()
                 self._lost.move_waiting(now)
             else:
                 try:
-                    self.saga.deadlines.due(what, now)
+                    self._saga.deadlines.due(what, now)
                 except Exception as error:
                     number, ref = (what.job, what) if isinstance(what, Ref) else (what, None)
                     self.contain(number, error, now, ref)

@@ -4,7 +4,7 @@ A job joins a queue at its tail, as the latest of all (`requeue`), or at its old
 It waits outside while its user or queue is at a configured limit (`held_back`), or while it was
 refused wherever it could go (`refusals`); what the policy decides is then as if it were not there.
 
-Which queue it joins, where the papers say "submitted locally" (BE03 2.4, BE07 2.3), is ours to say:
+Which queue it joins, where the papers say "submitted locally" (BE03 3, BE07 3.1), is ours to say:
 the local queue of the cluster that its user named; else of its user's home cluster; else of the one
 which has the most idle processors after what already waits there. Only clusters large enough for it
 count.

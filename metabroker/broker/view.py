@@ -7,6 +7,7 @@ in the thread in which the core runs.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from metabroker.policy import PolicyState, Request, Why
@@ -24,16 +25,14 @@ from .state import BrokerState
 from .tokens import Ref
 
 
+@dataclass(eq=False)
 class BrokerView:
     """All that does not depend on the time; `at` for what does."""
 
-    def __init__(
-        self, state: BrokerState, queues: Queues, saga: Saga, scheduling: Scheduling
-    ) -> None:
-        self._state = state
-        self._queues = queues
-        self._saga = saga
-        self._scheduling = scheduling
+    _state: BrokerState
+    _queues: Queues
+    _saga: Saga
+    _scheduling: Scheduling
 
     def at(self, now: float) -> ViewAt:
         """The view of a moment (Unix seconds), as long as nothing is handled."""
@@ -134,14 +133,14 @@ class BrokerView:
         return self._queues.scheduler.state()
 
 
+@dataclass(eq=False)
 class ViewAt:
     """The view of one moment: `now`, in Unix seconds."""
 
-    def __init__(self, view: BrokerView, state: BrokerState, queues: Queues, now: float) -> None:
-        self.view = view
-        self.now = now
-        self._state = state
-        self._queues = queues
+    view: BrokerView
+    _state: BrokerState
+    _queues: Queues
+    now: float
 
     @cached_property
     def available(self) -> list[int]:

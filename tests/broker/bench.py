@@ -106,7 +106,7 @@ class Bench:
         return ready
 
     def _note_states(self) -> None:
-        for job in self.broker.state.outbox.jobs.values():
+        for job in self.broker._state.outbox.jobs.values():
             old, new = self.states.get(job.id), job.state.value
             if old is not None and old != new:
                 self.changes.add((old, new))
@@ -165,12 +165,12 @@ class Bench:
         """What must hold whatever has happened."""
         broker = self.broker
         for cluster, account in enumerate(broker.view.entries):
-            live = broker.saga.claims.live[cluster].values()
+            live = broker._saga.claims.live[cluster].values()
             assert account.claimed == sum(c.processors for c in live)
             assert all(c.phase is not Phase.GONE for c in live)
         for job in broker.view.jobs.values():
             assert not job.state.ended
-            waits = (job.id in broker.queues.scheduler) + (job.id in broker.view.held_back)
+            waits = (job.id in broker._queues.scheduler) + (job.id in broker.view.held_back)
             waits += job.id in broker.view.refused
             assert waits == (job.state.value == "QUEUED")
             attempting = job.state.value not in ("QUEUED", "HELD")
@@ -183,7 +183,7 @@ class Bench:
         for job in broker.view.jobs.values():
             if job.state.value == "QUEUED" and job.queue < len(waiting):
                 waiting[job.queue] += sum(job.request.sizes)
-        assert broker.queues._waiting == waiting
+        assert broker._queues._waiting == waiting
 
     # --- words --------------------------------------------------------------------------------
 

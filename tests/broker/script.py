@@ -148,14 +148,14 @@ class Script:
     def _leftovers(self, args: list[str], _options: dict[str, str]) -> list[str]:
         """What is there of the lost time; those named are wanted no more."""
         bench = self._on
-        for left in bench.broker.saga.orphans:
+        for left in bench.broker._saga.orphans:
             left.unwanted = left.unwanted or left.token in args
-        return [f"{bench.name(left.cluster)} {left.token}" for left in bench.broker.saga.orphans]
+        return [f"{bench.name(left.cluster)} {left.token}" for left in bench.broker._saga.orphans]
 
     def _idle(self, _args: list[str], _options: dict[str, str]) -> list[str]:
         """What the broker could get now."""
         bench = self._on
-        idle = bench.broker.state.ledger.available(bench.now)
+        idle = bench.broker._state.ledger.available(bench.now)
         return [f"{name} {n}" for name, n in zip(bench.names.names, idle, strict=True)]
 
     def _queues(self, _args: list[str], _options: dict[str, str]) -> list[str]:
@@ -255,12 +255,12 @@ class _Events:
         job, attempt, _ = text.split(".")
         found = [
             r
-            for c in self._bench.broker.saga.claims.live
+            for c in self._bench.broker._saga.claims.live
             for r in c
             if r[:2] == (int(job), int(attempt))
         ]
         owed = [
-            r for r in self._bench.broker.saga.claims.known if r[:2] == (int(job), int(attempt))
+            r for r in self._bench.broker._saga.claims.known if r[:2] == (int(job), int(attempt))
         ]
         return sorted({*found, *owed})
 

@@ -54,7 +54,9 @@ def look(it: Bench) -> None:
     """Both clusters are seen as they are: what is held there is ours."""
     events = []
     for cluster, size in enumerate(SIZES.values()):
-        ours = {it.token(c.ref): c.processors for c in it.broker.saga.claims.live[cluster].values()}
+        ours = {
+            it.token(c.ref): c.processors for c in it.broker._saga.claims.live[cluster].values()
+        }
         events.append(
             Observed(cluster, Snapshot(it.now, size, size, sum(ours.values()), ours=ours))
         )
@@ -70,7 +72,7 @@ def submit(it: Bench, *sizes: int, user: str = "anna", hold: bool = False) -> in
 
 def placed(it: Bench) -> set[int]:
     """Jobs that have been given processors."""
-    return {ref.job for live in it.broker.saga.claims.live for ref in live}
+    return {ref.job for live in it.broker._saga.claims.live for ref in live}
 
 
 def end(it: Bench, job: int) -> None:

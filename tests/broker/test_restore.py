@@ -74,7 +74,7 @@ class Walk:
                 self.bench.settle()
 
     def _components(self, *, owed: bool) -> list[Component]:
-        known = self.bench.broker.saga.claims.known.values()
+        known = self.bench.broker._saga.claims.known.values()
         return [c for c in known if (c.step is not Step.NONE) == owed]
 
     def _reply(self) -> Event | None:
@@ -105,7 +105,7 @@ class Walk:
     def _record(self) -> Event | None:
         """A component writes something down."""
         parts = [
-            c for c in self.bench.broker.saga.claims.known.values() if c.phase is not Phase.GONE
+            c for c in self.bench.broker._saga.claims.known.values() if c.phase is not Phase.GONE
         ]
         if not parts:
             return None
@@ -164,19 +164,19 @@ def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
             n: [component_row(c, bench.names) for c in job.components]
             for n, job in broker.view.jobs.items()
         },
-        "owed": {c.ref: c.step for c in broker.saga.claims.known.values()},
+        "owed": {c.ref: c.step for c in broker._saga.claims.known.values()},
         "claims": [account.claimed for account in broker.view.entries],
         "queues": {
             queue: sorted(
                 (job.seq, n)
                 for n, job in broker.view.jobs.items()
-                if n in broker.queues.scheduler
-                and broker.queues.scheduler_view.position(n)[0] == queue
+                if n in broker._queues.scheduler
+                and broker._queues.scheduler_view.position(n)[0] == queue
             )
             for queue in broker.view.queues
         },
-        "waiting": broker.queues._waiting,
-        "next": (broker.next_job, broker.queues.next_seq, broker.view.policy_state()),
+        "waiting": broker._queues._waiting,
+        "next": (broker.next_job, broker._queues.next_seq, broker.view.policy_state()),
     }
 
 
@@ -205,7 +205,7 @@ def test_all_that_is_owed_comes_out_again(seed: int) -> None:
             for effect in effects
             if hasattr(effect, "ref") and type(effect).__name__ not in ("Watch", "Unwatch")
         }
-        owed = {c.ref for c in bench.broker.saga.claims.known.values() if c.step is not Step.NONE}
+        owed = {c.ref for c in bench.broker._saga.claims.known.values() if c.step is not Step.NONE}
         assert again.keys() == owed
         requests = [e for e in again.values() if isinstance(e, Reserve | Submit)]
         assert all(effect.again for effect in requests), "it may have been carried out before"
@@ -225,7 +225,7 @@ def test_whatever_has_happened_once_clusters_do_as_they_are_told_all_ends(seed: 
             bench.handle(ReleaseJob(job.id, "anna"))
     for _ in range(400):
         walk.look_at_all()
-        for part in list(bench.broker.saga.claims.known.values()):
+        for part in list(bench.broker._saga.claims.known.values()):
             if part.step is not Step.NONE:
                 bench.handle(walk.done(part))
             elif (event := _next(walk, part)) is not None:

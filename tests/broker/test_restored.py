@@ -91,7 +91,7 @@ class Watched(Bench):
 
     def settle(self) -> Ready:
         before = self.broker.view.history
-        live = {ref for cluster in self.broker.saga.claims.live for ref in cluster}
+        live = {ref for cluster in self.broker._saga.claims.live for ref in cluster}
         ready = super().settle()
         for effect in ready.effects:
             if isinstance(effect, Stage | Reserve | Submit | Arm):
@@ -142,7 +142,7 @@ def test_once_clusters_do_as_they_are_told_and_users_release_their_jobs_all_ends
         for job in list(bench.broker.view.jobs.values()):
             if job.state is JobState.HELD:
                 bench.handle(ReleaseJob(job.id, "anna"))
-        for part in list(bench.broker.saga.claims.known.values()):
+        for part in list(bench.broker._saga.claims.known.values()):
             if part.step is not Step.NONE:
                 bench.handle(walk.done(part))
             elif (event := _next(walk, part)) is not None:
@@ -162,7 +162,7 @@ def test_what_clusters_show_of_the_lost_time_is_left_alone(seed: int) -> None:
     shown = [
         {
             make(INSTANCE, component.ref): component.ref
-            for component in bench.broker.saga.claims.live[cluster].values()
+            for component in bench.broker._saga.claims.live[cluster].values()
         }
         for cluster in range(3)
     ]
@@ -177,7 +177,7 @@ def test_what_clusters_show_of_the_lost_time_is_left_alone(seed: int) -> None:
                 for token in shown[cluster]
             }
             bench.handle(Observed(cluster, replace(look.snapshot, jobs=jobs, settled=True)))
-    named = {left.ref for left in bench.broker.saga.orphans}
+    named = {left.ref for left in bench.broker._saga.orphans}
     for cluster in range(3):
         for ref in shown[cluster].values():
             known = bench.broker.view.component(ref) is not None
@@ -202,7 +202,7 @@ class Fates:
         """A look at a cluster, which says so."""
         shown: dict[str, NativeJob] = {}
         now = self.walk.bench.now
-        for ref, part in self.walk.bench.broker.saga.claims.live[cluster].items():
+        for ref, part in self.walk.bench.broker._saga.claims.live[cluster].items():
             fate = self.of(part)
             if fate in ("COMPLETED", "TIMEOUT", "FAILED"):
                 code = {"COMPLETED": 0, "FAILED": 75}.get(fate)
@@ -246,7 +246,7 @@ def test_whatever_is_found_of_earlier_attempts_no_job_is_lost(seed: int) -> None
         bench.ticks(3.0)
         for cluster in range(3):
             bench.handle(fates.look(cluster))
-        for part in list(bench.broker.saga.claims.known.values()):
+        for part in list(bench.broker._saga.claims.known.values()):
             if (event := fates.next(part)) is not None:
                 bench.handle(event)
     for number, job in under_way.items():

@@ -38,7 +38,7 @@ def test_jobs_that_have_ended_leave_no_timers_for_ever(monkeypatch: pytest.Monke
     silent = submit(it)  # its cluster does not answer
     for _ in range(100):
         assert run(it) not in it.broker.view.jobs
-    assert 1 <= len(it.broker.state.timers) <= 16
+    assert 1 <= len(it.broker._state.timers) <= 16
     it.ticks(it.settings.submit_timeout + 1.0)
     assert "not submitted in time" in {row["what"] for row in it.store.jobs.events(silent)}
     it.close()

@@ -115,7 +115,7 @@ def test_text_is_cleaned_and_cut(core: Core) -> None:
 
 
 def test_a_handler_that_fails_fails_its_job(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
-    saga = core.engine.broker.saga
+    saga = core.engine.broker._saga
 
     def breaks(*_given: Any) -> None:
         raise ZeroDivisionError
@@ -139,15 +139,15 @@ def test_a_handler_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monk
 def test_a_timer_that_fails_fails_its_job(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     core.tell(Unsure(ONE, Step.SUBMIT, "?"))
     broker = core.engine.broker
-    monkeypatch.setattr(broker.state.timers, "due", lambda _now: [ONE, 2])
-    real = broker.saga.deadlines.due
+    monkeypatch.setattr(broker._state.timers, "due", lambda _now: [ONE, 2])
+    real = broker._saga.deadlines.due
 
     def breaks(what: Ref | int, now: float) -> None:
         if what == ONE:
             raise KeyError("gone")
         real(what, now)
 
-    monkeypatch.setattr(broker.saga.deadlines, "due", breaks)
+    monkeypatch.setattr(broker._saga.deadlines, "due", breaks)
     core.tell(Tick())
     assert (core.job(1)["state"], core.job(2)["state"]) == ("FAILED", "SUBMITTING")
 
@@ -155,7 +155,7 @@ def test_a_timer_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monkey
 def test_an_attempt_that_cannot_be_begun_fails_its_job(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attempts = core.engine.broker.saga.attempts
+    attempts = core.engine.broker._saga.attempts
     begin = attempts.begin
 
     def breaks(job: Any, placement: Any, now: float) -> None:

@@ -170,7 +170,7 @@ class Oracle:
     @staticmethod
     def _could_run(broker: Broker, key: int, now: float) -> bool:
         capacity = broker.view.at(now).capacity
-        why = broker.queues.scheduler_view.why(key, capacity, now, capacity)
+        why = broker._queues.scheduler_view.why(key, capacity, now, capacity)
         return why.protected and why.reason is not Reason.UNREACHABLE
 
     # --- the end ------------------------------------------------------------------------------

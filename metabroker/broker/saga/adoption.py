@@ -7,6 +7,7 @@ cluster shows of that later attempt is its own: a job of one component goes on i
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from metabroker.broker.effects import CleanStray, Unclaimed
 from metabroker.broker.job import Component, Job
@@ -19,20 +20,14 @@ from .claims import Claims
 from .pending import PendingSteps
 
 
+@dataclass(eq=False)
 class Adoption:
     """Names what was begun in a lost time, or finds its job again."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        claims: Claims,
-        pending: PendingSteps,
-        orphans: UnclaimedOrphans,
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._orphans = orphans
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _orphans: UnclaimedOrphans
 
     def adopt(self, cluster: int, snapshot: Snapshot, shown: Collection[str], now: float) -> None:
         """`shown`: tokens of a lost time that a poll of the cluster has shown."""

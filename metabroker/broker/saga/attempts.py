@@ -8,6 +8,7 @@ A job of one component neither reserves nor waits.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.state import BrokerState
@@ -20,22 +21,15 @@ from .pending import PendingSteps
 from .staging import Staging
 
 
+@dataclass(eq=False)
 class Attempts:
     """Takes attempts forward."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        claims: Claims,
-        pending: PendingSteps,
-        barrier: Barrier,
-        staging: Staging,
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._barrier = barrier
-        self._staging = staging
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _barrier: Barrier
+    _staging: Staging
 
     def begin(self, job: Job, placement: Iterable[int], now: float) -> None:
         """Start the job's next attempt on the clusters that the policy has chosen."""

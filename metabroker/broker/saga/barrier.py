@@ -7,6 +7,8 @@ are armed none can leave, and opening is the commit of the attempt.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker.job import Job
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
@@ -14,12 +16,12 @@ from metabroker.broker.states import JobState, Phase, Step
 from .pending import PendingSteps
 
 
+@dataclass(eq=False)
 class Barrier:
     """Waits for all components, arms them, opens."""
 
-    def __init__(self, state: BrokerState, pending: PendingSteps) -> None:
-        self._state = state
-        self._pending = pending
+    _state: BrokerState
+    _pending: PendingSteps
 
     def wait(self, job: Job, now: float) -> None:
         """All components are in their clusters: they have so long to arrive."""

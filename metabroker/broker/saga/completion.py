@@ -7,6 +7,8 @@ certain ends the others.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker import tokens
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.state import BrokerState
@@ -18,22 +20,15 @@ from .outcome import AttemptOutcome, has_failed
 from .pending import PendingSteps
 
 
+@dataclass(eq=False)
 class Completion:
     """Ends attempts."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        claims: Claims,
-        pending: PendingSteps,
-        barrier: Barrier,
-        outcome: AttemptOutcome,
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._barrier = barrier
-        self._outcome = outcome
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _barrier: Barrier
+    _outcome: AttemptOutcome
 
     def finish(self, job: Job, goal: Goal, now: float) -> None:
         """End all components; the job moves on when all of them are over."""

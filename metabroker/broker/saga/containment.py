@@ -6,6 +6,8 @@ Either way the job ends, and what clusters may still hold of it stays pending fo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker import tokens
 from metabroker.broker.job import Component
 from metabroker.broker.outbox import Mishap
@@ -21,24 +23,16 @@ from .outcome import AttemptOutcome
 from .pending import PendingSteps
 
 
+@dataclass(eq=False)
 class Containment:
     """Fails one job, and touches no other."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        queues: Queues,
-        claims: Claims,
-        pending: PendingSteps,
-        outcome: AttemptOutcome,
-        completion: Completion,
-    ) -> None:
-        self._state = state
-        self._queues = queues
-        self._claims = claims
-        self._pending = pending
-        self._outcome = outcome
-        self._completion = completion
+    _state: BrokerState
+    _queues: Queues
+    _claims: Claims
+    _pending: PendingSteps
+    _outcome: AttemptOutcome
+    _completion: Completion
 
     def contain(self, number: int, error: Exception, now: float, ref: Ref | None = None) -> None:
         """Something told of this job could not be handled: it fails, and nobody else is touched.

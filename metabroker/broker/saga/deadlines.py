@@ -8,6 +8,7 @@ rolls the attempt back; after it, the components are ended.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from metabroker.broker.job import Goal, Job
 from metabroker.broker.state import BrokerState
@@ -26,22 +27,15 @@ _EXPECTED: Mapping[JobState, str] = {
 }
 
 
+@dataclass(eq=False)
 class Deadlines:
     """Acts on moments that were set among the timers."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        claims: Claims,
-        pending: PendingSteps,
-        rollback: Rollback,
-        completion: Completion,
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._rollback = rollback
-        self._completion = completion
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _rollback: Rollback
+    _completion: Completion
 
     def awaits(self, time: float, what: Ref | int) -> bool:
         """Whether a timer that was set for that moment is still to be heard."""

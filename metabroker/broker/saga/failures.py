@@ -8,6 +8,8 @@ processors. A submission without an answer must be asked again: its job may exis
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker.events import Refused, Unsure
 from metabroker.broker.job import Component, Goal
 from metabroker.broker.queues import Queues
@@ -24,28 +26,18 @@ from .staging import Staging
 _ENDS = frozenset({Cause.NODE, Cause.KILLED, Cause.OVERTIME, Cause.EXIT, Cause.LOST})
 
 
+@dataclass(eq=False)
 class Failures:
     """Takes over refusals and missing answers."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        queues: Queues,
-        claims: Claims,
-        pending: PendingSteps,
-        outcome: AttemptOutcome,
-        rollback: Rollback,
-        completion: Completion,
-        staging: Staging,
-    ) -> None:
-        self._state = state
-        self._queues = queues
-        self._claims = claims
-        self._pending = pending
-        self._outcome = outcome
-        self._rollback = rollback
-        self._completion = completion
-        self._staging = staging
+    _state: BrokerState
+    _queues: Queues
+    _claims: Claims
+    _pending: PendingSteps
+    _outcome: AttemptOutcome
+    _rollback: Rollback
+    _completion: Completion
+    _staging: Staging
 
     def refused(self, event: Refused, now: float) -> None:
         """A cluster said no."""

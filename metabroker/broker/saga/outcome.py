@@ -10,6 +10,8 @@ so it is never repeated by itself: what would requeue its job holds it, and a us
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker import tokens
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.queues import Queues
@@ -17,12 +19,12 @@ from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState
 
 
+@dataclass(eq=False)
 class AttemptOutcome:
     """Takes jobs out of their attempts."""
 
-    def __init__(self, state: BrokerState, queues: Queues) -> None:
-        self._state = state
-        self._queues = queues
+    _state: BrokerState
+    _queues: Queues
 
     def decide(self, job: Job, now: float) -> None:
         """All components are over: what that makes of their job."""

@@ -8,6 +8,8 @@ every step is idempotent by the component's token.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker.effects import (
     Arm,
     Clean,
@@ -28,11 +30,11 @@ from metabroker.broker.states import Phase, Step
 _AFTER_ITS_END = frozenset({Step.CLEAN, Step.FETCH, Step.KEEP, Step.DISCARD})
 
 
+@dataclass(eq=False)
 class PendingSteps:
     """Starts, repeats and ends steps."""
 
-    def __init__(self, state: BrokerState) -> None:
-        self._state = state
+    _state: BrokerState
 
     def start(self, component: Component, step: Step, now: float) -> None:
         """From now on this step is pending, instead of any other."""

@@ -7,6 +7,8 @@ not show its jobs yet.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker import tokens
 from metabroker.broker.effects import CleanStray
 from metabroker.broker.job import Component
@@ -25,26 +27,17 @@ _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phas
 _BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
 
 
+@dataclass(eq=False)
 class Reconciliation:
     """Holds what a cluster shows against what the broker believes."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        claims: Claims,
-        pending: PendingSteps,
-        rollback: Rollback,
-        containment: Containment,
-        adoption: Adoption,
-        orphans: UnclaimedOrphans,
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._rollback = rollback
-        self._containment = containment
-        self._adoption = adoption
-        self._orphans = orphans
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _rollback: Rollback
+    _containment: Containment
+    _adoption: Adoption
+    _orphans: UnclaimedOrphans
 
     def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:
         """A poll has succeeded."""

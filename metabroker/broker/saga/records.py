@@ -7,6 +7,8 @@ being ended, or died of a signal) is its cluster's to explain.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker.events import Arrived, Cleaned, Ended, GaveUp, Started
 from metabroker.broker.job import Component, Job
 from metabroker.broker.state import BrokerState
@@ -25,26 +27,17 @@ _SIGNAL = 128
 _FIX = " (can its folder and its output, -D, -o and -e, be written on the cluster's nodes?)"
 
 
+@dataclass(eq=False)
 class Records:
     """What is told by records."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        claims: Claims,
-        pending: PendingSteps,
-        barrier: Barrier,
-        attempts: Attempts,
-        rollback: Rollback,
-        completion: Completion,
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._barrier = barrier
-        self._attempts = attempts
-        self._rollback = rollback
-        self._completion = completion
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _barrier: Barrier
+    _attempts: Attempts
+    _rollback: Rollback
+    _completion: Completion
 
     def arrived(self, event: Arrived, now: float) -> None:
         """A component waits at the barrier."""

@@ -7,6 +7,8 @@ component (that there is a reservation, or a native job) is kept all the same, f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker.events import Armed, Cleaned, Discarded, Opened, Reserved, Staged, Submitted
 from metabroker.broker.queues import Queues
 from metabroker.broker.state import BrokerState
@@ -19,24 +21,16 @@ from .pending import PendingSteps
 from .records import take_over
 
 
+@dataclass(eq=False)
 class Replies:
     """Takes over what was carried out, and goes on."""
 
-    def __init__(
-        self,
-        state: BrokerState,
-        queues: Queues,
-        claims: Claims,
-        pending: PendingSteps,
-        attempts: Attempts,
-        completion: Completion,
-    ) -> None:
-        self._state = state
-        self._queues = queues
-        self._claims = claims
-        self._pending = pending
-        self._attempts = attempts
-        self._completion = completion
+    _state: BrokerState
+    _queues: Queues
+    _claims: Claims
+    _pending: PendingSteps
+    _attempts: Attempts
+    _completion: Completion
 
     def staged(self, event: Staged, now: float) -> None:
         """A component's files are in its cluster."""

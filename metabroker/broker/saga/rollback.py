@@ -6,6 +6,8 @@ pending, apart from its job; the job itself is free for its next attempt.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker.job import Component, Job
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
@@ -15,16 +17,14 @@ from .outcome import AttemptOutcome
 from .pending import PendingSteps
 
 
+@dataclass(eq=False)
 class Rollback:
     """Undoes attempts whose script has started nowhere, and never will."""
 
-    def __init__(
-        self, state: BrokerState, claims: Claims, pending: PendingSteps, outcome: AttemptOutcome
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._outcome = outcome
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _outcome: AttemptOutcome
 
     def roll_back(self, job: Job, now: float, reason: str, by: Component | None = None) -> None:
         """The attempt counts as a failed submission. `by`: the component that its cluster has

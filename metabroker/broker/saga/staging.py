@@ -7,6 +7,8 @@ the cluster, and their job has FAILED: it is not run again for that.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from metabroker.broker.events import Fetched
 from metabroker.broker.job import Component, Job
 from metabroker.broker.state import BrokerState
@@ -17,16 +19,14 @@ from .completion import Completion
 from .pending import PendingSteps
 
 
+@dataclass(eq=False)
 class Staging:
     """The first and the last part of an attempt whose job has files."""
 
-    def __init__(
-        self, state: BrokerState, claims: Claims, pending: PendingSteps, completion: Completion
-    ) -> None:
-        self._state = state
-        self._claims = claims
-        self._pending = pending
-        self._completion = completion
+    _state: BrokerState
+    _claims: Claims
+    _pending: PendingSteps
+    _completion: Completion
 
     def send(self, job: Job, now: float) -> None:
         """Send the files of all components."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 
 from metabroker.about import about
@@ -35,6 +34,7 @@ from metabroker.store import StoreUnavailable
 
 from .execution import carrying, carrying_stray, step_of
 from .fair_pool import FairPool
+from .lines import Lines
 from .requests import RequestBuilder
 from .watcher import NEAR, Watchers, WatchInterval, as_account
 
@@ -89,8 +89,7 @@ class ClusterExecutor:
         self._movers = FairPool(_TRANSFERS, f"{builder.cluster}-files")
         self._closing = threading.Event()
         self._lock = threading.Lock()
-        self._lines: dict[Ref, deque[PendingEffect]] = {}
-        self._strays: set[str] = set()
+        self._lines = Lines()
         self._reachable: bool | None = None
         self.watcher = Watchers(cluster, builder, post, builder.cluster, pace)
 
@@ -110,16 +109,13 @@ class ClusterExecutor:
         """Carry out an effect as soon as a worker is free."""
         if isinstance(effect, CleanStray):
             with self._lock:
-                if effect.token in self._strays:
+                if not self._lines.claim(effect):
                     return
-                self._strays.add(effect.token)
             ref = tokens.parse(self._builder.settings.instance, effect.token)
             self._start(self._pool, ref, lambda: self._clean_stray(effect))
             return
         with self._lock:
-            line = self._lines.setdefault(effect.ref, deque())
-            line.append(effect)
-            first = len(line) == 1
+            first = self._lines.add(effect)
         if first:
             self._next(effect)
 
@@ -136,7 +132,7 @@ class ClusterExecutor:
     def _work(self, ref: Ref) -> None:
         """The component's next effect; then, if there is more, to the end of its user's line."""
         with self._lock:
-            effect = self._lines[ref][0]
+            effect = self._lines.first(ref)
         self._hook("before", effect)
         event = self._carry_out(effect)
         self._hook("after", effect)
@@ -147,11 +143,7 @@ class ClusterExecutor:
         if self._meter is not None:
             self._meter.answered(effect, event)
         with self._lock:
-            line = self._lines[ref]
-            line.popleft()
-            following = line[0] if line else None
-            if following is None:
-                del self._lines[ref]
+            following = self._lines.finished(ref)
         self._post(event)
         if following is not None:
             self._next(following)
@@ -192,7 +184,7 @@ class ClusterExecutor:
 
         def rest(seconds: float) -> None:
             with self._lock:
-                wanted = len(self._lines[effect.ref]) == 1 and not self._closing.is_set()
+                wanted = self._lines.alone(effect.ref) and not self._closing.is_set()
             if not wanted:
                 raise Stopped("its files are no longer wanted, or the daemon ends")
             time.sleep(seconds)
@@ -221,7 +213,7 @@ class ClusterExecutor:
             log.exception("%s: %s", self.name, effect.token, extra=extra)
         finally:
             with self._lock:
-                self._strays.discard(effect.token)
+                self._lines.removed(effect)
 
     def tell_unclaimed(self, effect: Unclaimed) -> None:
         """In the log; `metabroker leftovers` tells more."""

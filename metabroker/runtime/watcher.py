@@ -9,22 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from metabroker.about import about
-from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
+from metabroker.broker.events import Event
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import Cluster, ClusterRefusal, ComponentRecord, UnknownOutcome
+from metabroker.clusters.port import Cluster, ClusterRefusal, UnknownOutcome
 from metabroker.store import StoreUnavailable
 
+from .records import Records
 from .requests import RequestBuilder
 
 log = logging.getLogger(__name__)
 
 _AFTER_ERROR = 2.0
-_UNWRITTEN = 5.0
-"""Seconds after which a start that is not written down (its disk is full) is told all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +138,8 @@ class Watcher:
         self._post = post
         self._name = name
         self._wake = threading.Condition()
-        self._seen: dict[Ref, ComponentRecord] = {}
+        self._records = Records()
         self._gates: dict[Ref, str] = {}
-        self._begun: dict[Ref, float] = {}  # seen to start, not when
         self._fresh = False  # a component came after the last look
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -149,7 +147,7 @@ class Watcher:
     def watch(self, ref: Ref) -> None:
         """Look at this component from now on."""
         with self._wake:
-            self._seen[ref] = ComponentRecord()
+            self._records.watch(ref)
             self._fresh = True
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -161,9 +159,8 @@ class Watcher:
     def unwatch(self, ref: Ref) -> None:
         """No need any more."""
         with self._wake:
-            self._seen.pop(ref, None)
+            self._records.unwatch(ref)
             self._gates.pop(ref, None)
-            self._begun.pop(ref, None)
 
     def close(self) -> None:
         """End the thread."""
@@ -181,12 +178,12 @@ class Watcher:
                 self._wake.wait_for(
                     lambda: self._closed or self._fresh, timeout=max(0.0, pause - self._pace.quick)
                 )
-                self._wake.wait_for(lambda: self._closed or self._seen)
+                self._wake.wait_for(lambda: self._closed or bool(self._records))
                 if self._closed:
                     return
-                seen, fresh, self._fresh = dict(self._seen), self._fresh, False
+                refs, fresh, self._fresh = self._records.watched(), self._fresh, False
             try:
-                news = self._look(seen) or fresh
+                news = self._look(refs) or fresh
             except (UnknownOutcome, ClusterRefusal) as error:
                 extra = about(cluster=self._name)
                 log.warning(
@@ -198,40 +195,20 @@ class Watcher:
                 log.exception("%s: cannot look at components' records", self._name, extra=extra)
                 pause = _AFTER_ERROR
             else:
-                on_its_way = any(m.started is None for m in seen.values())
+                with self._wake:
+                    on_its_way = self._records.on_its_way
                 pause = self._pace.after(pause, news=news, on_its_way=on_its_way)
 
-    def _look(self, seen: dict[Ref, ComponentRecord]) -> bool:
+    def _look(self, refs: Sequence[Ref]) -> bool:
         """One look; whether it told anything new."""
-        told = False
-        gates = {self._gate(ref): ref for ref in seen}
+        gates = {self._gate(ref): ref for ref in refs}
         found = self._cluster.look([gate for gate in gates if gate is not None])
-        for gate, marks in found.items():
-            ref = gates[gate]
-            before = seen[ref]
-            marks = self._dated(ref, before, marks)
-            if marks == before:
-                continue
-            with self._wake:
-                if ref not in self._seen:
-                    continue
-                self._seen[ref] = marks
-            told = True
-            for event in news(ref, before, marks):
-                self._post(event)
-        return told
-
-    def _dated(self, ref: Ref, before: ComponentRecord, marks: ComponentRecord) -> ComponentRecord:
-        """The marks, with a start that is not written down for long, or was told before. When it
-        was is as good as the looks then; a job that runs must not be taken for one that waits."""
-        if not marks.begun or (marks.started is not None and before.started is None):
-            return marks
-        if before.started is not None:
-            return replace(marks, started=before.started)
+        records = {gates[gate]: record for gate, record in found.items()}
         with self._wake:
-            since = self._begun.setdefault(ref, time.monotonic())
-        over = time.monotonic() - since >= _UNWRITTEN or marks.exit_code is not None
-        return replace(marks, started=marks.ended or time.time()) if over else marks
+            events = self._records.told(records, time.time(), time.monotonic())
+        for event in events:
+            self._post(event)
+        return bool(events)
 
     def _gate(self, ref: Ref) -> str | None:
         gate = self._gates.get(ref)
@@ -239,22 +216,6 @@ class Watcher:
             gate = self._builder.gate(ref)
             if gate is not None:
                 with self._wake:
-                    if ref in self._seen:
+                    if ref in self._records:
                         self._gates[ref] = gate
         return gate
-
-
-def news(ref: Ref, before: ComponentRecord, after: ComponentRecord) -> list[Event]:
-    """What has happened between two looks."""
-    events: list[Event] = []
-    hosts = " ".join(after.hosts)
-    if after.arrived and not before.arrived:
-        events.append(Arrived(ref, hosts))
-    if after.started is not None and before.started is None:
-        events.append(Started(ref, after.started, hosts))
-    if after.exit_code is not None and before.exit_code is None:
-        assert after.ended is not None
-        events.append(Ended(ref, after.ended, after.exit_code, after.signalled))
-    if after.gave_up and not before.gave_up:
-        events.append(GaveUp(ref))
-    return events

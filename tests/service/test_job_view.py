@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterable
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -16,10 +13,9 @@ from metabroker.broker.events import Arrived, Ended, Event, GaveUp, Started
 from metabroker.broker.job import Component
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import Cluster, ComponentRecord
-from metabroker.runtime import watcher
-from metabroker.runtime.requests import RequestBuilder
-from metabroker.runtime.watcher import news
+from metabroker.clusters.port import ComponentRecord
+from metabroker.runtime import records
+from metabroker.runtime.records import news
 from metabroker.service.authorization import Authorization
 from metabroker.service.job_view import job_view
 from metabroker.store.rows import component_row, job_row
@@ -170,43 +166,20 @@ def test_news(before: ComponentRecord, after: ComponentRecord, events: list[Even
     assert news(REF, before, after) == events
 
 
-class Looked:
-    """A cluster of which only records are looked at."""
-
-    def __init__(self) -> None:
-        self.marks = ComponentRecord()
-
-    def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
-        return dict.fromkeys(gates, self.marks)
-
-
-def test_a_start_is_told_when_its_time_is_written_down_or_never_will_be(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_start_is_told_when_its_time_is_written_down_or_never_will_be() -> None:
     """On a full disk it is not: the job runs all the same. A time that is changed later is not
     told again."""
     told: list[Event] = []
-    cluster = Looked()
-    builder = SimpleNamespace(gate=str)
-    it = watcher.Watcher(
-        cast(Cluster, cluster), cast(RequestBuilder, builder), told.append, "delft"
-    )
-
-    def seen(marks: ComponentRecord) -> None:
-        cluster.marks = marks
-        it._look(dict(it._seen))
-
+    it = records.Records()
     begun = ComponentRecord(begun=True, hosts=("n1",))
-    it._seen[REF] = ComponentRecord()
-    for marks in (begun, replace(begun, started=50.0), replace(begun, started=4e9)):
-        seen(marks)
+    it.watch(REF)
+    for seen in (begun, replace(begun, started=50.0), replace(begun, started=4e9)):
+        told += it.told({REF: seen}, 60.0, 1.0)
     assert told == [Started(REF, 50.0, "n1")]
-    it._seen[REF] = ComponentRecord()
-    seen(begun)
-    monkeypatch.setattr(watcher, "_UNWRITTEN", 0.0)
-    monkeypatch.setattr(time, "time", lambda: 70.0)
-    seen(begun)
-    seen(begun)
+    it.unwatch(REF)
+    it.watch(REF)
+    for steady in (1.0, 5.0, 6.1, 7.0):
+        told += it.told({REF: begun}, 70.0, steady)
     assert told[1:] == [Started(REF, 70.0, "n1")]
 
 

@@ -1,10 +1,10 @@
-"""One life of the daemon in virtual time: what loop, executors and watchers do in real time."""
+"""One life of the daemon in virtual time: its turns, lines of effects and records."""
 
 from __future__ import annotations
 
+import logging
 import random
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,21 +23,22 @@ from metabroker.broker.events import (
     ClusterUnreachable,
     Event,
     Observed,
-    Tick,
     Unsure,
 )
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.operation import Operation, Pause
-from metabroker.clusters.port import ClusterRefusal, ComponentRecord, UnknownOutcome
+from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import Command, CommandLost
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
 from metabroker.runtime.engine import Engine, Item
 from metabroker.runtime.execution import carrying, carrying_stray, step_of
 from metabroker.runtime.executor import Stopped
+from metabroker.runtime.lines import Lines
+from metabroker.runtime.records import Records
 from metabroker.runtime.requests import RequestBuilder
-from metabroker.runtime.watcher import news
+from metabroker.runtime.turns import Turns
 from metabroker.store import LeadershipLost, StoreUnavailable
 
 from .oracle import Violation
@@ -45,6 +46,10 @@ from .slipping import Slipped
 
 if TYPE_CHECKING:
     from .host import Host
+
+
+# What the turns log is part of a world's story already.
+logging.getLogger("metabroker.runtime.turns").addHandler(logging.NullHandler())
 
 
 class Life:
@@ -79,21 +84,21 @@ class Life:
             RequestBuilder(host.store, settings, c.plan.name, home=world.home)
             for c in world.clusters
         ]
-        self._inbox: list[Item] = []
-        self._lines: dict[Ref, deque[PendingEffect]] = {}
-        self._strays: set[str] = set()
-        self._watched: dict[Ref, tuple[int, ComponentRecord]] = {}
-        self._flushing = False
+        self.turns = Turns(self.engine, lambda: world.now, self._durable)
+        self._lines = [Lines() for _ in world.clusters]
+        self._records = [Records() for _ in world.clusters]
+        self._waited: dict[int, tuple[int, int]] = {}
+        self._in_trouble = self._recovered = False
         self._seen = [(False, 0.0)] * len(world.clusters)
-        self._tick_at: float | None = None
-        self._soon = False
+        self._next_turn: float | None = None
         self._able_since = world.now
 
     def begin(self) -> None:
         """As the daemon begins: recover, then look at the clusters."""
         self.world.tell("a daemon starts")
-        self._dispatch(self.engine.recover(self.world.now))
-        self._plan_tick()
+        self.turns.recover()
+        self._recovered = True
+        self._plan_turn()
         for index in range(len(self.adapters)):
             self._poll(index)
         self._look()
@@ -101,53 +106,48 @@ class Life:
     # --- the loop -----------------------------------------------------------------------------
 
     def post(self, item: Item) -> None:
-        """As the daemon's loop: into the line; processed in a batch."""
+        """Something has happened; the core's next turn takes it."""
         if not self.alive:
             return
-        self._inbox.append(item)
-        if not self._soon:
-            self._soon = True
-            self.host.at(self.world.now, self._process)
+        self.turns.add(item)
+        self._turn_at(self.world.now)
 
-    def _process(self) -> None:
-        self._soon = False
-        if not self.alive or self._flushing or not self._inbox:
+    def _turn_at(self, time: float) -> None:
+        if self._next_turn is None or time < self._next_turn:
+            self._next_turn = time
+            self.host.at(time, lambda: self._turn(time))
+
+    def _turn(self, time: float) -> None:
+        if not self.alive or self._next_turn != time:
             return
-        items, self._inbox = self._inbox, []
+        self._next_turn = None
+        self._in_trouble = self.turns.trouble is not None
+        self._waited = {} if self._in_trouble else self._waiting()
+        try:
+            pause = self.turns.turn()
+        except LeadershipLost:
+            self.host.lost()
+            return
+        if self.turns.trouble is not None or pause == 0.0:
+            self._turn_at(self.world.now + pause)
+        else:
+            self._plan_turn()
+
+    def _durable(self, effects: Sequence[Effect]) -> None:
+        """A turn's effects, once they are written."""
         broker, world = self.engine.broker, self.world
-        before = self._waiting()
-        try:
-            effects = self.engine.process(items, world.now)
-        except StoreUnavailable:
-            self._flushing = True
-            self.host.at(world.now + 0.5, self._flush)
-            return
-        except LeadershipLost:
-            self.host.lost()
-            return
-        new = [job for job in broker.view.jobs.values() if job.id in before and job.components]
-        placed = [c.cluster for job in new for c in job.components]
-        world.oracle.within(broker, [c.plan.processors for c in world.clusters])
-        world.oracle.answering(placed, self._seen, world.now, world.settings.stale_after)
-        world.oracle.placed(broker, before, world.scenario.overtaken, world.now)
-        self._go_on(list(effects))
-
-    def _flush(self) -> None:
-        if not self.alive:
-            return
-        try:
-            effects = self.engine.flush()
-        except StoreUnavailable:
-            self.host.at(self.world.now + 0.5, self._flush)
-            return
-        except LeadershipLost:
-            self.host.lost()
-            return
-        self._flushing = False
-        self._able_since = self.world.now
-        self._go_on(list(effects))
-        if self._inbox:
-            self.host.at(self.world.now, self._process)
+        if self._in_trouble:
+            self._able_since = world.now
+        elif self._recovered:
+            new = [j for j in broker.view.jobs.values() if j.id in self._waited and j.components]
+            placed = [c.cluster for job in new for c in job.components]
+            world.oracle.within(broker, [c.plan.processors for c in world.clusters])
+            world.oracle.answering(placed, self._seen, world.now, world.settings.stale_after)
+            world.oracle.placed(broker, self._waited, world.scenario.overtaken, world.now)
+        if self._recovered:
+            self._go_on(list(effects))
+        else:
+            self._dispatch(effects)
 
     def _go_on(self, effects: list[Effect]) -> None:
         if effects and self.world.moment(self.host, "written"):
@@ -161,7 +161,7 @@ class Life:
         if not self.alive:
             return
         self._dispatch(effects)
-        self._plan_tick()
+        self._plan_turn()
 
     def able_again(self) -> None:
         """It could not act, and can now."""
@@ -183,16 +183,11 @@ class Life:
             found[job.id] = (job.seq, mask)
         return found
 
-    def _plan_tick(self) -> None:
+    def _plan_turn(self) -> None:
+        """When a timer is due. (In real time there is a turn each second besides.)"""
         due = self.engine.broker.next_time()
-        if due is not None and (self._tick_at is None or due < self._tick_at):
-            self._tick_at = due
-            self.host.at(due, self._tick)
-
-    def _tick(self) -> None:
-        self._tick_at = None
-        if self.alive:
-            self.post(Tick())
+        if due is not None:
+            self._turn_at(max(due, self.world.now))
 
     def _written(self, ready: Any) -> None:
         for entry in ready.journal:
@@ -204,19 +199,16 @@ class Life:
     def _dispatch(self, effects: Any) -> None:
         for effect in effects:
             if isinstance(effect, Watch):
-                self._watched[effect.ref] = (effect.cluster, ComponentRecord())
+                self._records[effect.cluster].watch(effect.ref)
             elif isinstance(effect, Unwatch):
-                self._watched.pop(effect.ref, None)
+                self._records[effect.cluster].unwatch(effect.ref)
             elif isinstance(effect, CleanStray):
                 self._clean_stray(effect)
-            else:
-                line = self._lines.setdefault(effect.ref, deque())
-                line.append(effect)
-                if len(line) == 1:
-                    self._work(effect.ref)
+            elif self._lines[effect.cluster].add(effect):
+                self._work(effect)
 
-    def _work(self, ref: Ref) -> None:
-        effect = self._lines[ref][0]
+    def _work(self, effect: PendingEffect) -> None:
+        ref, lines = effect.ref, self._lines[effect.cluster]
         task = carrying(effect, self.adapters[effect.cluster], self.builder[effect.cluster])
 
         def done(event: Any, error: Exception | None) -> None:
@@ -225,29 +217,24 @@ class Life:
             if self.world.moment(self.host, "done", type(effect).__name__):
                 return
             self.world.tally.add(f"reply {type(event).__name__} {type(effect).__name__}")
-            line = self._lines[ref]
-            line.popleft()
+            following = lines.finished(ref)
             self.post(event)
-            if line:
-                self._work(ref)
-            else:
-                del self._lines[ref]
+            if following is not None:
+                self._work(following)
 
         def stops() -> bool:
-            return isinstance(effect, Stage | Fetch) and len(self._lines[ref]) > 1
+            return isinstance(effect, Stage | Fetch) and not lines.alone(ref)
 
         begin = partial(self._advance, task, effect.cluster, None, None, done, stops)
         self.host.at(self.world.now + self.world.network.gate_latency(effect), begin)
 
     def _clean_stray(self, effect: CleanStray) -> None:
-        if effect.token in self._strays:
+        lines = self._lines[effect.cluster]
+        if not lines.claim(effect):
             return
-        self._strays.add(effect.token)
         task = carrying_stray(effect, self.adapters[effect.cluster], self.builder[effect.cluster])
         self.world.tally.add("stray")
-        self._advance(
-            task, effect.cluster, None, None, lambda _r, _e: self._strays.discard(effect.token)
-        )
+        self._advance(task, effect.cluster, None, None, lambda _r, _e: lines.removed(effect))
 
     def _advance(
         self,
@@ -331,15 +318,19 @@ class Life:
         self.host.at(self.world.now + self.world.scenario.look, self._look)
         if not self.host.may_act():
             return
-        if not self._flushing:
+        if self.turns.trouble is None:
             self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
-        for ref, (index, before) in list(self._watched.items()):
-            try:
-                gate = self.builder[index].gate(ref)
-                found = self.adapters[index].look([] if gate is None else [gate])
-            except (UnknownOutcome, ClusterRefusal, StoreUnavailable):
-                continue
-            for marks in found.values():
-                self._watched[ref] = (index, marks)
-                for event in news(ref, before, marks):
-                    self.post(event)
+        for index, records in enumerate(self._records):
+            for ref in records.watched():
+                self._look_at(index, records, ref)
+
+    def _look_at(self, index: int, records: Records, ref: Ref) -> None:
+        try:
+            gate = self.builder[index].gate(ref)
+            found = self.adapters[index].look([] if gate is None else [gate])
+        except (UnknownOutcome, ClusterRefusal, StoreUnavailable):
+            return
+        now = self.world.now
+        for record in found.values():
+            for event in records.told({ref: record}, now, now):
+                self.post(event)

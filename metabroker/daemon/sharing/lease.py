@@ -87,16 +87,22 @@ class Lease:
 
     def _keep(self) -> None:
         while not self._stopping.wait(pause(self.tenure.seconds)):
-            asked_at = self._clock()
-            try:
-                leads = self._leadership.renew(self.tenure.term, self.tenure.seconds)
-            except StoreUnavailable as error:
-                log.warning("the lease cannot be renewed: %s", error)
-                continue
-            if not leads:
+            if not self.renew():
                 self._end()
                 self._lost()
                 return
+
+    def renew(self) -> bool:
+        """Ask for more time, once; False: another broker leads. The term counts from before it was
+        asked, and is as it was where the store does not answer."""
+        asked_at = self._clock()
+        try:
+            leads = self._leadership.renew(self.tenure.term, self.tenure.seconds)
+        except StoreUnavailable as error:
+            log.warning("the lease cannot be renewed: %s", error)
+            return True
+        if leads:
             with self._news:
                 self.tenure.renewed(asked_at)
                 self._news.notify_all()
+        return leads

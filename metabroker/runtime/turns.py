@@ -1,0 +1,143 @@
+"""The core's turns: what has come in becomes one batch, one transaction, and then effects.
+
+There is no thread and no waiting here: `Loop` takes turns in real time, the worlds of the storm in
+virtual time. While the store cannot be written nothing is carried out and nothing is acknowledged.
+The batch is written again until that succeeds, and whoever asks meanwhile is told so.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from metabroker.broker.effects import Effect
+from metabroker.broker.events import Tick
+from metabroker.store import StoreUnavailable
+
+from .engine import Ask, AskToSubmit, Engine, Item
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE = 1.0
+"""Seconds between two turns at most."""
+_BATCH = 512
+_STORE_RETRY = 0.5  # seconds
+
+Dispatch = Callable[[Sequence[Effect]], None]
+"""Told the effects of a turn, once they are durable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to the core, answered between two batches."""
+
+    ask: Callable[[], Any]
+    future: Future[Any]
+
+
+class Turns:
+    """The engine, and the line of what has come in. `add` may be called from any thread (a deque
+    needs no lock for that), all else from the one that owns the core."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float], dispatch: Dispatch) -> None:
+        self.engine = engine
+        self.trouble: str | None = None
+        """Why the store cannot be written now."""
+        self._clock = clock
+        self._dispatch = dispatch
+        self._line: deque[Item | Question] = deque()
+        self._kept: list[Item] = []  # in trouble: what came in, and is not refused
+        self._retry_at = 0.0
+
+    def add(self, item: Item | Question) -> None:
+        """Something has happened, or somebody asks."""
+        self._line.append(item)
+
+    def recover(self) -> None:
+        """The first turn: what the store holds. Raises `StoreUnavailable`, `LeadershipLost`."""
+        self._dispatch(self.engine.recover(self._clock()))
+
+    def turn(self) -> float:
+        """Take what has come in, up to a bound. Returns for how many seconds there is nothing to
+        do unless something comes in.
+
+        Raises:
+            LeadershipLost: another broker leads; nothing of this turn was written.
+        """
+        if self.trouble is not None:
+            return self._again()
+        items = self._collect()
+        if items:
+            try:
+                effects = self.engine.process(items, self._clock())
+            except StoreUnavailable as error:
+                log.error("%s; nothing is done until it can be written", error)
+                return self._broken(error)
+            self._dispatch(effects)
+        return 0.0 if self._line else max(0.0, self._until_due())
+
+    def _collect(self) -> list[Item]:
+        """At most `_BATCH` items, and a tick when one is due; questions are answered at once."""
+        items: list[Item] = []
+        while self._line and len(items) < _BATCH:
+            item = self._line.popleft()
+            if isinstance(item, Question):
+                _answer(item)
+            else:
+                items.append(item)
+        if self._until_due() <= 0:
+            items.append(Tick())
+        return items
+
+    def _until_due(self) -> float:
+        due = self.engine.broker.next_time()
+        return LONGEST_PAUSE if due is None else min(LONGEST_PAUSE, due - self._clock())
+
+    # --- while the store cannot be written ----------------------------------------------------
+
+    def _broken(self, error: StoreUnavailable) -> float:
+        self.trouble = str(error)
+        self._retry_at = self._clock() + _STORE_RETRY
+        self._refuse_waiting()
+        return _STORE_RETRY
+
+    def _again(self) -> float:
+        """Write the batch again, when its time has come."""
+        self._refuse_waiting()
+        wait = self._retry_at - self._clock()
+        if wait > 0:
+            return wait
+        try:
+            effects = self.engine.flush()
+        except StoreUnavailable as error:
+            self.engine.leave_open(str(error))
+            return self._broken(error)
+        log.warning("the store can be written again")
+        self.trouble = None
+        self._line.extendleft(reversed(self._kept))
+        self._kept.clear()
+        self._dispatch(effects)
+        return 0.0
+
+    def _refuse_waiting(self) -> None:
+        """Users are told at once; what clusters have answered is kept, in its order."""
+        while self._line:
+            item = self._line.popleft()
+            if isinstance(item, Question):
+                _answer(item)
+            elif isinstance(item, Ask | AskToSubmit):
+                item.answer(StoreUnavailable(self.trouble or ""))
+            else:
+                self._kept.append(item)
+
+
+def _answer(question: Question) -> None:
+    if question.future.set_running_or_notify_cancel():
+        try:
+            question.future.set_result(question.ask())
+        except Exception as error:
+            question.future.set_exception(error)

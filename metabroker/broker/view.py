@@ -36,7 +36,7 @@ class BrokerView:
 
     def at(self, now: float) -> ViewAt:
         """The view of a moment (Unix seconds), as long as nothing is handled."""
-        return ViewAt(self, self._state, self._queues, now)
+        return ViewAt(self._state, self._queues, now)
 
     @property
     def settings(self) -> Settings:
@@ -137,7 +137,6 @@ class BrokerView:
 class ViewAt:
     """The view of one moment: `now`, in Unix seconds."""
 
-    view: BrokerView
     _state: BrokerState
     _queues: Queues
     now: float

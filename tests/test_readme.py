@@ -33,3 +33,13 @@ def test_tests_that_the_security_table_names_exist() -> None:
         assert named, row
         missing = [name for name in named if not (ROOT / "tests" / name).exists()]
         assert not missing, missing
+
+
+def test_files_that_the_architecture_and_the_vocabulary_name_exist() -> None:
+    for page in ("architecture.md", "vocabulary.md"):
+        text = (ROOT / "docs" / page).read_text()
+        named = set(re.findall(r"`([a-z_]+/(?:[a-z_]+/)*(?:[a-z_]+\.py)?)`", text))
+        assert len(named) > 10
+        package = ROOT / "metabroker"
+        places = (ROOT, package, package / "clusters", package / "daemon")
+        assert not {name for name in named if not any((at / name).exists() for at in places)}, page

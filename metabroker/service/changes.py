@@ -17,6 +17,7 @@ from metabroker.runtime.loop import Loop
 from metabroker.runtime.requests import spec_of
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller, Submission
+from metabroker.submission.wire import from_wire
 
 from .authorization import Authorization
 from .job_paths import Candidate, Paths
@@ -44,6 +45,17 @@ class Changes:
         self._clock = clock
         self._paths = Paths()
         self.rules = rules
+
+    def calls(self) -> Mapping[str, Callable[..., Future[Json]]]:
+        """The calls of the API that are answered here."""
+        return {
+            "submit": lambda who, submission: self.submit(who, from_wire(submission)),
+            "dry run": lambda who, submission: self.dry_run(who, from_wire(submission)),
+            "cancel": self.cancel,
+            "hold": self.hold,
+            "release": self.release,
+            "abandon": self.abandon,
+        }
 
     def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
         """Queue a job. The same `request_id` gives the same job again."""

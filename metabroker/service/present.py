@@ -39,6 +39,15 @@ class Present:
         self._started = clock()
         self.rules = rules
 
+    def calls(self) -> Mapping[str, Callable[..., Json]]:
+        """The calls of the API that are answered here."""
+        return {
+            "clusters": lambda: {"clusters": self.clusters()},
+            "status": self.status,
+            "totals": self.totals,
+            "overview": self.overview,
+        }
+
     def clusters(self) -> list[Json]:
         """Each cluster with its processors, health and the age of what is known of it."""
         return self._loop.ask(lambda: cluster_views(self._loop.engine.broker.view, self._clock()))

@@ -12,7 +12,6 @@ from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.store import Store
 from metabroker.submission.model import Caller
-from metabroker.submission.wire import from_wire
 
 from . import orphans_view, reasons
 from .authorization import Authorization
@@ -45,22 +44,14 @@ class DaemonService:
         self.present = Present(loop, self.queries, rules, clock, part)
         self.completions = Completions(self.queries)
         self._changing: Mapping[str, _Change] = {
-            "submit": lambda who, submission: self.changes.submit(who, from_wire(submission)),
-            "dry run": lambda who, submission: self.changes.dry_run(who, from_wire(submission)),
-            "cancel": self.changes.cancel,
-            "hold": self.changes.hold,
-            "release": self.changes.release,
-            "abandon": self.changes.abandon,
+            **self.changes.calls(),
             "remove leftovers": self._remove_leftovers,
             "wait": lambda _who, job: self.completions.wait(job),
         }
         self._reading: Mapping[str, _Read] = {
             **self.queries.calls(),
-            "clusters": lambda: {"clusters": self.present.clusters()},
-            "status": self.present.status,
+            **self.present.calls(),
             "leftovers": self._leftovers,
-            "totals": self.present.totals,
-            "overview": self.present.overview,
             "places": self._places,
         }
 

@@ -111,15 +111,15 @@ class GatedCluster:
         """Let the component go."""
         self._gates.open(self.placed(gate), peers)
 
-    def stage(self, order: StageRequest, home: SubmitDirectory) -> Operation[Transferred]:
+    def stage(self, request: StageRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Send files to the component's work folder."""
-        order = replace(order, gate=self.placed(order.gate))
-        return sending(self.files, home, order, self.part)
+        request = replace(request, gate=self.placed(request.gate))
+        return sending(self.files, home, request, self.part)
 
-    def fetch(self, order: FetchRequest, home: SubmitDirectory) -> Operation[Transferred]:
+    def fetch(self, request: FetchRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Bring results back from there."""
-        order = replace(order, gate=self.placed(order.gate))
-        return fetching(self.files, home, order, self.part)
+        request = replace(request, gate=self.placed(request.gate))
+        return fetching(self.files, home, request, self.part)
 
     def discard(self, gate: str, keep: str | None = None) -> None:
         """Remove the gate's folder; `keep`: where its work folder stays."""
@@ -137,19 +137,19 @@ class GatedCluster:
         self._transport.close()
 
     def _submitted(
-        self, order: ComponentRequest, submitting: Operation[NativeSubmission]
+        self, request: ComponentRequest, submitting: Operation[NativeSubmission]
     ) -> Operation[NativeSubmission]:
         """Carry out `submitting`, with what can go wrong in the port's words."""
         try:
             return (yield from answered(submitting))
         except ClusterRefusal as refusal:
-            if order.again and isinstance(refusal.__cause__, Unreached):
+            if request.again and isinstance(refusal.__cause__, Unreached):
                 # It cannot even be asked whether it has the job from an earlier try.
                 raise UnknownOutcome(refusal.detail) from refusal
             raise
 
     def _cleaned(
-        self, order: CleanRequest, cleaning: Operation[Cause | None]
+        self, request: CleanRequest, cleaning: Operation[Cause | None]
     ) -> Operation[CleanupResult]:
         """Shut the gate, carry out `cleaning` (which answers the cluster's word on how the job
         ended), and say what remains. The record stays until `discard`.
@@ -157,11 +157,11 @@ class GatedCluster:
         Raises:
             UnknownOutcome: not clean yet, and whether the gate at least was shut in time.
         """
-        if order.gate is not None:
-            order = replace(order, gate=self.placed(order.gate))
-        fenced = self._gates.shut(order)
+        if request.gate is not None:
+            request = replace(request, gate=self.placed(request.gate))
+        fenced = self._gates.shut(request)
         try:
             cause = yield from answered(cleaning)
         except (ClusterRefusal, UnknownOutcome) as trouble:
             raise UnknownOutcome(trouble.detail, fenced=fenced) from trouble
-        return self._gates.remains(order.gate, cause)
+        return self._gates.remains(request.gate, cause)

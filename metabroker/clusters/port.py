@@ -190,19 +190,19 @@ class Cluster(Protocol):
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at the whole cluster, in a number of commands that does not grow with its jobs."""
 
-    def stage(self, order: StageRequest, home: SubmitDirectory) -> Operation[Transferred]:
+    def stage(self, request: StageRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Send files to the component's work folder, in bounded steps."""
 
-    def fetch(self, order: FetchRequest, home: SubmitDirectory) -> Operation[Transferred]:
+    def fetch(self, request: FetchRequest, home: SubmitDirectory) -> Operation[Transferred]:
         """Bring results back from there, in bounded steps."""
 
-    def reserve(self, order: ReserveRequest) -> Operation[None]:
+    def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation if it is not there, re-read it, and compare."""
 
-    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
+    def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate and submit; with `again`, look for the token first and adopt."""
 
-    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
+    def clean(self, request: CleanRequest) -> Operation[CleanupResult]:
         """Fence the gate, cancel the job, delete the reservation; done when nothing is left.
 
         The gate's folder stays until `discard`.

@@ -35,62 +35,62 @@ def work_folder(gate: str) -> str:
 
 
 def sending(
-    files: Files, home: SubmitDirectory, order: StageRequest, part: int = PART
+    files: Files, home: SubmitDirectory, request: StageRequest, part: int = PART
 ) -> Operation[Transferred]:
-    """Send the order's files, by parts of so many bytes; those that an earlier try has sent are
+    """Send the request's files, by parts of so many bytes; those that an earlier try has sent are
     left as they are.
 
     Raises:
         ClusterRefusal: one cannot be read (INVALID), or not be written.
         UnknownOutcome: the connection broke; what is whole is not sent again.
     """
-    work = work_folder(order.gate)
-    sources = [_source(home, order.folder, name) for name in order.files]
+    work = work_folder(request.gate)
+    sources = [_source(home, request.folder, name) for name in request.files]
     with _far("cannot write its files"):
-        files.make_folder(order.gate)
+        files.make_folder(request.gate)
         files.make_folder(work)
-        there = {f.path: f.size for f in files.tree(work)} if order.again else {}
-        new = _place_of_this_try(files, order)
+        there = {f.path: f.size for f in files.tree(work)} if request.again else {}
+        new = _place_of_this_try(files, request)
     for source in sources:
         if there.get(source.path) != source.size:
-            yield from _send(files, home, order, source, new, part)
+            yield from _send(files, home, request, source, new, part)
         else:
             yield Pause(0)
     return Transferred(len(sources), sum(source.size for source in sources))
 
 
-def _place_of_this_try(files: Files, order: StageRequest) -> str:
+def _place_of_this_try(files: Files, request: StageRequest) -> str:
     """Where files are made, each until it is whole. No other try's: a part that nobody waits for
     any more may still be written, late, and must not come into a file of this one."""
-    if order.again:
-        for entry in files.list(order.gate) or ():
+    if request.again:
+        for entry in files.list(request.gate) or ():
             if entry.name.startswith(_UNFINISHED):
-                files.remove_tree(f"{order.gate}/{entry.name}")
-    folder = f"{order.gate}/{_UNFINISHED}-{secrets.token_hex(4)}"
+                files.remove_tree(f"{request.gate}/{entry.name}")
+    folder = f"{request.gate}/{_UNFINISHED}-{secrets.token_hex(4)}"
     files.make_folder(folder)
     return f"{folder}/part"
 
 
 def _send(
-    files: Files, home: SubmitDirectory, order: StageRequest, source: Listed, new: str, part: int
+    files: Files, home: SubmitDirectory, request: StageRequest, source: Listed, new: str, part: int
 ) -> Operation[None]:
     for offset in _offsets(source.size, part):
         with _near(source.path, "cannot be sent"):
-            content = home.get(order.folder, source, offset, part)
+            content = home.get(request.folder, source, offset, part)
         with _far(f"cannot write {source.path}"):
             files.put(new, offset, content, executable=source.executable)
         yield Pause(0)
     with _far(f"cannot write {source.path}"):
-        for folder in _folders(work_folder(order.gate), source.path):
+        for folder in _folders(work_folder(request.gate), source.path):
             files.make_folder(folder)
-        if not files.rename(new, f"{work_folder(order.gate)}/{source.path}"):
+        if not files.rename(new, f"{work_folder(request.gate)}/{source.path}"):
             raise UnknownOutcome(f"{source.path} was not written whole")
 
 
 def fetching(
-    files: Files, home: SubmitDirectory, order: FetchRequest, part: int = PART
+    files: Files, home: SubmitDirectory, request: FetchRequest, part: int = PART
 ) -> Operation[Transferred]:
-    """Bring back what the order's patterns match, by parts of so many bytes.
+    """Bring back what the request's patterns match, by parts of so many bytes.
 
     Raises:
         ClusterRefusal: one cannot be written where the job was submitted (INVALID: ever), or not
@@ -98,8 +98,8 @@ def fetching(
         UnknownOutcome: the connection broke; what is whole is not brought again.
     """
     with _far("cannot list its results"):
-        found = sorted(files.tree(work_folder(order.gate)), key=lambda file: file.path)
-    patterns = Patterns(order.patterns)
+        found = sorted(files.tree(work_folder(request.gate)), key=lambda file: file.path)
+    patterns = Patterns(request.patterns)
     wanted = []
     for count, file in enumerate(found):
         if patterns.match(file.path):
@@ -110,18 +110,20 @@ def fetching(
         if not _sound(file.path):
             raise ClusterRefusal(Cause.INVALID, f"the name {file.path[:100]!r} cannot be used here")
         with _near(file.path, "cannot be brought back"):
-            before = home.look(order.folder, f"{order.into}/{file.path}") if order.again else None
+            before = (
+                home.look(request.folder, f"{request.into}/{file.path}") if request.again else None
+            )
         if before is None or (before.size, before.modified) != (file.size, file.modified):
-            yield from _fetch(files, home, order, file, part)
+            yield from _fetch(files, home, request, file, part)
         else:
             yield Pause(0)
     return Transferred(len(wanted), sum(file.size for file in wanted))
 
 
 def _fetch(
-    files: Files, home: SubmitDirectory, order: FetchRequest, file: Listed, part: int
+    files: Files, home: SubmitDirectory, request: FetchRequest, file: Listed, part: int
 ) -> Operation[None]:
-    source, name = f"{work_folder(order.gate)}/{file.path}", f"{order.into}/{file.path}"
+    source, name = f"{work_folder(request.gate)}/{file.path}", f"{request.into}/{file.path}"
     for offset in _offsets(file.size, part):
         length = min(part, file.size - offset)
         with _far(f"cannot read {file.path}"):
@@ -129,11 +131,11 @@ def _fetch(
         if len(content) != length:
             raise UnknownOutcome(f"{file.path} came short")
         with _near(name, "cannot be written"):
-            home.put(order.folder, name, offset, content)
+            home.put(request.folder, name, offset, content)
         yield Pause(0)
     with _near(name, "cannot be written"):
         made = Listed(name, file.size, file.modified, file.executable)
-        home.finish(order.folder, made)
+        home.finish(request.folder, made)
 
 
 def _source(home: SubmitDirectory, folder: str, name: str) -> Listed:

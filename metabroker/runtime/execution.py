@@ -79,9 +79,9 @@ def _steps(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> 
         moved = yield from cluster.stage(builder.stage(effect), builder.home_of(ref))
         return Staged(ref, moved.files, moved.size)
     if isinstance(effect, Fetch):
-        order = builder.fetch(effect)
-        moved = yield from cluster.fetch(order, builder.home_of(ref))
-        return Fetched(ref, moved.files, moved.size, f"{order.folder}/{order.into}")
+        request = builder.fetch(effect)
+        moved = yield from cluster.fetch(request, builder.home_of(ref))
+        return Fetched(ref, moved.files, moved.size, f"{request.folder}/{request.into}")
     if isinstance(effect, Reserve):
         yield from cluster.reserve(builder.reserve(effect))
         return Reserved(ref)
@@ -139,7 +139,7 @@ def carrying_stray(
     effect: CleanStray, cluster: Cluster, builder: RequestBuilder
 ) -> Operation[None]:
     """Remove something of ours that nobody needs, with its gate where that is not needed."""
-    order = builder.clean_token(effect.token)
-    yield from cluster.clean(order)
-    if order.gate is not None and not effect.spare_gate:
-        cluster.discard(order.gate)
+    request = builder.clean_token(effect.token)
+    yield from cluster.clean(request)
+    if request.gate is not None and not effect.spare_gate:
+        cluster.discard(request.gate)

@@ -127,11 +127,11 @@ class RequestBuilder:
         return found
 
     def reserve(self, effect: Reserve) -> ReserveRequest:
-        """The order of a reservation."""
+        """The request for a reservation."""
         return ReserveRequest(self.token(effect.ref), effect.processors, effect.seconds)
 
     def submit(self, effect: Submit) -> ComponentRequest:
-        """The order of a component's job."""
+        """The request for a component's job."""
         ref = effect.ref
         script, spec, secret = self.store.jobs.script(ref.job)
         peers = self.peers(ref)
@@ -173,14 +173,14 @@ class RequestBuilder:
         return self.homes(owner)
 
     def stage(self, effect: Stage) -> StageRequest:
-        """The order to send a component's files."""
+        """The request to send a component's files."""
         _, spec, secret = self.store.jobs.script(effect.ref.job)
         place = _Target(spec["chdir"], secret, self.account(effect.ref))
         gate = self._gate(effect.ref, place)
         return StageRequest(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
 
     def fetch(self, effect: Fetch) -> FetchRequest:
-        """The order to bring a component's results back."""
+        """The request to bring a component's results back."""
         ref = effect.ref
         _, spec, secret = self.store.jobs.script(ref.job)
         return FetchRequest(
@@ -196,11 +196,11 @@ class RequestBuilder:
         return f"{self._root(self._place(ref.job)).rstrip('/')}/{tokens.kept(ref)}"
 
     def clean(self, effect: Clean) -> CleanRequest:
-        """The order to leave nothing of a component."""
+        """The request to leave nothing of a component."""
         return CleanRequest(self.token(effect.ref), self.gate(effect.ref), effect.reservation)
 
     def clean_token(self, token: str) -> CleanRequest:
-        """The order to leave nothing of a token that nobody needs."""
+        """The request to leave nothing of a token that nobody needs."""
         ref = tokens.parse(self.settings.instance, token)
         return CleanRequest(token, None if ref is None else self.gate(ref))
 

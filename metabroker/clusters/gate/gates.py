@@ -126,22 +126,22 @@ class Gates:
         self._files = files
 
     @_doubted
-    def prepare(self, order: ComponentRequest) -> None:
+    def prepare(self, request: ComponentRequest) -> None:
         """Make the component's gate with its script, unless it is there already (a submission
         done again).
 
         Raises:
             ClusterRefusal: the job's folder cannot be used, or nobody may act for its user.
         """
-        gate = order.gate
+        gate = request.gate
         try:
             self._files.make_folder(gate)
             if self._position(gate) is not None:
                 return
-            if order.works:
+            if request.works:
                 self._files.make_folder(work_folder(gate))
-            self._files.write(f"{gate}/{SCRIPT}", order.script, executable=True)
-            first = Position.GO if order.barrier_seconds is None else Position.WAIT
+            self._files.write(f"{gate}/{SCRIPT}", request.script, executable=True)
+            first = Position.GO if request.barrier_seconds is None else Position.WAIT
             self._files.write(f"{gate}/{_BORN}", b"")
             if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
                 raise UnknownOutcome("the component's gate was laid out by somebody else meanwhile")
@@ -208,17 +208,19 @@ class Gates:
         raise ClusterRefusal(Cause.LOST, "the component's gate is shut")
 
     @_doubted
-    def shut(self, order: CleanRequest) -> bool:
+    def shut(self, request: CleanRequest) -> bool:
         """Shut the component's gate for good. False: too late, the script has started."""
-        if order.gate is None:
+        if request.gate is None:
             return True
         for position in (Position.WAIT, Position.ARMED, Position.GO):
-            if self._move(order.gate, position, Position.ABORT):
+            if self._move(request.gate, position, Position.ABORT):
                 return True
         with _Spoilt():
-            if self._files.rename(f"{order.gate}/{_BORN}", f"{order.gate}/{Position.ABORT.value}"):
+            if self._files.rename(
+                f"{request.gate}/{_BORN}", f"{request.gate}/{Position.ABORT.value}"
+            ):
                 return True
-        return self._is_shut(order.gate)
+        return self._is_shut(request.gate)
 
     @_doubted
     def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:

@@ -15,32 +15,32 @@ _OWN = "mb__"
 _OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
 
 
-def wrapper(order: ComponentRequest, cluster: str, *, acting: bool = False) -> bytes:
+def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) -> bytes:
     """The text of the native job. All that comes from the user goes in as quoted words, and what
     is exported for the user's script is set where nothing but that still comes. `acting`: it is
     submitted as another account."""
-    peers = order.peers
+    peers = request.peers
     variables = {
-        **_of_user(order.environment),
-        "METABROKER_JOB_ID": str(order.job),
-        "METABROKER_JOB_NAME": order.name,
-        "METABROKER_COMPONENT": str(order.component),
+        **_of_user(request.environment),
+        "METABROKER_JOB_ID": str(request.job),
+        "METABROKER_JOB_NAME": request.name,
+        "METABROKER_COMPONENT": str(request.component),
         "METABROKER_COMPONENTS": str(len(peers)),
         "METABROKER_CLUSTER": cluster,
         "METABROKER_CLUSTERS": ",".join(peer.cluster for peer in peers),
-        "METABROKER_PROCESSORS": str(order.processors),
-        "METABROKER_PEERS_FILE": f"{order.gate}/peers.json",
+        "METABROKER_PROCESSORS": str(request.processors),
+        "METABROKER_PEERS_FILE": f"{request.gate}/peers.json",
     }
-    if order.works:
-        variables["METABROKER_WORK_DIR"] = work_folder(order.gate)
+    if request.works:
+        variables["METABROKER_WORK_DIR"] = work_folder(request.gate)
     settings = [
-        f"set -- {_words(order.args)}",
+        f"set -- {_words(request.args)}",
         *((_OF_SUDO,) if acting else ()),
-        f"mb__gate={shlex.quote(order.gate)}",
-        f"mb__patience={order.barrier_seconds if order.barrier_seconds is not None else ''}",
-        f"mb__work={'yes' if order.works else ''}",
+        f"mb__gate={shlex.quote(request.gate)}",
+        f"mb__patience={request.barrier_seconds if request.barrier_seconds is not None else ''}",
+        f"mb__work={'yes' if request.works else ''}",
         f"mb__cluster={shlex.quote(cluster)}",
-        f"mb__processors={order.processors}",
+        f"mb__processors={request.processors}",
     ]
     text = importlib.resources.files(__package__).joinpath("wrapper.sh").read_text("ascii")
     head, _, rest = text.partition("# SETTINGS\n")

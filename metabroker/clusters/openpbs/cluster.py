@@ -115,51 +115,51 @@ class OpenPBSCluster(GatedCluster):
         commands = seen.commands + more
         return replace(seen, commands=commands, clock_offset=self._clock.offset)
 
-    def reserve(self, order: ReserveRequest) -> Operation[None]:
+    def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare."""
-        reserving_it = reserving.reserve(self._who, order, self._ahead[0])
+        reserving_it = reserving.reserve(self._who, request, self._ahead[0])
         self._ahead[0] = yield from answered(self._pace.working(reserving_it))
 
-    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
+    def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""
-        order = replace(order, gate=self.placed(order.gate))
-        self._gates.prepare(order)
-        script = wrapper(order, self._options.name, acting=self._who.operator is not None)
-        submitting = self._pace.working(operations.submit(self._who, order, script))
-        done = yield from self._submitted(order, submitting)
+        request = replace(request, gate=self.placed(request.gate))
+        self._gates.prepare(request)
+        script = wrapper(request, self._options.name, acting=self._who.operator is not None)
+        submitting = self._pace.working(operations.submit(self._who, request, script))
+        done = yield from self._submitted(request, submitting)
         self._known.submitted(done.native_id)
         return done
 
-    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
+    def clean(self, request: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete; the record stays until `discard`."""
         seen = Ending()
-        ending = self._pace.working(self._ending(order, seen))
-        left = yield from self._cleaned(order, ending)
+        ending = self._pace.working(self._ending(request, seen))
+        left = yield from self._cleaned(request, ending)
         return replace(left, detail=seen.words(left.cause))
 
-    def _ending(self, order: CleanRequest, seen: Ending) -> Operation[Cause | None]:
+    def _ending(self, request: CleanRequest, seen: Ending) -> Operation[Cause | None]:
         """Clean up; how the job ended, also where the server forgets jobs that have."""
         who = self._who
         stray = None
         if self._verified is not None and who.operator is None:
-            stray = self._verified.stray(order.token)
+            stray = self._verified.stray(request.token)
         if stray is not None:
             who = replace(who, user=stray, operator=who.user)
-        told_at = self._told.get(order.token)
+        told_at = self._told.get(request.token)
         seen.told = before = told_at is not None and self._pace.now - told_at < _KILL_DELAY
         try:
             last = yield from operations.clean(
-                who, order.token, reservation=order.reservation, seen=seen
+                who, request.token, reservation=request.reservation, seen=seen
             )
         finally:
             if seen.told and not before:
-                self._told[order.token] = self._pace.now
-        self._told.pop(order.token, None)
+                self._told[request.token] = self._pace.now
+        self._told.pop(request.token, None)
         seen.last = last
         if last is not None and last.state is NativeState.ENDED:
             return last.cause
-        marks = self.look([order.gate]) if order.gate is not None else {}
-        return self._lasting.cause(order.token, next(iter(marks.values()), None))
+        marks = self.look([request.gate]) if request.gate is not None else {}
+        return self._lasting.cause(request.token, next(iter(marks.values()), None))
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float

@@ -99,13 +99,13 @@ def list_reservations(identity: str | None = None) -> Command:
     return _command("pbs_rstat", "-F", *((identity,) if identity else ()))
 
 
-def reserve(who: PbsIdentity, order: ReserveRequest, start: float, patience: int) -> Command:
+def reserve(who: PbsIdentity, request: ReserveRequest, start: float, patience: int) -> Command:
     """A reservation from `start` (Unix seconds); it is given `patience` seconds to be confirmed,
     and is deleted if it is not by then (the minus)."""
     return _command(
-        *("pbs_rsub", "-I", f"-{patience}", "-N", order.token),
-        *("-R", _date(start), "-D", str(max(1, order.seconds))),
-        *("-l", _select(who, order.processors), "-l", _place(who)),
+        *("pbs_rsub", "-I", f"-{patience}", "-N", request.token),
+        *("-R", _date(start), "-D", str(max(1, request.seconds))),
+        *("-l", _select(who, request.processors), "-l", _place(who)),
         *(("-U", who.user) if who.operator is not None else ()),
     )
 
@@ -120,7 +120,9 @@ def cancel(ids: Sequence[str], account: str | None = None) -> Command:
     return _command("qdel", *ids, account=account)
 
 
-def submit(who: PbsIdentity, order: ComponentRequest, script: bytes, queue: str | None) -> Command:
+def submit(
+    who: PbsIdentity, request: ComponentRequest, script: bytes, queue: str | None
+) -> Command:
     """Submit a component's job; the user's own options come first, so that ours win.
 
     `-f`: in this process, and not in one in the background that goes on when this one is killed.
@@ -129,31 +131,31 @@ def submit(who: PbsIdentity, order: ComponentRequest, script: bytes, queue: str 
     words = [
         *("qsub", "-f", "-C", "", "-m", "n"),
         *who.native,
-        *order.native,
-        *("-N", order.token, "-S", "/bin/sh", "-r", "n", "-o", "/dev/null", "-e", "/dev/null"),
-        *("-l", _select(who, order.processors), "-l", _place(who)),
+        *request.native,
+        *("-N", request.token, "-S", "/bin/sh", "-r", "n", "-o", "/dev/null", "-e", "/dev/null"),
+        *("-l", _select(who, request.processors), "-l", _place(who)),
         # Without one a job counts as five years long, and nothing is reserved in front of it.
-        *("-l", f"walltime={max(1, order.seconds)}"),
+        *("-l", f"walltime={max(1, request.seconds)}"),
     ]
     for option, value in (("-A", who.account), ("-P", who.project)):
-        if value is not None and not _given(order.native, option):
+        if value is not None and not _given(request.native, option):
             words += [option, value]
-    if queue is not None and (order.reservation or not _given(order.native, "-q")):
+    if queue is not None and (request.reservation or not _given(request.native, "-q")):
         words += ["-q", queue]
-    return _command(*words, stdin=_with_outputs(order, script), account=who.acting_for)
+    return _command(*words, stdin=_with_outputs(request, script), account=who.acting_for)
 
 
-def _with_outputs(order: ComponentRequest, script: bytes) -> bytes:
+def _with_outputs(request: ComponentRequest, script: bytes) -> bytes:
     """The script, after the steps that PBS has no options for: a working folder, and outputs that
     are written where they belong while it runs (PBS would copy them there afterwards)."""
-    error = "&1" if order.error is None else f">{shlex.quote(order.error)}"
-    folder = shlex.quote(order.chdir)
+    error = "&1" if request.error is None else f">{shlex.quote(request.error)}"
+    folder = shlex.quote(request.chdir)
     head = (
         "#!/bin/sh\n"
-        f"exec >>{shlex.quote(order.output)} 2>{error}\n"
+        f"exec >>{shlex.quote(request.output)} 2>{error}\n"
         f"cd {folder} || exit 75\n"
         f"export PBS_O_WORKDIR={folder}\n"
-        f"export PBS_JOBNAME={shlex.quote(order.name)}\n"
+        f"export PBS_JOBNAME={shlex.quote(request.name)}\n"
     )
     return head.encode() + script
 

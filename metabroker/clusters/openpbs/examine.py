@@ -155,8 +155,8 @@ def _queue(found: CheckResults, name: str | None) -> Operation[None]:
 
 
 def _reserved(who: PbsIdentity, now: float) -> Operation[bool]:
-    order = ReserveRequest(f"mb-doctor-{secrets.token_hex(3)}", 1, 60)
-    done = yield from command(commands.reserve(who, order, now + _FAR, 10))
+    request = ReserveRequest(f"mb-doctor-{secrets.token_hex(3)}", 1, 60)
+    done = yield from command(commands.reserve(who, request, now + _FAR, 10))
     if done.exit_status != 0:
         raise failure(done, "pbs_rsub")
     identity, word = parsing.confirmation(done.stdout)

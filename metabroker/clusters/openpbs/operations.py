@@ -150,22 +150,24 @@ def reservation(identity: str) -> Operation[PbsReservation | None]:
 # --- submitting -------------------------------------------------------------------------------
 
 
-def submit(who: PbsIdentity, order: ComponentRequest, script: bytes) -> Operation[NativeSubmission]:
+def submit(
+    who: PbsIdentity, request: ComponentRequest, script: bytes
+) -> Operation[NativeSubmission]:
     """Submit; where that may have been done before, look for the token first and adopt."""
-    if order.again:
-        known = yield from find(who, order.token)
+    if request.again:
+        known = yield from find(who, request.token)
         if known:
             return NativeSubmission(known[0].native_id, known[0].submit_time)
     queue = who.queue
-    if order.reservation:
-        mine = yield from reservations_of(who, order.token)
+    if request.reservation:
+        mine = yield from reservations_of(who, request.token)
         if not mine:
             raise ClusterRefusal(Cause.LOST, "its reservation is not there any more")
         queue = mine[0].queue
-    done = yield from command(commands.submit(who, order, script, queue))
+    done = yield from command(commands.submit(who, request, script, queue))
     if done.exit_status != 0:
-        own_options = bool(order.native)
-        raise answers.of_submission(done, own_options=own_options, reserved=order.reservation)
+        own_options = bool(request.native)
+        raise answers.of_submission(done, own_options=own_options, reserved=request.reservation)
     return NativeSubmission(parsing.job_id(done.stdout))
 
 

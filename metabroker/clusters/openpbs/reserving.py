@@ -23,7 +23,7 @@ _LEADS = (3, 10, 20)
 _PATIENCE = 8  # seconds for the scheduler to confirm it (0.1 is usual)
 
 
-def reserve(who: PbsIdentity, order: ReserveRequest, ahead: float) -> Operation[float]:
+def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operation[float]:
     """A reservation of exactly the processors asked for, or none. `ahead`: how many seconds the
     server's clock was last seen ahead of that of the commands' host; answers that anew.
 
@@ -31,8 +31,8 @@ def reserve(who: PbsIdentity, order: ReserveRequest, ahead: float) -> Operation[
         ClusterRefusal: it cannot be had now, or not at all; nothing is left of it.
         UnknownOutcome: something may be left of it.
     """
-    mine = yield from operations.reservations_of(who, order.token)
-    if len(mine) == 1 and _fits(mine[0], order):
+    mine = yield from operations.reservations_of(who, request.token)
+    if len(mine) == 1 and _fits(mine[0], request):
         return ahead
     if mine:
         yield from operations.delete([r.id for r in mine])
@@ -40,7 +40,7 @@ def reserve(who: PbsIdentity, order: ReserveRequest, ahead: float) -> Operation[
     for lead in _LEADS:
         now = yield from operations.time_there()
         start = now + max(0.0, ahead) + lead
-        done = yield from command(commands.reserve(who, order, start, _PATIENCE))
+        done = yield from command(commands.reserve(who, request, start, _PATIENCE))
         if done.exit_status == answers.BAD_TIME:
             refusal = ClusterRefusal(
                 Cause.BUSY, "pbs_rsub: the server's clock is ahead of its clients': set the clocks"
@@ -50,7 +50,7 @@ def reserve(who: PbsIdentity, order: ReserveRequest, ahead: float) -> Operation[
             raise _explained(failure(done, "pbs_rsub"))
         identity, word = parsing.confirmation(done.stdout)
         if word == "CONFIRMED":
-            return (yield from _checked(order, identity, now))
+            return (yield from _checked(request, identity, now))
         if word == "DENIED":
             raise ClusterRefusal(
                 Cause.BUSY, "pbs_rsub: DENIED: the processors are not free for so long"
@@ -60,17 +60,17 @@ def reserve(who: PbsIdentity, order: ReserveRequest, ahead: float) -> Operation[
     raise refusal
 
 
-def _checked(order: ReserveRequest, identity: str, now: float) -> Operation[float]:
+def _checked(request: ReserveRequest, identity: str, now: float) -> Operation[float]:
     """What was made, read again and compared; answers how far the server's clock is ahead."""
     made = yield from operations.reservation(identity)
-    if made is None or not _fits(made, order):
+    if made is None or not _fits(made, request):
         yield from operations.delete([identity])
         raise ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     return 0.0 if made.created is None else made.created - now
 
 
-def _fits(made: PbsReservation, order: ReserveRequest) -> bool:
-    return made.processors == order.processors and is_healthy(made.state, made.substate)
+def _fits(made: PbsReservation, request: ReserveRequest) -> bool:
+    return made.processors == request.processors and is_healthy(made.state, made.substate)
 
 
 def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | UnknownOutcome:

@@ -59,34 +59,34 @@ def native(job: SimulatedJob) -> NativeJob:
     )
 
 
-def reserve(model: Model, order: ReserveRequest, now: float) -> None:
+def reserve(model: Model, request: ReserveRequest, now: float) -> None:
     """Make the reservation, or find that it is there already."""
-    existing = model.reservations.get(order.token)
-    if existing is not None and existing.processors == order.processors:
+    existing = model.reservations.get(request.token)
+    if existing is not None and existing.processors == request.processors:
         return
     try:
-        model.reserve(order.token, order.processors, now, now + order.seconds)
+        model.reserve(request.token, request.processors, now, now + request.seconds)
     except Denied as denied:
         raise ClusterRefusal(Cause.BUSY if denied.busy else Cause.INVALID, str(denied)) from denied
 
 
 def submit(
-    model: Model, order: ComponentRequest, now: float, extra: dict[str, Any]
+    model: Model, request: ComponentRequest, now: float, extra: dict[str, Any]
 ) -> SimulatedJob:
     """Queue the component's job, or with `again` adopt it."""
-    if order.again:
-        known = model.named(order.token)
+    if request.again:
+        known = model.named(request.token)
         if known:
             return known[0]
     try:
         return model.submit(
-            order.token,
-            order.processors,
-            order.seconds,
+            request.token,
+            request.processors,
+            request.seconds,
             now,
-            reservation=order.token if order.reservation else None,
+            reservation=request.token if request.reservation else None,
             extra=extra,
         )
     except Denied as denied:
-        gone = order.reservation and order.token not in model.reservations
+        gone = request.reservation and request.token not in model.reservations
         raise ClusterRefusal(Cause.LOST if gone else Cause.INVALID, str(denied)) from denied

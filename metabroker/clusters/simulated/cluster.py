@@ -41,41 +41,41 @@ class SimulatedCluster(GatedCluster):
         with self._controller.lock:
             return adapter.observe(self._controller.model, now, self._prefix)
 
-    def reserve(self, order: ReserveRequest) -> Operation[None]:
+    def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation."""
         yield from ()
         with self._controller.lock:
-            adapter.reserve(self._controller.model, order, time.time())
+            adapter.reserve(self._controller.model, request, time.time())
             self._controller.save()
 
-    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
+    def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, queue the job."""
         yield from ()
-        self._gates.prepare(order)
+        self._gates.prepare(request)
         with self._controller.lock:
-            job = adapter.submit(self._controller.model, order, time.time(), self._extra(order))
+            job = adapter.submit(self._controller.model, request, time.time(), self._extra(request))
             if self._options.run:
                 self._controller.script(job).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._controller.script(job).write_bytes(wrapper(order, self._options.name))
+                self._controller.script(job).write_bytes(wrapper(request, self._options.name))
             self._controller.save()
             self._controller.lock.notify()
             return NativeSubmission(str(job.id), job.submit_time)
 
-    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
+    def clean(self, request: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete."""
-        fenced = self._gates.shut(order)
+        fenced = self._gates.shut(request)
         for _ in range(_PATIENCE):
             with self._controller.lock:
-                jobs = self._controller.model.named(order.token)
+                jobs = self._controller.model.named(request.token)
                 alive = [job for job in jobs if not job.state.ended]
                 for job in alive:
                     self._controller.cancel(job, State.CANCELLED)
-                if not alive and self._controller.unreserved(order.token):
+                if not alive and self._controller.unreserved(request.token):
                     self._controller.save()
                     cause = CAUSES.get(jobs[0].state) if jobs else None
-                    return self._gates.remains(order.gate, cause)
+                    return self._gates.remains(request.gate, cause)
             yield Pause(TICK)
-        raise UnknownOutcome(f"{order.token}: not gone yet", fenced=fenced)
+        raise UnknownOutcome(f"{request.token}: not gone yet", fenced=fenced)
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """A simulated cluster has no submit command of its own."""
@@ -86,13 +86,13 @@ class SimulatedCluster(GatedCluster):
         self._controller.close()
 
     @staticmethod
-    def _extra(order: ComponentRequest) -> dict[str, object]:
-        asked = order.environment.get(RUN_TIME, "")
+    def _extra(request: ComponentRequest) -> dict[str, object]:
+        asked = request.environment.get(RUN_TIME, "")
         return {
-            "gate": order.gate,
-            "chdir": order.chdir,
-            "output": order.output,
-            "error": order.error,
-            "patience": order.barrier_seconds,
-            "run_time": float(asked) if asked.isdigit() else float(order.seconds),
+            "gate": request.gate,
+            "chdir": request.chdir,
+            "output": request.output,
+            "error": request.error,
+            "patience": request.barrier_seconds,
+            "run_time": float(asked) if asked.isdigit() else float(request.seconds),
         }

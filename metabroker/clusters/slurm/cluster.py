@@ -93,26 +93,26 @@ class SlurmCluster(GatedCluster):
         commands = seen.commands + more
         return replace(seen, commands=commands, clock_offset=self._clock.offset)
 
-    def reserve(self, order: ReserveRequest) -> Operation[None]:
+    def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare."""
-        yield from answered(operations.reserve(self._who, order, self._nodes, self._version))
+        yield from answered(operations.reserve(self._who, request, self._nodes, self._version))
 
-    def submit(self, order: ComponentRequest) -> Operation[NativeSubmission]:
+    def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:
         """Lay out the gate, submit the wrapper."""
-        order = replace(order, gate=self.placed(order.gate))
-        self._gates.prepare(order)
-        script = wrapper(order, self._options.name, acting=self._who.acting)
-        submitting = operations.submit(self._who, order, script)
-        return (yield from self._submitted(order, submitting))
+        request = replace(request, gate=self.placed(request.gate))
+        self._gates.prepare(request)
+        script = wrapper(request, self._options.name, acting=self._who.acting)
+        submitting = operations.submit(self._who, request, script)
+        return (yield from self._submitted(request, submitting))
 
-    def clean(self, order: CleanRequest) -> Operation[CleanupResult]:
+    def clean(self, request: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete; the record stays until `discard`."""
         who = self._who
-        stray = self._verified.stray(order.token) if self._verified and not who.acting else None
+        stray = self._verified.stray(request.token) if self._verified and not who.acting else None
         if stray is not None:
             who = replace(who, user=stray, acting=True)
-        cleaning = operations.clean(who, order.token, reservation=order.reservation)
-        return (yield from self._cleaned(order, cleaning))
+        cleaning = operations.clean(who, request.token, reservation=request.reservation)
+        return (yield from self._cleaned(request, cleaning))
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float

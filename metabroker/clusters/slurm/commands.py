@@ -108,7 +108,7 @@ def cancel(user: str, token: str, *, acting: bool = False) -> Command:
 
 
 def submit(
-    order: ComponentRequest,
+    request: ComponentRequest,
     script: bytes,
     *,
     partition: str | None,
@@ -119,40 +119,40 @@ def submit(
     """Submit a component's job; the user's own options come first, so that ours win."""
     words = [
         "sbatch",
-        *order.native,
+        *request.native,
         "--parsable",
-        f"--job-name={order.token}",
-        f"--ntasks={order.processors}",
-        f"--time={minutes(order.seconds)}",
-        f"--chdir={order.chdir}",
-        f"--output={_pattern(order.output)}",
+        f"--job-name={request.token}",
+        f"--ntasks={request.processors}",
+        f"--time={minutes(request.seconds)}",
+        f"--chdir={request.chdir}",
+        f"--output={_pattern(request.output)}",
         "--no-requeue",
         "--open-mode=append",  # a twin of the job must not empty the file
     ]
-    if order.error is not None:
-        words.append(f"--error={_pattern(order.error)}")
+    if request.error is not None:
+        words.append(f"--error={_pattern(request.error)}")
     for option, value in (("partition", partition), ("account", account), ("qos", qos)):
-        if value is not None and not _given(order.native, option):
+        if value is not None and not _given(request.native, option):
             words.append(f"--{option}={value}")
-    if order.reservation:
-        words.append(f"--reservation={order.token}")
-    if not any(word.startswith("--comment") for word in order.native):
-        words.append(f"--comment={comment(order)}")
-    return Command(tuple(words), stdin=_with_names(order, script), account=acting_for)
+    if request.reservation:
+        words.append(f"--reservation={request.token}")
+    if not any(word.startswith("--comment") for word in request.native):
+        words.append(f"--comment={comment(request)}")
+    return Command(tuple(words), stdin=_with_names(request, script), account=acting_for)
 
 
-def comment(order: ComponentRequest) -> str:
+def comment(request: ComponentRequest) -> str:
     """What people see of the job in squeue (`%k`): its number and name here. The native name is
     the token: by it alone a job can be found again, whoever else has jobs."""
-    return f"metabroker:{order.job}:{_UNPLAIN.sub('_', order.name)[:_LONGEST_NAME]}"
+    return f"metabroker:{request.job}:{_UNPLAIN.sub('_', request.name)[:_LONGEST_NAME]}"
 
 
-def _with_names(order: ComponentRequest, script: bytes) -> bytes:
+def _with_names(request: ComponentRequest, script: bytes) -> bytes:
     """The script, after the variables that Slurm has set by our command and not by the user's."""
     head = (
         "#!/bin/sh\n"
-        f"export SLURM_SUBMIT_DIR={shlex.quote(order.chdir)}\n"
-        f"export SLURM_JOB_NAME={shlex.quote(order.name)}\n"
+        f"export SLURM_SUBMIT_DIR={shlex.quote(request.chdir)}\n"
+        f"export SLURM_JOB_NAME={shlex.quote(request.name)}\n"
     )
     return head.encode() + script
 

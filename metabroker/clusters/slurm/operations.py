@@ -128,7 +128,7 @@ def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:
 
 
 def reserve(
-    who: SlurmIdentity, order: ReserveRequest, nodes: Sequence[NodeLine], version: str
+    who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine], version: str
 ) -> Operation[None]:
     """A reservation of exactly the processors asked for, or none.
 
@@ -136,13 +136,13 @@ def reserve(
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
     threads = max((n.threads_per_core for n in nodes), default=1)
-    whole = order.processors // who.unit if who.unit > 1 else None
-    cores = None if whole else -(-order.processors // threads)
+    whole = request.processors // who.unit if who.unit > 1 else None
+    cores = None if whole else -(-request.processors // threads)
     refusal: ClusterRefusal | None = None
-    for count in (whole,) if whole else _forms(nodes, order.processors, version):
+    for count in (whole,) if whole else _forms(nodes, request.processors, version):
         done = yield from command(
             commands.create_reservation(
-                order.token, who.user, who.partition, order.seconds, count, cores
+                request.token, who.user, who.partition, request.seconds, count, cores
             )
         )
         if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
@@ -151,10 +151,10 @@ def reserve(
                 refusal = reason
                 continue
             raise _explained(reason)
-        holds = _holds(order, cores, threads) if cores else _holds_nodes(order, count)
+        holds = _holds(request, cores, threads) if cores else _holds_nodes(request, count)
         if (yield from _after_making(holds)):
             return
-        yield from _after_making(_delete_reservation(order.token))
+        yield from _after_making(_delete_reservation(request.token))
         refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     raise refusal or ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
 
@@ -206,9 +206,9 @@ def _fewest(rooms: Sequence[int], processors: int) -> int | None:
     return None
 
 
-def _holds(order: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
+def _holds(request: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
     """Whether the reservation, as it is shown now, is the one asked for, and has begun."""
-    found = yield from _shown(order)
+    found = yield from _shown(request)
     return found is not None and (
         found.core_count == cores
         and math.ceil(found.processors / threads) == cores
@@ -216,20 +216,20 @@ def _holds(order: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
     )
 
 
-def _shown(order: ReserveRequest) -> Operation[SlurmReservation | None]:
+def _shown(request: ReserveRequest) -> Operation[SlurmReservation | None]:
     """The reservation of that name."""
-    done = yield from command(commands.show_reservation(order.token))
+    done = yield from command(commands.show_reservation(request.token))
     if done.exit_status != 0:
         if "not found" in done.stdout + done.stderr:
             return None
         raise failure(done, "scontrol show reservation")
-    found = [r for r in parsing.reservations(done.stdout) if r.name == order.token]
+    found = [r for r in parsing.reservations(done.stdout) if r.name == request.token]
     return found[0] if found else None
 
 
-def _holds_nodes(order: ReserveRequest, count: int | None) -> Operation[bool]:
+def _holds_nodes(request: ReserveRequest, count: int | None) -> Operation[bool]:
     """The same, of whole nodes: what each has in it is its own."""
-    found = yield from _shown(order)
+    found = yield from _shown(request)
     return found is not None and found.node_count == count and found.state == "ACTIVE"
 
 
@@ -259,18 +259,18 @@ def _delete_reservation(token: str) -> Operation[bool]:
 
 
 def submit(
-    who: SlurmIdentity, order: ComponentRequest, script: bytes
+    who: SlurmIdentity, request: ComponentRequest, script: bytes
 ) -> Operation[NativeSubmission]:
     """Submit; where that may have been done before, look for the token first and adopt."""
-    if order.again:
-        known = yield from find(who, order.token)
+    if request.again:
+        known = yield from find(who, request.token)
         if known:
             return NativeSubmission(known[0].native_id, known[0].submit_time)
-    own_options = bool(order.native)
-    order = dataclasses.replace(order, native=(*who.native, *order.native))
+    own_options = bool(request.native)
+    request = dataclasses.replace(request, native=(*who.native, *request.native))
     done = yield from command(
         commands.submit(
-            order,
+            request,
             script,
             partition=who.partition,
             account=who.account,
@@ -279,7 +279,7 @@ def submit(
         )
     )
     if done.exit_status != 0:
-        raise of_submission(done, own_options=own_options, reserved=order.reservation)
+        raise of_submission(done, own_options=own_options, reserved=request.reservation)
     identity = done.stdout.strip().partition(";")[0]
     if not (identity.isascii() and identity.isdigit()):
         raise UnknownOutcome(f"sbatch: no job number in its answer: {done.stdout[:100]!r}")

@@ -13,6 +13,7 @@ from typing import Any
 from metabroker.policy import PolicyState, Scheduler
 
 from . import tokens
+from .after_restore import NEVER, History
 from .events import (
     AbandonJob,
     CancelJob,
@@ -24,6 +25,7 @@ from .events import (
     SubmitJob,
     Tick,
 )
+from .input_checks import sound
 from .job import Component, Job, NewJob
 from .ledger import Ledger
 from .lost_clusters import LostClusters
@@ -33,11 +35,9 @@ from .queues import Queues
 from .rejected import Rejected
 from .requests import Requests
 from .resource_limits import ResourceLimits
-from .restored import NEVER, History
 from .saga import Saga
 from .scheduling import Scheduling
 from .settings import Settings
-from .sound import sound
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
 from .tokens import Ref

@@ -17,8 +17,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from . import tokens
+from .after_restore import History
 from .observation import NativeJob, NativeState, Snapshot
-from .restored import History
 from .settings import Settings
 from .tokens import Ref
 

@@ -12,12 +12,12 @@ from functools import cached_property
 
 from metabroker.policy import PolicyState, Request, Why
 
+from .after_restore import History
 from .job import Component, Job, NewJob
 from .ledger import Avoided, LedgerEntry
 from .orphans import UnclaimedOrphan
 from .queues import Queues
 from .resource_limits import Beyond, Usage
-from .restored import History
 from .saga import Saga
 from .scheduling import Scheduling
 from .settings import Settings

@@ -31,7 +31,7 @@ def page(socket_path: str | None, address: str) -> None:
     from metabroker.config import values
     from metabroker.config.errors import ConfigRefusal
     from metabroker.web.guards import loopback
-    from metabroker.web.own import OwnPage
+    from metabroker.web.own_page import OwnPage
 
     try:
         where = values.address(address)

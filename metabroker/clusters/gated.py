@@ -10,6 +10,7 @@ from typing import Self
 from metabroker.broker.states import Cause
 
 from .command_errors import answered
+from .file_transfer import PART, fetching, sending
 from .gate import HOME, Gates
 from .operation import Operation
 from .port import (
@@ -25,7 +26,6 @@ from .port import (
     Transferred,
     UnknownOutcome,
 )
-from .staging import PART, fetching, sending
 from .submit_directory import SubmitDirectory
 from .transports.base import (
     CommandLost,

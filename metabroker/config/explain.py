@@ -20,7 +20,8 @@ from metabroker.config.model import (
     Timeouts,
 )
 from metabroker.config.problems import Problem, choice, nearest, plain
-from metabroker.config.reaching import OF_SSH
+
+from .ssh_checks import OF_SSH
 
 _SECTIONS: dict[str, type[BaseModel]] = {
     "limits": RequestLimits,

@@ -8,11 +8,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from metabroker.config import explain, onhost, reaching, users, values
+from metabroker.config import explain, users, values
 from metabroker.config.errors import ConfigError, ConfigErrors
 from metabroker.config.model import Config
-from metabroker.config.nodes import Document, NotYaml
 from metabroker.config.problems import Problem, nearest
+
+from . import host_checks, ssh_checks
+from .yaml_nodes import Document, NotYaml
 
 
 def load(path: str | Path, *, files: bool = False) -> Config:
@@ -31,7 +33,7 @@ def load(path: str | Path, *, files: bool = False) -> Config:
     config = parse(text, file=str(path), folder=file.absolute().parent)
     if files:
         document = Document(text, str(path))
-        wrong = [_placed(document, problem) for problem in onhost.problems(config)]
+        wrong = [_placed(document, problem) for problem in host_checks.problems(config)]
         if wrong:
             raise ConfigErrors(sorted(wrong, key=lambda error: error.line))
     return config
@@ -117,7 +119,7 @@ def _in_clusters(clusters: dict[str, Any], folder: Path) -> Iterator[Problem]:
     for name, cluster in clusters.items():
         if not isinstance(cluster, dict):
             continue
-        yield from reaching.problems(name, cluster)
+        yield from ssh_checks.problems(name, cluster)
         yield from users.problems(name, cluster, folder)
         processors, nodes = cluster.get("processors"), cluster.get("nodes")
         if type(processors) is int and type(nodes) is int and 0 < processors < nodes:

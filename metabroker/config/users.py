@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from metabroker.config import values
 from metabroker.config.errors import ConfigRefusal
-from metabroker.config.nodes import Document, NotYaml
 from metabroker.config.problems import Problem
+
+from .yaml_nodes import Document, NotYaml
 
 Table = Mapping[str, str] | Literal["same"]
 """Accounts by users' names; `same`: everybody's account has the user's own name."""

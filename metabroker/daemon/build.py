@@ -15,9 +15,9 @@ from metabroker.about import about
 from metabroker.access.rates import Rate
 from metabroker.api.middleware import RateLimits
 from metabroker.api.server import Listen
+from metabroker.broker.after_restore import History
 from metabroker.broker.core import Broker
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
-from metabroker.broker.restored import History
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.clocks import EVERY
 from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions

@@ -27,7 +27,7 @@ from metabroker.runtime.cluster_accounts import Users, users_of
 from metabroker.runtime.executor import Hook, no_hook
 from metabroker.service.access_tokens import AccessTokens
 from metabroker.service.authorization import Authorization
-from metabroker.service.present import ALONE
+from metabroker.service.status import ALONE
 from metabroker.store import LeadershipLost, Store
 from metabroker.store.requests import ANSWERED
 
@@ -162,7 +162,7 @@ class Daemon:
             self._service.service = leader.service
             self._registry.unregister(self._exporter)
             self._registry.register(
-                Exporter(leader.service.present.status, leader.service.present.clusters)
+                Exporter(leader.service.status.status, leader.service.status.clusters)
             )
             self._of_broker.leads(0 if tenure is None else tenure.term)
 

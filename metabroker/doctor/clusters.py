@@ -24,8 +24,8 @@ from metabroker.clusters.transports.base import (
     Transport,
 )
 from metabroker.config.clusters import RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.host_checks import overlap, part_key, unusable
 from metabroker.config.model import Config
-from metabroker.config.onhost import overlap, part_key, unusable
 from metabroker.daemon import build
 from metabroker.runtime.cluster_accounts import users_of
 

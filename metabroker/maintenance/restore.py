@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from metabroker import accounts
+from metabroker.broker.after_restore import Restored, remembered, settle
 from metabroker.broker.outbox import Ready
-from metabroker.broker.restored import Restored, remembered, settle
 from metabroker.broker.states import JobState
 from metabroker.config.model import Config
 from metabroker.daemon.lock_file import LockFile

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from metabroker.api.service import Failure, ServiceError
+from metabroker.broker.after_restore import Restored
 from metabroker.broker.core import Broker
 from metabroker.broker.orphans import UnclaimedOrphan
-from metabroker.broker.restored import Restored
 
 Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ from . import orphans_view, reasons
 from .authorization import Authorization
 from .changes import Changes
 from .completions import Completions
-from .present import ALONE, Present
 from .queries import Places, Queries, Row
+from .status import ALONE, Status
 
 _Change = Callable[..., Future[Json]]
 _Read = Callable[..., Json]
@@ -41,7 +41,7 @@ class DaemonService:
         self._clock = clock
         self.queries = Queries(store, self._waiting)
         self.changes = Changes(loop, self.queries, executors, rules, clock)
-        self.present = Present(loop, self.queries, rules, clock, part)
+        self.status = Status(loop, self.queries, rules, clock, part)
         self.completions = Completions(self.queries)
         self._changing: Mapping[str, _Change] = {
             **self.changes.calls(),
@@ -50,7 +50,7 @@ class DaemonService:
         }
         self._reading: Mapping[str, _Read] = {
             **self.queries.calls(),
-            **self.present.calls(),
+            **self.status.calls(),
             "leftovers": self._leftovers,
             "places": self._places,
         }
@@ -64,7 +64,7 @@ class DaemonService:
 
     def govern(self, rules: Authorization) -> None:
         """Go by these rules from now on."""
-        self.changes.rules = self.present.rules = rules
+        self.changes.rules = self.status.rules = rules
 
     def written(self, ready: Ready) -> None:
         """Something has become durable. In the core's thread."""

@@ -33,7 +33,7 @@ from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
 from .listener import Listener
 from .moving import Extent, Told, extent, move
 from .requests import Requests
-from .restorations import Restorations
+from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 from .tables import not_gone
@@ -113,7 +113,7 @@ class Store:
         self.access_tokens = TokenTable(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
-        self.restorations = Restorations(self._engine, self._guard)
+        self.restorations = RestorationLog(self._engine, self._guard)
 
     def _guarded(self, uses: Guard) -> Guard:
         """What stands around each use of the database; tests let it fail."""

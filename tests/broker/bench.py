@@ -12,13 +12,13 @@ from dataclasses import fields, replace
 from typing import Any
 
 from metabroker.broker import tokens
+from metabroker.broker.after_restore import History, Restored, remembered, settle
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Tick
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.broker.resource_limits import ResourceLimits
-from metabroker.broker.restored import History, Restored, remembered, settle
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import Phase, Step
 from metabroker.broker.tokens import Ref

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metabroker.broker.after_restore import NEVER, History, Restored
 from metabroker.broker.effects import Arm, Clean, CleanStray, Reserve, Stage, Submit
 from metabroker.broker.events import (
     Cleaned,
@@ -22,7 +23,6 @@ from metabroker.broker.events import (
 from metabroker.broker.job import Component
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.outbox import Ready
-from metabroker.broker.restored import NEVER, History, Restored
 from metabroker.broker.states import IN_ATTEMPT, Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref, make, parse
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.file_transfer import fetching, work_folder
 from metabroker.clusters.gate import Gates, gate_path
 from metabroker.clusters.operation import Pause
 from metabroker.clusters.port import (
@@ -26,7 +27,6 @@ from metabroker.clusters.port import (
     Peer,
     UnknownOutcome,
 )
-from metabroker.clusters.staging import fetching, work_folder
 from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import Command, Files
 from metabroker.clusters.transports.local import LocalTransport

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.broker.events import Started
-from metabroker.broker.sound import sound
+from metabroker.broker.input_checks import sound
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import Gates, former_gate_path, gate_path

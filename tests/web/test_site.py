@@ -13,7 +13,7 @@ import pytest
 
 from metabroker.api.client import Unreachable
 from metabroker.web.guards import loopback
-from metabroker.web.own import OwnPage
+from metabroker.web.own_page import OwnPage
 from metabroker.web.page import HEADERS
 from tests.web.served import Served, make_served, next_of, served, stream, within
 from tests.web.test_data import job, overview, part

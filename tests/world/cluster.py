@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metabroker.broker.settings import Settings
+from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.simulated.actor import Actor
 from metabroker.clusters.simulated.model import Model, SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
-from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import Command, Completed, Files
 
 from .controller import FOREIGN, Controller, is_ours

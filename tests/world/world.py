@@ -18,7 +18,7 @@ from metabroker.broker.rejected import Rejected
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.staging import work_folder
+from metabroker.clusters.file_transfer import work_folder
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import RequestBuilder, spec_of
 from metabroker.store.rows import ClusterNames

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metabroker.broker import tokens
+from metabroker.broker.input_checks import Unsound
 from metabroker.broker.job import Component
 from metabroker.broker.outbox import Mishap
 from metabroker.broker.queues import Queues
-from metabroker.broker.sound import Unsound
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref

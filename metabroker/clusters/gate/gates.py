@@ -12,6 +12,7 @@ from enum import Enum
 from typing import ParamSpec, TypeVar
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.port import (
     CleanRequest,
     CleanupResult,
@@ -21,7 +22,6 @@ from metabroker.clusters.port import (
     Peer,
     UnknownOutcome,
 )
-from metabroker.clusters.staging import work_folder
 from metabroker.clusters.transports.base import (
     BulkRead,
     CommandLost,

@@ -6,8 +6,8 @@ import importlib.resources
 import shlex
 from collections.abc import Mapping, Sequence
 
+from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.port import ComponentRequest
-from metabroker.clusters.staging import work_folder
 
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"

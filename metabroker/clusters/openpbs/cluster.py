@@ -31,11 +31,11 @@ from .answers import confusing
 from .commands import PbsIdentity
 from .examine import examine
 from .identity import identify
-from .known import Known
 from .last_seen import LastSeen
 from .operations import Ending
 from .pacing import HostPorts, PbsPace
 from .parsing import PbsJob
+from .recent_jobs import Known
 from .snapshot import for_us, snapshot
 
 _KILL_DELAY = 45.0

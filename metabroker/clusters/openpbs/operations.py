@@ -22,8 +22,8 @@ from metabroker.clusters.transports.base import Command, Completed
 from . import answers, commands, parsing
 from .answers import failure
 from .commands import PbsIdentity
-from .known import HISTORY, Known
 from .parsing import PbsJob, PbsNode, PbsReservation
+from .recent_jobs import HISTORY, Known
 from .snapshot import PbsPoll, native_job
 from .states import is_going
 

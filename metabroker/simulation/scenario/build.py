@@ -17,11 +17,11 @@ from metabroker.simulation.workloads.synthetic import Synthetic, rate_for
 
 from .checks import problems
 from .defaults import filled
+from .errors import Wrong, blamed
 from .files import ScenarioFiles
 from .fits import Room
 from .keys import Key
 from .model import RuntimesWorkload, Scenario, ServiceTime, SwfWorkload, SyntheticWorkload
-from .wrong import Wrong, blamed
 
 
 class _Made(NamedTuple):

@@ -11,8 +11,8 @@ from metabroker.simulation.workloads.replay import Replay
 from metabroker.traces.errors import TraceError
 from metabroker.traces.lines import lines
 
+from .errors import Wrong, blamed
 from .keys import Key
-from .wrong import Wrong, blamed
 
 
 class Room:

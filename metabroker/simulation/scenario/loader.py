@@ -10,16 +10,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from metabroker.config.errors import ConfigError, ConfigErrors
-from metabroker.config.nodes import Document, NotYaml
 from metabroker.config.problems import Problem
+from metabroker.config.yaml_nodes import Document, NotYaml
 from metabroker.simulation.system import Run
 
 from .build import build, complete
+from .errors import Wrong, blamed
 from .explain import problem
 from .files import ScenarioFiles
 from .model import Scenario
 from .overrides import Override, applied, combinations, parse
-from .wrong import Wrong, blamed
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metabroker.config.errors import ConfigError, ConfigErrors
-from metabroker.config.nodes import Document, NotYaml
+from metabroker.config.yaml_nodes import Document, NotYaml
 
 from .explain import unknown
 from .keys import Key, kind_at, takes_list

@@ -115,7 +115,7 @@ def live(life: Life) -> None:
     life.wait(together, "COMPLETED")
     cancelled = life.submit("-n", "1", "--hold")
     life.ask("cancel", str(cancelled))
-    if life.knows("def sending", "clusters/staging.py"):
+    if life.knows("def sending", "clusters/file_transfer.py"):
         life.wait(life.submit("-n", "2", "--stage-in", "input", "--stage-out", "*"), "COMPLETED")
     if life.knows("create", "cli/token.py"):
         life.ask("token", "create", "--scope", "submit", "--name", "login3", "--user", "daemon")

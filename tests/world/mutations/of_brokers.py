@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import update
 
 from metabroker.broker import lease_term
+from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.gate import gates
-from metabroker.clusters.staging import work_folder
 from metabroker.store import leadership, store
 from metabroker.store.tables import leadership as row
 

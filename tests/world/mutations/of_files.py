@@ -12,7 +12,7 @@ from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.saga.replies import Replies
 from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Step
-from metabroker.clusters import gated, staging
+from metabroker.clusters import gated
 from metabroker.clusters.port import Transferred
 from metabroker.clusters.transports.base import CommandLost
 
@@ -91,4 +91,4 @@ def lost_part_taken_for_sent(stack: contextlib.ExitStack) -> None:
         with contextlib.suppress(CommandLost):
             yield
 
-    swap(stack, staging, "_far", far)
+    swap(stack, file_transfer, "_far", far)

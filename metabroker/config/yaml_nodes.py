@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from metabroker.config.errors import ConfigError
+from .errors import ConfigError
 
 LARGEST = 1_000_000  # bytes of a configuration file
 DEEPEST = 50  # mappings and lists in one another

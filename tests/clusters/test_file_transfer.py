@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.file_transfer import fetching, sending, work_folder
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import (
     ClusterRefusal,
@@ -22,7 +23,6 @@ from metabroker.clusters.port import (
     Transferred,
     UnknownOutcome,
 )
-from metabroker.clusters.staging import fetching, sending, work_folder
 from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import CommandLost, Listed, Unreached
 from metabroker.clusters.transports.local_files import LocalFiles

@@ -20,7 +20,7 @@ ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
 """What a broker that shares its store with nobody says of its part."""
 
 
-class Present:
+class Status:
     """What is there now. Answers come from the core's thread."""
 
     def __init__(

@@ -14,10 +14,11 @@ from aiohttp import web
 
 from metabroker.api.client import ClientError
 from metabroker.web import data
-from metabroker.web.feed import Feed, NotReadable
-from metabroker.web.guards import own_names, with_key
-from metabroker.web.page import Page
-from metabroker.web.server import WebServer
+
+from .feed import Feed, NotReadable
+from .guards import own_names, with_key
+from .page import Page
+from .server import WebServer
 
 
 class OwnPage:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from metabroker.access.tls import TlsError, server_context
-from metabroker.config.clusters import OpenPBSConfig, RealCluster, SlurmConfig
-from metabroker.config.model import Config
-from metabroker.config.problems import Problem
+
+from .clusters import OpenPBSConfig, RealCluster, SlurmConfig
+from .model import Config
+from .problems import Problem
 
 # By system: the variable that names its configuration file, and where that is by default.
 _FILES = {

@@ -1,4 +1,4 @@
-"""What the store remembers of its returns from backups (`metabroker.broker.restored`)."""
+"""What the store remembers of its returns from backups (`metabroker.broker.after_restore`)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import asdict
 
 from sqlalchemy import Engine, delete, func, insert, select
 
-from metabroker.broker.restored import History, Restored
+from metabroker.broker.after_restore import History, Restored
 
 from .tables import components, events, facts
 
 _FACT = "restored"
 
 
-class Restorations:
+class RestorationLog:
     """One fact. Every call may raise StoreUnavailable."""
 
     def __init__(self, engine: Engine, guard: Callable[[], AbstractContextManager[None]]) -> None:

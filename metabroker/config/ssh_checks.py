@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from metabroker.config.problems import Problem
+from .problems import Problem
 
 FAR = ("ssh", "openssh")
 OF_SSH = frozenset(

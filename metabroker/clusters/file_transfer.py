@@ -13,13 +13,13 @@ import secrets
 from collections.abc import Iterator, Sequence
 
 from metabroker.broker.states import Cause
+from metabroker.clusters.transports.base import CommandLost, CommandMissing, Files, Listed, TooMany
+from metabroker.clusters.transports.trust import Unsafe
 
 from .matching import Patterns
 from .operation import Operation, Pause
 from .port import ClusterRefusal, FetchRequest, StageRequest, Transferred, UnknownOutcome
 from .submit_directory import FileChanged, SubmitDirectory
-from .transports.base import CommandLost, CommandMissing, Files, Listed, TooMany
-from .transports.trust import Unsafe
 
 PART = 4 << 20  # bytes
 WORK = "work"

@@ -12,7 +12,7 @@ from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.saga.replies import Replies
 from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Step
-from metabroker.clusters import gated
+from metabroker.clusters import file_transfer, gated
 from metabroker.clusters.port import Transferred
 from metabroker.clusters.transports.base import CommandLost
 

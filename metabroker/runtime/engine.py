@@ -1,8 +1,23 @@
 """Core and store as one: events in, one durable transaction, effects out.
 
-The engine has no thread, no clock and no cluster of its own, so the daemon's thread and the
-world simulator drive the very same code. Nothing leaves it before it is written: an effect, or an
-answer to a user, is handed out only after the transaction that speaks of it is durable.
+    items --> core (handle each event, then one pass of the policy) --> Ready: changed jobs and
+    components, entries of the journal, effects
+          --> store: all of it in one transaction
+          --> only then: answers to users, and effects to the executors
+
+Nothing leaves the engine before it is written. So an id that a user was told is durable, and so is
+the step that an effect carries out: after a crash `recover` hands it out again.
+
+A transaction that fails is kept whole (`_Pending`), and `flush` writes the same again. It may have
+been written already, where only the answer was lost. Writing it twice is safe: rows are written by
+their keys, scripts once, and nobody was told anything meanwhile. Until it is written the engine
+takes nothing new.
+
+One bad item ends nothing: what it breaks is told to `mishap`, and fails the one job that it is of.
+
+The engine has no thread and no cluster of its own, and time is an argument. It reads a clock only
+to measure how long a pass and a commit take. So the daemon and the storm's worlds drive the very
+same code.
 """
 
 from __future__ import annotations

@@ -25,8 +25,11 @@ ENDING = frozenset({168, 202, 237})
 _NOT_DELIVERED = ("cannot connect", "Couldn't connect", "can not connect", "pbsconf error")
 _NO_ANSWER = ("ommunication failure", "End of File", "Protocol", "timed out", "Premature end")
 _NO_ANSWER_CODES = frozenset({162, 163, 183, 255})  # system, internal, protocol errors
-# A user, group or project has as many jobs, or of a resource, as may be: later.
-_LIMIT = frozenset({38, 39, 200})
+# As many jobs, or as much of a resource, as may be there: a user's, a group's, a project's; or all
+# users' together, which is told in words alone. A large job may be over the limit of a resource all
+# by itself, and so never says that the cluster is full.
+_LIMIT = frozenset({38, 39})
+_FULL = "Maximum number of jobs already in "
 # Nobody's job is taken now.
 _BUSY = frozenset(
     {
@@ -44,10 +47,11 @@ _BUSY = frozenset(
 )
 _DENIED = frozenset(
     {
-        159,  # unauthorized
+        159,  # unauthorized: lists of users and groups
+        160,  # the list of hosts
         171,  # credentials
         172,
-        174,  # no access to the queue
+        174,  # no access to the queue, which takes jobs from other queues only
         175,  # bad user (root, without acl_roots)
         197,  # bad group
         244,  # reservations: host, group or user has no access
@@ -62,6 +66,13 @@ _INVALID = frozenset(
     {
         1,  # the command's own: an option, the script
         2,
+        4,  # a resource: not for `select`, or for nothing else, for no `place`, twice in a chunk
+        5,
+        6,
+        7,
+        12,
+        58,  # the least and the most of a time that may vary
+        59,
         154,  # an attribute: unknown, read only
         155,
         156,  # a request: invalid, unknown, too many arguments
@@ -129,6 +140,8 @@ def failure(done: Completed, what: str) -> ClusterRefusal | UnknownOutcome:
     if found is not None or done.exit_status in _NO_ANSWER_CODES:
         return UnknownOutcome(f"{what}: {found or text}"[:LONGEST])
     cause = next((cause for codes, cause in _MEANING if done.exit_status in codes), Cause.REFUSED)
+    if cause is Cause.LIMIT and _FULL in text:
+        cause = Cause.BUSY
     return ClusterRefusal(cause, f"{what}: {text}")
 
 

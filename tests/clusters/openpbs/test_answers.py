@@ -9,6 +9,8 @@ from metabroker.clusters.openpbs.answers import confusing, failure, of_submissio
 from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import Completed
 
+from .recorded import Case, cases
+
 
 @pytest.mark.parametrize(
     ("status", "said", "meant"),
@@ -34,6 +36,25 @@ def test_what_qsub_says(status: int, said: str, meant: Cause) -> None:
     assert isinstance(error, ClusterRefusal)
     assert error.cause is meant
     assert said in error.detail
+
+
+_MEANT = {
+    Cause.LIMIT: (*range(1, 5), 6, *range(8, 13)),
+    Cause.BUSY: (5, 7, 13, 14, 53),
+    Cause.DENIED: (*range(17, 22), 23, 28, *range(32, 37), 41),
+    Cause.INVALID: (15, 16, 22, *range(24, 28), 29, 31, *range(43, 48), 51, 52),
+    Cause.REFUSED: (48, 49, 50),
+}
+
+
+@pytest.mark.parametrize(
+    "said", [c for c in cases() if c.id.startswith("95/") and c.exit_status], ids=lambda c: c.id
+)
+def test_what_a_servers_limits_and_lists_were_seen_to_say(said: Case) -> None:
+    error = failure(said.completed, said.argv[0])
+    assert isinstance(error, ClusterRefusal)
+    assert int(said.id[3:5]) in _MEANT[error.cause], (error.cause, said.stderr)
+    assert said.stderr.splitlines()[0].strip() in error.detail
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,8 @@ def test_recorded_submissions(recorded: Case) -> None:
 @ids([c for c in asking("pbs_rsub") if c.exit_status == 0])
 def test_recorded_confirmations(recorded: Case) -> None:
     identity, word = parsing.confirmation(recorded.stdout)
-    assert identity in recorded.stdout and word in ("CONFIRMED", "DENIED", "UNCONFIRMED")
+    words = ("CONFIRMED", "DENIED", "UNCONFIRMED", "delete, wait period expired")
+    assert identity in recorded.stdout and word in words
 
 
 def test_a_reservation_that_deleted_itself() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,16 +47,44 @@ def problems(config: Config) -> Iterator[Problem]:
     yield from _twice(config)
 
 
-def _paths(name: str, cluster: RealCluster) -> Iterator[Problem]:
-    variable, _ = _FILES[cluster.system]
+def unusable(name: str, cluster: RealCluster) -> Problem | None:
+    """Why the cluster's commands cannot work, where that is seen on this host: they may try for
+    long before they say so."""
+    if cluster.via != "local":
+        return None
+    variable, default = _FILES[cluster.system]
     file = cluster.env.get(variable)
     # Without a slurm.conf Slurm's commands look in the DNS: so only what is written is looked at.
     if file is not None and not os.path.isfile(file):
-        yield Problem(
+        return Problem(
             ("clusters", name, "env"),
             f"{variable} names {file}, and there is no such file",
-            f"write the path of this cluster's {Path(_FILES[cluster.system][1]).name}",
+            f"write the path of this cluster's {Path(default).name}",
         )
+    if cluster.system == "openpbs" and cluster.run_as == "root-uid":
+        return _of_setuid_program(name, Path(file or default))
+    return None
+
+
+def _of_setuid_program(name: str, conf: Path) -> Problem | None:
+    """A daemon that acts by ids lets no program have more rights by its file (setuid), and has no
+    right to ports below 1024 itself; so pbs_iff cannot prove who asks."""
+    text = conf.read_text(errors="replace") if conf.is_file() else ""
+    method = re.search(r"^\s*PBS_AUTH_METHOD=[\"']?(\w+)", text, re.MULTILINE)
+    if method is not None and method[1].lower() != "resvport":
+        return None
+    return Problem(
+        ("clusters", name, "run_as"),
+        f"under root-uid PBS's commands cannot prove who asks by pbs_iff, and {conf} names no "
+        "other way",
+        "write `run_as: sudo`, or let PBS prove it by munge (PBS_AUTH_METHOD=munge)",
+    )
+
+
+def _paths(name: str, cluster: RealCluster) -> Iterator[Problem]:
+    trouble = unusable(name, cluster)
+    if trouble is not None:
+        yield trouble
     if cluster.bin is not None:
         yield from _folder_of_commands(name, cluster, cluster.bin)
 

@@ -25,7 +25,7 @@ from metabroker.clusters.transports.base import (
 )
 from metabroker.config.clusters import RealCluster, SimulatedConfig, SlurmConfig
 from metabroker.config.model import Config
-from metabroker.config.onhost import overlap, part_key
+from metabroker.config.onhost import overlap, part_key, unusable
 from metabroker.daemon import build
 from metabroker.runtime.cluster_accounts import users_of
 
@@ -98,6 +98,11 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
         found.ok(
             "simulated", "nothing", f"{configured.processors} processors, in the daemon itself"
         )
+        return Report(name, found.all)
+    trouble = unusable(name, configured)
+    if trouble is not None:
+        key = trouble.key[-1]
+        found.miss(str(key), f"`{key}` of the configuration", trouble.message, trouble.advice)
         return Report(name, found.all)
     # An instance of its own: no broker takes its job for one of theirs.
     instance = secrets.token_hex(4)

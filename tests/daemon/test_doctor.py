@@ -117,15 +117,16 @@ def test_one_cluster_under_two_names_and_a_file_that_is_not_there(
                 "allow_root": False,
             }
         )
-        # Once: Slurm's commands look for a slurm.conf that is not there for long.
         told = asked(slurm_site)
     found = of_clusters(told)
     assert not told["ok"]
     assert "identity" not in found["delft"]
     assert found["leiden"]["identity"]["outcome"] == "missing"
     assert "same cluster as delft: delft at " in found["leiden"]["identity"]["said"]
-    first = next(iter(found["lab"].values()))
-    assert first["outcome"] == "missing" and "SLURM_CONF" in first["advice"]
+    # No command is tried: Slurm's look for a slurm.conf that is not there for long.
+    assert set(found["lab"]) == {"env"}
+    assert found["lab"]["env"]["outcome"] == "missing"
+    assert found["lab"]["env"]["said"].startswith("SLURM_CONF names /nowhere/slurm.conf, and")
     host = {finding["check"]: finding for finding in told["host"]["findings"]}
     assert host["metrics"]["outcome"] == "missing" and "`metrics`" in host["metrics"]["advice"]
     as_root = os.geteuid() == 0

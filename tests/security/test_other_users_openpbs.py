@@ -31,14 +31,18 @@ def configured(acting: Users, **more: Any) -> None:
     site.config.write_text(yaml.safe_dump(text))
 
 
-@pytest.mark.parametrize("victim", ["alice", "svc"], ids=["sudo", "self"])
+@pytest.mark.parametrize("how", ["sudo", "self", "root-uid"])
 def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(
-    acting: Users, victim: str
+    acting: Users, how: str
 ) -> None:
-    people = acting.world.people
-    configured(acting, shared_dir=str(people.shared))
-    if victim == "svc":
-        configured(acting, run_as="self", users=None)
+    people, victim = acting.world.people, "svc" if how == "self" else "alice"
+    configured(acting, shared_dir=str(people.shared), run_as=how)
+    if how == "self":
+        configured(acting, users=None)
+    elif how == "root-uid":
+        configured(acting, via=None, **dict.fromkeys(acting.world.sshd.settings()))
+        acting.site.prefix = []
+        os.chown(acting.site.folder, 0, -1)
     site = started(acting)
     bring(people, victim)
     (people.home(victim) / "bin").mkdir(exist_ok=True)

@@ -263,6 +263,27 @@ def test_files_and_folders_of_this_host_that_are_not_there(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("conf", "run_as", "wrong"),
+    [
+        ("PBS_SERVER=a\n", "root-uid", True),
+        ("PBS_AUTH_METHOD=resvport\n", "root-uid", True),
+        ("PBS_SERVER=a\nPBS_AUTH_METHOD=MUNGE\n", "root-uid", False),
+        ("PBS_SERVER=a\n", "sudo", False),
+    ],
+)
+def test_what_needs_a_setuid_program_does_not_go_with_root_uid(
+    tmp_path: Path, conf: str, run_as: str, wrong: bool
+) -> None:
+    file = tmp_path / "pbs.conf"
+    file.write_text(conf)
+    keys = f"system: openpbs, run_as: {run_as}, users: same, env: {{PBS_CONF_FILE: {file}}}"
+    found = on_host(tmp_path, f"clusters:\n  a: {{{keys}}}\n")
+    assert [bool("clusters.a.run_as" in error and "munge" in error) for error in found] == (
+        [True] if wrong else []
+    )
+
+
+@pytest.mark.parametrize(
     ("one", "other", "twice"),
     [
         ("system: slurm", "system: slurm", True),

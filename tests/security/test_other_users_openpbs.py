@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,9 @@ def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(
     if how == "self":
         configured(acting, users=None)
     elif how == "root-uid":
+        for server in acting.world.servers.values():
+            if "PBS_AUTH_METHOD=munge" not in Path(server.env["PBS_CONF_FILE"]).read_text():
+                pytest.skip("left out: under root-uid the live servers' clients must use munge")
         configured(acting, via=None, **dict.fromkeys(acting.world.sshd.settings()))
         acting.site.prefix = []
         os.chown(acting.site.folder, 0, -1)

@@ -30,12 +30,26 @@ from tests.broker.script import Script
 
 from .cases import fuzzed
 
-TEXT = st.text(st.characters(), max_size=50)  # half characters and NUL among them
+# Half characters and NUL among them, which are rare among all.
+TEXT = st.text(
+    st.one_of(st.characters(), st.sampled_from("\ud800\udcff\0\x1b\n\u2028")), max_size=50
+)
 LONG = st.one_of(TEXT, st.integers(1, 3).map(lambda n: "h " * n * 100_000))
-TIME = st.one_of(st.none(), st.floats(), st.integers(-(2**70), 2**70))
-KNOWN = st.one_of(st.floats(), st.integers(-(2**70), 2**70))
-CODE = st.integers(-(2**70), 2**70)
-REFS = st.builds(Ref, st.just(1), st.integers(0, 2), st.integers(0, 2))
+ODD = st.sampled_from([0, 1, 255, 256, -1, 2**63, -(2**63) - 1, 10**23])
+CODE = st.one_of(ODD, st.integers(-(2**70), 2**70))
+KNOWN = st.one_of(st.floats(), CODE)
+TIME = st.one_of(st.none(), KNOWN)
+# Most speak of the components that there are; what others say is not heard.
+REFS = st.one_of(
+    st.just(Ref(1, 1, 0)),
+    st.sampled_from([Ref(1, 1, 0), Ref(1, 1, 1), Ref(1, 2, 0)]),
+    st.builds(Ref, st.just(1), st.integers(0, 2), st.integers(0, 2)),
+)
+# How far the job has come before.
+LIFE = {
+    False: ("submitted", "started"),
+    True: ("reserved", "submitted", "arrived", "armed", "opened", "started"),
+}
 CAUSES, STEPS = st.sampled_from(list(Cause)), st.sampled_from(list(Step))
 EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(Staged, REFS, CODE, CODE),
@@ -58,14 +72,17 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 )  # fmt: skip
 
 
-@given(st.booleans(), st.lists(EVENTS, min_size=1, max_size=12))
+@given(st.booleans(), st.integers(0, 6), st.lists(EVENTS, min_size=3, max_size=12))
 @fuzzed
-def test_any_events_of_one_job(together: bool, events: list[Event]) -> None:
+def test_any_events_of_one_job(together: bool, steps: int, events: list[Event]) -> None:
     script = Script()
     try:
         script.play("begin clusters=delft:64,leiden:64,lab:64")
         script.play("look delft leiden lab")
         script.play(f"submit on={'delft:4,leiden:4' if together else 'delft:4'}")
+        life = LIFE[together]
+        for step in life[: steps % (len(life) + 1)]:
+            script.play(f"{step} 1.1.*")
         script.play("submit on=lab:4 user=bob")
         script.play("submitted 2.1.0")
         script.play("started 2.1.0")

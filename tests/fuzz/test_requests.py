@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metabroker.api import routes
 from metabroker.api.client import Client
 from tests.api.conftest import client, folder, service, socket_path  # noqa: F401
 from tests.api.raw import RawConnection
@@ -42,7 +43,7 @@ PATHS = st.one_of(
     st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=40).map("/v1/".__add__),
 )  # fmt: skip
 QUERIES = st.one_of(
-    st.just(""),
+    st.sampled_from(["", "?timeout=nan", "?timeout=inf", "?timeout=-1", "?limit=1e9", "?user=%00"]),
     st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=30).map("?".__add__),
 )
 METHODS = st.sampled_from(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])
@@ -53,6 +54,12 @@ BODIES = st.one_of(
     st.integers(1, 3000).map(lambda depth: b"[" * depth + b"]" * depth),
     st.dictionaries(KEYS, JSON, max_size=6).map(lambda data: json.dumps({**WIRE, **data}).encode()),
 )
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that was submitted here never ends."""
+    monkeypatch.setattr(routes, "LONGEST_WAIT", 0.05)
 
 
 @given(METHODS, PATHS, QUERIES, BODIES, st.sampled_from(["", "gzip", "deflate", "identity", "x"]))

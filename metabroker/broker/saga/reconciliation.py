@@ -16,6 +16,7 @@ from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.orphans import UnclaimedOrphans
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, Phase, Step
+from metabroker.broker.tokens import Ref
 
 from .adoption import Adoption
 from .claims import Claims
@@ -61,7 +62,7 @@ class Reconciliation:
         unclaimed: list[str] = []
         for token in dict.fromkeys([*shown, *snapshot.reservations]):
             ref = tokens.parse(self._state.settings.instance, token)
-            if ref is None or ref in self._claims.live[cluster]:
+            if ref is None or self._live_anywhere(ref):
                 continue
             if self._state.ledger.cleaned_lately(cluster, token, snapshot.taken_at):
                 continue
@@ -71,6 +72,12 @@ class Reconciliation:
                 spare = ref in known  # the step that is pending for it comes first
                 self._state.outbox.effects.append(CleanStray(cluster, token, spare))
         return unclaimed
+
+    def _live_anywhere(self, ref: Ref) -> bool:
+        """Whether a live component explains it, in whichever cluster: two entries of the
+        configuration may name one system, and each then shows the other's jobs."""
+        component = self._claims.known.get(ref)
+        return component is not None and ref in self._claims.live[component.cluster]
 
     def _judge_reservations(self, cluster: int, snapshot: Snapshot, now: float) -> None:
         degraded = [t for t, r in snapshot.reservations.items() if r.degraded]

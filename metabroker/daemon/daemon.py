@@ -131,9 +131,9 @@ class Daemon:
 
     def start(self) -> None:
         """Take the lead if it can be had, else stand by; then let users in."""
-        tenure = self._candidate.ask() if self.store.shared else None
-        if tenure is not None or not self.store.shared:
-            self._lead(tenure)
+        lease_term = self._candidate.ask() if self.store.shared else None
+        if lease_term is not None or not self.store.shared:
+            self._lead(lease_term)
         else:
             self._client.start()
             self._standby.start()
@@ -148,15 +148,15 @@ class Daemon:
         if self.leader is None:
             self._candidate.start()
 
-    def _lead(self, tenure: LeaseTerm | None) -> None:
-        """Be the one that acts; in a tenure, where another might."""
+    def _lead(self, lease_term: LeaseTerm | None) -> None:
+        """Be the one that acts; for a term, where another broker might."""
         with self._changing:
-            if tenure is not None:
+            if lease_term is not None:
                 self.store.confirm()
-                self.store.term = tenure.term
-                self._lease = Lease(self.store.leadership, tenure, self._lost)
+                self.store.term = lease_term.term
+                self._lease = Lease(self.store.leadership, lease_term, self._lost)
                 self._lease.start()
-            self._taken_up = leader = Leader(self._given(tenure))
+            self._taken_up = leader = Leader(self._given(lease_term))
             leader.start()
             self.leader = leader
             self._service.service = leader.service
@@ -164,12 +164,12 @@ class Daemon:
             self._registry.register(
                 Exporter(leader.service.status.status, leader.service.status.clusters)
             )
-            self._of_broker.leads(0 if tenure is None else tenure.term)
+            self._of_broker.leads(0 if lease_term is None else lease_term.term)
 
-    def _given(self, tenure: LeaseTerm | None) -> LeaderContext:
+    def _given(self, lease_term: LeaseTerm | None) -> LeaderContext:
         part = ALONE
-        if tenure is not None:
-            part = {**ALONE, "leader": self.name, "term": tenure.term}
+        if lease_term is not None:
+            part = {**ALONE, "leader": self.name, "term": lease_term.term}
         return LeaderContext(
             config=self._config,
             store=self.store,
@@ -183,10 +183,10 @@ class Daemon:
             permit=None if self._lease is None else self._lease.permit,
         )
 
-    def _take_up(self, tenure: LeaseTerm) -> None:
+    def _take_up(self, lease_term: LeaseTerm) -> None:
         """The lead could be had: take it up, or begin anew if that fails in the middle."""
         try:
-            self._lead(tenure)
+            self._lead(lease_term)
         except LeadershipLost as error:
             log.warning("the lead cannot be taken up: %s", error)
             self._anew()
@@ -194,7 +194,7 @@ class Daemon:
             log.exception("the lead cannot be taken up")
             self._anew()
         else:
-            log.warning("leads from now on, in term %d: %s", tenure.term, self.summary)
+            log.warning("leads from now on, in term %d: %s", lease_term.term, self.summary)
 
     def _lost(self) -> None:
         log.warning("another broker has taken over: this one begins anew, and stands by")

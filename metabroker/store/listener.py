@@ -1,5 +1,5 @@
-"""A bell that other brokers ring through the database (PostgreSQL's NOTIFY): whoever waits for
-something to be written need not look all the time. It may be missed, so one looks anyway."""
+"""Hears of new rows by PostgreSQL's LISTEN and NOTIFY, so that nobody need look all the time. A
+notification may be missed: whoever waits looks now and then all the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-_WITHOUT = 0.05  # seconds between two looks where there are no bells
+_WITHOUT = 0.05  # seconds between two looks where there are no notifications
 
 
 class Listener:

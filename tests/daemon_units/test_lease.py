@@ -51,8 +51,8 @@ class Host:
                 host.store.leadership.release(term)
 
         table: Any = Reached()
-        tenure = LeaseTerm.granted(term, SECONDS, self.now)
-        return Lease(table, tenure, self.lost.set, clock=lambda: self.now)
+        lease_term = LeaseTerm.granted(term, SECONDS, self.now)
+        return Lease(table, lease_term, self.lost.set, clock=lambda: self.now)
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def test_in_doubt_it_waits_until_the_lease_is_renewed(host: Host) -> None:
 
 def test_once_another_leads_it_never_acts_again(host: Host) -> None:
     lease = host.lease()
-    host.store.leadership.release(lease.tenure.term)
-    assert host.store.leadership.take("b", 60) == lease.tenure.term + 1
+    host.store.leadership.release(lease.lease_term.term)
+    assert host.store.leadership.take("b", 60) == lease.lease_term.term + 1
     lease.start()
     assert host.lost.wait(10)
     with pytest.raises(CommandLost):
@@ -152,7 +152,7 @@ def test_who_holds_a_lease_stops_before_another_can_begin(
     seconds: float, questions: list[tuple[float, float]], rate: float
 ) -> None:
     """Whatever the delays, and though its clock goes a fifth too slow, or a quarter too fast."""
-    tenure = LeaseTerm.granted(1, seconds, 0.0)
+    lease_term = LeaseTerm.granted(1, seconds, 0.0)
     expires, now = seconds, 0.0  # by the database's clock, which is the true time here
     for pause_, delay in questions:
         now += pause_
@@ -161,8 +161,8 @@ def test_who_holds_a_lease_stops_before_another_can_begin(
         if now >= expires:
             break  # another may have taken it
         expires = now + seconds
-        tenure.renewed(asked_at)
-    assert not tenure.may_act(expires * rate)
+        lease_term.renewed(asked_at)
+    assert not lease_term.may_act(expires * rate)
 
 
 def test_a_lease_is_renewed_several_times_before_it_is_in_doubt() -> None:

@@ -46,7 +46,7 @@ class Host:
         self.store.reached = self._database
         self.store.fails = self._commit_fails
         self.life: Life | None = None
-        self.tenure: LeaseTerm | None = None
+        self.lease_term: LeaseTerm | None = None
         self.term = 0
         self.up = False
         self.stopped_until = 0.0
@@ -89,7 +89,7 @@ class Host:
         """
         if self.alone:
             return True
-        if self.tenure is None or not self.tenure.may_act(self.clock):
+        if self.lease_term is None or not self.lease_term.may_act(self.clock):
             return False
         if self.term != self.world.term:
             raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
@@ -127,7 +127,7 @@ class Host:
         self.up = False
         if self.life is not None:
             self.life.alive = False
-        self.life = self.tenure = None
+        self.life = self.lease_term = None
 
     def crash(self, fault: Fault, how: str) -> None:
         """kill -9; what was sent to clusters is under way all the same."""
@@ -251,26 +251,27 @@ class Host:
 
     def _granted(self, term: int, asked_at: float) -> None:
         self.term = self.store.term = term
-        self.tenure = LeaseTerm.granted(term, LEASE, asked_at)
+        self.lease_term = LeaseTerm.granted(term, LEASE, asked_at)
         self.at(self.world.now + pause(LEASE), self._renew)
         self._lead()
 
     def _renew(self) -> None:
-        asked_at, tenure = self.clock, self.tenure
-        if tenure is None:
+        asked_at, lease_term = self.clock, self.lease_term
+        if lease_term is None:
             return
 
         def answered(leads: bool) -> None:
             if not leads:
                 self.lost()
                 return
-            sure = tenure.may_act(self.clock)
-            tenure.renewed(asked_at)
+            sure = lease_term.may_act(self.clock)
+            lease_term.renewed(asked_at)
             if not sure and self.life is not None:
                 self.life.able_again()
             self.at(self.world.now + pause(LEASE), self._renew)
 
-        self._ask(lambda: self.store.leadership.renew(tenure.term, LEASE), answered, self._renew)
+        term = lease_term.term
+        self._ask(lambda: self.store.leadership.renew(term, LEASE), answered, self._renew)
 
     def _ask(
         self,

@@ -53,13 +53,13 @@ class Campaign:
     def _run(self) -> None:
         while not self._stopping.wait(pause(self._seconds)):
             try:
-                tenure = self.ask()
+                lease_term = self.ask()
             except StoreUnavailable as error:
                 if str(error) != self._trouble:
                     log.warning("nobody can be asked for the lead: %s", error)
                 self._trouble = str(error)
                 continue
             self._trouble = ""
-            if tenure is not None:
-                self._elected(tenure)
+            if lease_term is not None:
+                self._elected(lease_term)
                 return

@@ -34,11 +34,11 @@ class Lease:
     def __init__(
         self,
         leadership: Leadership,
-        tenure: LeaseTerm,
+        lease_term: LeaseTerm,
         lost: Callable[[], None],
         clock: Callable[[], float] = clock,
     ) -> None:
-        self.tenure = tenure
+        self.lease_term = lease_term
         self._leadership = leadership
         self._lost = lost
         self._clock = clock
@@ -70,15 +70,15 @@ class Lease:
         self._end()
         self._stopping.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(timeout=self.tenure.seconds)
+            self._thread.join(timeout=self.lease_term.seconds)
         if release:
             try:
-                self._leadership.release(self.tenure.term)
+                self._leadership.release(self.lease_term.term)
             except StoreUnavailable as error:
                 log.warning("the lease was not let go, and runs out by itself: %s", error)
 
     def _may_act(self) -> bool:
-        return not self._over and self.tenure.may_act(self._clock())
+        return not self._over and self.lease_term.may_act(self._clock())
 
     def _end(self) -> None:
         with self._news:
@@ -86,7 +86,7 @@ class Lease:
             self._news.notify_all()
 
     def _keep(self) -> None:
-        while not self._stopping.wait(pause(self.tenure.seconds)):
+        while not self._stopping.wait(pause(self.lease_term.seconds)):
             if not self.renew():
                 self._end()
                 self._lost()
@@ -97,12 +97,12 @@ class Lease:
         asked, and is as it was where the store does not answer."""
         asked_at = self._clock()
         try:
-            leads = self._leadership.renew(self.tenure.term, self.tenure.seconds)
+            leads = self._leadership.renew(self.lease_term.term, self.lease_term.seconds)
         except StoreUnavailable as error:
             log.warning("the lease cannot be renewed: %s", error)
             return True
         if leads:
             with self._news:
-                self.tenure.renewed(asked_at)
+                self.lease_term.renewed(asked_at)
                 self._news.notify_all()
         return leads

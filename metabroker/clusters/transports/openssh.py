@@ -28,7 +28,7 @@ from .slots import Slots
 from .ssh_target import Hop, SshTarget
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
-_OWN_WORD = 255  # the exit status of ssh itself; a command's own never gets here (see `remote_shell`)
+_OWN_WORD = 255  # ssh's own exit status; a command's never gets here (see `remote_shell`)
 # A client whose master is gone must not connect by itself, past all pauses: this it runs instead.
 _NO_MASTER = "metabroker: no master"
 # Of the daemon's environment: where agents and tickets are.

@@ -53,6 +53,9 @@ def engine_of(url: URL) -> Engine:
 def prepare_writer(connection: Connection) -> None:
     """What holds for the connection that all the jobs are written by."""
     connection.execute(text(f"SET idle_in_transaction_session_timeout = '{WRITER_IDLE}s'"))
+    # A user is told an id once it is durable: also where the server's default is to wait for less.
+    if connection.execute(text("SHOW synchronous_commit")).scalar() == "off":
+        connection.execute(text("SET synchronous_commit = on"))
     connection.commit()
 
 

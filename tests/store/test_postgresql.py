@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import text
 
 from metabroker.store import Store, StoreUnavailable, postgres
 from metabroker.store.read_only import last_sizes
@@ -81,6 +82,16 @@ def test_what_a_submission_may_hold_is_kept_as_it_is(store: Store) -> None:
 def test_numbers_that_no_job_has(store: Store) -> None:
     for number in (999_999_999_999_999_999, 2**63, 2**80, -1):
         assert store.jobs.rows(ids=[number]) == []
+
+
+@pytest.mark.parametrize("default", ["off", "remote_apply"])
+def test_a_commit_is_durable_whatever_the_servers_default_is(database: str, default: str) -> None:
+    sign = "&" if "?" in database else "?"
+    store = Store(f"{database}{sign}options=-c%20synchronous_commit%3D{default}")
+    with store._write() as writer:
+        found = writer.execute(text("SHOW synchronous_commit")).scalar()
+    assert found == ("on" if default == "off" else default)
+    store.close()
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

@@ -109,7 +109,10 @@ def main() -> NoReturn:
     except BrokenPipeError:
         code = _closed()
     except OSError as error:  # what was to be written: all else is told by then
-        complain(f"the output cannot be written: {error.strerror or error}", "see to its disk")
+        complain(
+            f"the output cannot be written: {error.strerror or error}",
+            "check its disk, or where it is piped to",
+        )
         code = _closed()
     except KeyboardInterrupt:
         _interrupted()

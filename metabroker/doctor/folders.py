@@ -65,7 +65,7 @@ def job(
         peers=(Peer(name, 1),), script=_PROBE, args=(), environment={}, chdir=root,
         output=f"{gate}/output", error=None,
     )  # fmt: skip
-    tried = f"a job of one processor that meets us in {root}"
+    tried = f"a job of one processor that writes into {root}"
     began = time.monotonic()
     marks: ComponentRecord | None = None
     try:

@@ -22,7 +22,10 @@ def examine(
     if not named:
         said, advice = "it names nobody", "add users, or a `users_file`"
         if users.table == "same":
-            said, advice = "`same` names nobody to try", "submit a job as an ordinary user"
+            said, advice = (
+                "`same` names no account that can be tried",
+                "submit a job as an ordinary user",
+            )
         found.warn("users", "`users` of the configuration", said, advice)
         return None
     first: str | None = None

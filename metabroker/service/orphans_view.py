@@ -58,7 +58,7 @@ def lost_job(restored: Restored, number: int) -> ServiceError:
         Failure.NOT_FOUND,
         f"there is no job {number}: it may have been submitted after the backup of "
         f"{restored.when}, from which the store was restored",
-        "see whether its components are still there: metabroker leftovers",
+        "look for its components with: metabroker leftovers",
     )
 
 

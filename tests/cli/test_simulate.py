@@ -98,7 +98,7 @@ WRONG = [
     (["s.yaml", "--set", "policy=AFCFS"], "--set policy: AFCFS runs on one cluster, not on 4; "),
     (["s.yaml", "--jobs-out", "no/j.csv"], "--jobs-out 'no/j.csv': there is no such folder; "),
     (["s.yaml", "--jobs-out", "."], "--jobs-out '.' cannot be written: Is a directory; "),
-    (["s.yaml", "--plot", "p.txt"], "--plot 'p.txt' is no kind of picture; "),
+    (["s.yaml", "--plot", "p.txt"], "--plot 'p.txt' is not the name of a picture; "),
     (["s.yaml", "--processes", "2", "--dask", "tcp://h:1"], "--processes and --dask cannot go"),
     (["s.yaml", *SWEEP, "--jobs-out", "j.csv"], "--jobs-out is of one run, and these are 4; "),
 ]

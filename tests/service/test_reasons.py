@@ -137,7 +137,7 @@ def test_nodes_that_take_no_jobs() -> None:
     small = type(drained.snapshot)(NOW, 64, 8, 0)
     it.process([type(drained)(0, small), looked(1, NOW, 32), want(40)], NOW)
     reason = reasons.waiting(it.broker.view, NOW)[1].reason
-    assert reason == "asks for 40: more than the clusters' nodes that take jobs now have"
+    assert reason == "asks for 40: more than the nodes that accept jobs now have"
 
 
 def test_what_happened_to_the_last_attempt_is_told_too() -> None:

@@ -119,7 +119,7 @@ class ApiServer:
         try:
             asyncio.run(self._serve(listening, far, ready))
         except Exception as error:
-            log.exception("the API ended by an error")
+            log.exception("the API has ended with an error")
             if not ready.done():
                 ready.set_exception(error)
         finally:

@@ -97,9 +97,13 @@ def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
     if name in SimulatedConfig.model_fields:
         return f"only a simulated cluster has this setting; {system} is real", "remove it"
     if system == "slurm" and name == "queue":
-        return "a queue belongs to OpenPBS; this cluster is of another system", "write `partition`"
+        return "a queue belongs to OpenPBS, and this cluster is of another system", (
+            "write `partition`"
+        )
     if system == "openpbs" and name == "partition":
-        return "a partition belongs to Slurm; this cluster is of another system", "write `queue`"
+        return "a partition belongs to Slurm, and this cluster is of another system", (
+            "write `queue`"
+        )
     if system == "slurm" and name in OpenPBSConfig.model_fields:
         return "only an openpbs cluster has this setting", "remove it"
     if system == "openpbs" and name in SlurmConfig.model_fields:

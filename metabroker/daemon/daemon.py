@@ -188,16 +188,16 @@ class Daemon:
         try:
             self._lead(tenure)
         except LeadershipLost as error:
-            log.warning("the lead cannot be taken up: %s", error)
+            log.warning("cannot become the leader: %s", error)
             self._anew()
         except Exception:
-            log.exception("the lead cannot be taken up")
+            log.exception("cannot become the leader")
             self._anew()
         else:
-            log.warning("leads from now on, in term %d: %s", tenure.term, self.summary)
+            log.warning("this broker is the leader now, term %d: %s", tenure.term, self.summary)
 
     def _lost(self) -> None:
-        log.warning("another broker has taken over: this one begins anew, and stands by")
+        log.warning("another broker has become the leader: this one restarts as a stand-by")
         self._anew()
 
     @property
@@ -222,7 +222,7 @@ class Daemon:
     def summary(self) -> str:
         """One line on what is served."""
         if self.leader is None:
-            return "stands by, another broker leads"
+            return "this broker is a stand-by: another one leads"
         names = ", ".join(executor.name for executor in self.leader.executors)
         return f"policy {self._config.policy} over {names}"
 
@@ -251,7 +251,7 @@ class Daemon:
         users = users_of(config)
         if users.keys() == self._users.keys():
             if users != self._users:
-                log.info("configuration: users of %s are others now", ", ".join(users))
+                log.info("configuration: the users of %s have changed", ", ".join(users))
             self._users = users
         changed = [
             name
@@ -268,7 +268,7 @@ class Daemon:
             if name in LIVE:
                 log.info("configuration: %s is %s now", name, getattr(config, name))
             else:
-                log.warning("configuration: %s has changed; that needs a new start", name)
+                log.warning("configuration: %s has changed; restart metabroker to apply it", name)
         if not changed:
             log.info("configuration: nothing has changed")
 
@@ -291,7 +291,7 @@ class Daemon:
         """Why users cannot be served now; nothing where they can. One that stands by serves who
         reads, and passes on what is changed."""
         if not self._api.alive:
-            return "it does not serve yet, or no more"
+            return "it does not serve yet, or no longer"
         if self.hangs:
             return "its core does not answer"
         if self.leader is not None:

@@ -127,7 +127,9 @@ class ClusterExecutor:
         try:
             pool.submit(self._builder.owner(ref), work)
         except RuntimeError:
-            log.debug("%s: closing; what is owed is done after the next start", self.name)
+            log.debug(
+                "%s: closing; pending effects are carried out after the next start", self.name
+            )
 
     def _work(self, ref: Ref) -> None:
         """The component's next effect; then, if there is more, to the end of its user's line."""
@@ -201,7 +203,7 @@ class ClusterExecutor:
     def _clean_stray(self, effect: CleanStray) -> None:
         ref = tokens.parse(self._builder.settings.instance, effect.token)
         extra = about(ref, self.name)
-        log.warning("%s: removes %s, which nobody needs", self.name, effect.token, extra=extra)
+        log.warning("%s: removing the orphan %s", self.name, effect.token, extra=extra)
         try:
             account = None if ref is None else self._builder.account(ref)
             cluster = as_account(self.cluster, account)
@@ -219,7 +221,7 @@ class ClusterExecutor:
         """In the log; `metabroker leftovers` tells more."""
         ref = tokens.parse(self._builder.settings.instance, effect.token)
         log.warning(
-            "%s: %s was begun after the backup that was restored; it is left alone (see "
+            "%s: %s was started after the backup that was restored, so it is left alone (see "
             "`metabroker leftovers`)",
             self.name,
             effect.token,
@@ -239,7 +241,7 @@ class ClusterExecutor:
             self._seen(False, str(error))
             self._post(ClusterUnreachable(self.index, str(error)))
         except Exception as error:
-            log.exception("%s: cannot be looked at", self.name, extra=about(cluster=self.name))
+            log.exception("%s: cannot be polled", self.name, extra=about(cluster=self.name))
             self._post(ClusterUnreachable(self.index, f"{type(error).__name__}: {error}"))
         else:
             self._seen(True, "")

@@ -79,7 +79,7 @@ def _check_files(submission: Submission) -> None:
         for name in names:
             check_line(f"the file of {option}", name, LONGEST_PATH)
             if any(part in ("", ".", "..") for part in name.split("/")):
-                what = f"{option} {shown(name)} leads out of the directory, or is not plain"
+                what = f"{option} {shown(name)} leads out of the directory, or is not a plain name"
                 advice = (
                     "name it from there, as in data/input.nc, without / at an end and without .."
                 )
@@ -87,7 +87,7 @@ def _check_files(submission: Submission) -> None:
     pieces = sum(1 + pattern.count("/") for pattern in submission.stage_out)
     if pieces > MOST_PIECES:
         raise SubmissionError(
-            f"the patterns of --stage-out have {pieces} names in them",
+            f"the patterns of --stage-out contain {pieces} names",
             f"at most {MOST_PIECES}; name the folders that the files are in",
         )
     if submission.stages:
@@ -102,7 +102,7 @@ def check_script(script: bytes, name: str) -> None:
     if len(script) > LARGEST_SCRIPT:
         raise SubmissionError(
             f"the script {file} has {len(script)} bytes",
-            f"use at most {LARGEST_SCRIPT}, and keep data in files of their own",
+            f"use at most {LARGEST_SCRIPT}, and keep data in separate files",
         )
     if not script.strip():
         raise SubmissionError(f"the script {file} is empty", "begin it with #!/bin/sh")
@@ -119,7 +119,7 @@ def check_script(script: bytes, name: str) -> None:
         )
     if script[match.end() :].startswith(b"\r"):
         raise SubmissionError(
-            f"the script {file} has the line ends of DOS",
+            f"the script {file} has DOS line ends",
             "convert it, for example with dos2unix",
         )
 

@@ -86,7 +86,7 @@ class Page:
         except FeedFull:
             return web.Response(
                 status=503,
-                text="too many are looking at this page already; it tries again by itself\n",
+                text="too many clients read this page already; it tries again by itself\n",
                 headers={"Retry-After": "10"},
             )
 

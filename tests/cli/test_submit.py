@@ -176,7 +176,7 @@ def test_wrong_usage(
         (b"#!/bin/sh\n\0\0", "is binary"),
         (b"\x7fELF\x02\x01\0", "is binary"),
         (b"echo hello\n", "no interpreter line"),
-        (b"#!/bin/sh\r\ntrue\r\n", "line ends of DOS"),
+        (b"#!/bin/sh\r\ntrue\r\n", "DOS line ends"),
         (b"#!/bin/sh\n" + b"#" * (4 * 1024 * 1024), "use at most 4194304"),
     ],
     ids=["empty", "blank", "nul", "elf", "plain", "dos", "large"],

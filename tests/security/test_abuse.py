@@ -80,7 +80,7 @@ def test_a_head_that_does_not_come_ends_the_connection(strict: Front, sent: byte
             connection.sendall(sent)
             assert ended(connection)
         line = strict.line(action="connect", outcome="refused", **{"from": where})
-        assert line["reason"].startswith("too slow: no whole request in time")
+        assert line["reason"].startswith("too slow: no complete request in time")
     assert "too_slow" in strict.refused
 
 

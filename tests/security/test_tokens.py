@@ -65,7 +65,7 @@ def test_a_job_that_is_not_there_is_refused(front: Front) -> None:
 def test_a_token_for_reading_changes_nothing(front: Front, method: str, path: str) -> None:
     made = front.token(Scope.READ)
     status, answer = front.ask(method, path, WIRE, {"Authorization": f"Bearer {made['token']}"})
-    assert (status, answer["advice"]) == (403, "make one with --scope submit")
+    assert (status, answer["advice"]) == (403, "use a token made with --scope submit")
     line = front.line(outcome="refused", token=made["id"])
     assert "reading only" in line["reason"] and line["action"] != "read"
     assert front.jobs.submissions == {}

@@ -112,7 +112,7 @@ def test_what_a_cluster_has_refused_is_not_called_taken() -> None:
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
     reason = reasons.waiting(it.broker.view, NOW + 2)[1].reason
-    assert "delft 24 (2 s ago; it has refused 40, and is asked again in 1 s)" in reason
+    assert "delft 24 (2 s ago; it refused 40 processors, and is asked again in 1 s)" in reason
 
 
 def test_only_those_that_are_asked_for() -> None:

@@ -243,7 +243,7 @@ def test_a_store_that_cannot_be_read_does_not_end_the_core(house: House) -> None
 def test_leftovers_are_for_administrators_to_remove(house: House) -> None:
     assert house.api.leftovers() == {"restored": None, "leftovers": []}
     error = refused(lambda: house.api.remove_leftovers(BOB, None))
-    assert error.failure is Failure.FORBIDDEN and "anybody's" in error.message
+    assert error.failure is Failure.FORBIDDEN and "any user" in error.message
     root = Caller(0, "root")
     assert house.api.remove_leftovers(root, None) == {"leftovers": []}
     error = refused(lambda: house.api.remove_leftovers(root, ["mb-abcdef01-1-1-0"]))

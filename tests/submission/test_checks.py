@@ -46,7 +46,7 @@ def test_names_are_data(name: str) -> None:
         (b"#!\n", "no interpreter line"),
         (b"#!sh\n", "no interpreter line"),
         (b"\xef\xbb\xbf#!/bin/sh\n", "no interpreter line"),
-        (b"#!/bin/sh\r\necho\r\n", "line ends of DOS"),
+        (b"#!/bin/sh\r\necho\r\n", "DOS line ends"),
         (b"#!/bin/sh\n" + b"#" * LARGEST_SCRIPT, "bytes"),
     ],
 )

@@ -103,9 +103,9 @@ def test_pbs() -> None:
     assert reasons(records) == {
         "it is an array job as a whole; its subjobs are counted": (1, 4),
         "it never started": (1, 8),
-        "it is no line of an accounting file": (1, 10),
+        "it is not a line of an accounting file": (1, 10),
     }
-    with pytest.raises(TraceError, match=r"20250301:10: it is no line of an accounting file"):
+    with pytest.raises(TraceError, match=r"20250301:10: it is not a line of an accounting file"):
         site.read([PBS], strict=True)
 
 

@@ -144,7 +144,7 @@ class Gates:
             first = Position.GO if request.barrier_seconds is None else Position.WAIT
             self._files.write(f"{gate}/{_BORN}", b"")
             if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
-                raise UnknownOutcome("the component's gate was laid out by somebody else meanwhile")
+                raise UnknownOutcome("somebody else created the component's gate meanwhile")
         except Unsafe as unsafe:
             raise ClusterRefusal(Cause.INVALID, str(unsafe.strerror)) from unsafe
         except OSError as error:

@@ -77,7 +77,7 @@ def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | Unkn
     if isinstance(reason, ClusterRefusal) and reason.cause is Cause.DENIED:
         return ClusterRefusal(
             reason.cause,
-            f"{reason.detail} (this account may not reserve: `metabroker doctor` tells why, or set "
+            f"{reason.detail} (this account may not reserve: see `metabroker doctor`, or set "
             "`claim: placeholder` for this cluster)",
         )
     return reason

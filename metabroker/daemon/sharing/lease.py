@@ -75,7 +75,7 @@ class Lease:
             try:
                 self._leadership.release(self.tenure.term)
             except StoreUnavailable as error:
-                log.warning("the lease was not let go, and runs out by itself: %s", error)
+                log.warning("the lease could not be released, and expires by itself: %s", error)
 
     def _may_act(self) -> bool:
         return not self._over and self.tenure.may_act(self._clock())

@@ -27,7 +27,7 @@ def reexec() -> NoReturn:
     try:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     except OSError as error:
-        log.critical("cannot begin anew, so the daemon ends: %s", error)
+        log.critical("the daemon cannot restart itself, so it ends: %s", error)
     os._exit(1)
 
 

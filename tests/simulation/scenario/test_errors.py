@@ -141,7 +141,7 @@ def test_an_error_of_an_option_names_the_option(option: str, start: str) -> None
         assert str(errors(LEAST, option)[0]).startswith(start)
     else:
         found = errors(LEAST, option, "jobs=[" + "2," * 200 + "1]")
-        assert "40401 runs, and 10000 are the most" in str(found[0])
+        assert "40401 runs, and at most 10000 are allowed" in str(found[0])
 
 
 def job(number: int, size: int, run: int = 5) -> str:

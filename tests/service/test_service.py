@@ -220,7 +220,7 @@ def test_while_the_store_cannot_be_written_users_are_told_and_nothing_is_lost(
     # The core has taken the first one over: it is done later, so nobody is told that it is not.
     undecided = refused(lambda: first)
     assert (undecided.failure, undecided.message) == (Failure.UNDECIDED, "disk full")
-    assert "may be done" in undecided.advice
+    assert "may still be done" in undecided.advice
     house.store.down = ""
     until(lambda: house.loop.trouble is None)
     assert house.api.job(1)["state"] == "HELD"

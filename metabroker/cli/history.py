@@ -103,7 +103,7 @@ def _convert(files: list[str], kind: str | None, strict: bool) -> None:
         told = f"{file}: {skipped.count} left out: {why}"
         tell(f"{told}; the first is line {skipped.first_line}")
     if records.again:
-        tell(f"{records.again} left out: they are in several files, and each is counted once")
+        tell(f"{records.again} left out: they are in several files; each is counted once")
     if not records.jobs:
         raise CliError("the files hold no job that has run", "name other files, or --format")
     notes = ("status 0 is failed or over its time limit, 5 cancelled",)

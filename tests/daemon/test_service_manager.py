@@ -60,7 +60,7 @@ def test_a_reload_takes_over_what_users_are_held_against_and_loses_no_job(
     (site.work / "job").write_text("#!/bin/sh\n")
     long, large = (site.cli("submit", *words, "job") for words in LARGE_AND_LONG)
     assert long.returncode == large.returncode == 1
-    assert "over the longest" in long.stderr and "8" in large.stderr
+    assert "above the maximum" in long.stderr and "8" in large.stderr
     assert site.client.get("status")["policy"] == "LP-GF"
     site.wait_end(running, "COMPLETED")
     assert site.stop() == 0

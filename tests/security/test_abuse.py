@@ -162,7 +162,7 @@ def test_too_many_requests_are_refused_until_the_time_told(strict: Front) -> Non
     assert [status for status, _ in answers] == [200, 200, 200, 429]
     refusal = answers[-1][1]
     assert refusal["error"].startswith(f"too many submissions of {ordinary().user}: 0.01 a second")
-    assert refusal["advice"].startswith("come again in ")
+    assert refusal["advice"].startswith("try again in ")
     assert "too many submissions" in strict.line(action="submit", outcome="refused")["reason"]
     assert "too_often" in strict.refused and len(strict.jobs.submissions) == 3
     # Reading is not hindered by that.
@@ -178,7 +178,7 @@ def test_the_client_comes_again_when_it_may(folder: Path) -> None:
             assert client.get("jobs") == {"jobs": []}
             tries += 1
             assert tries < 30
-        with pytest.raises(ClientError, match=r"too many requests of .*; come again in [12] s"):
+        with pytest.raises(ClientError, match=r"too many requests of .*; try again in [12] s"):
             for _ in range(30):
                 front.client(front.token()["token"]).get("jobs")
     finally:

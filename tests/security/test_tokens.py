@@ -139,7 +139,7 @@ def test_wrong_tokens_are_slowed_down_and_right_ones_are_not(front: Front) -> No
         answers.append(status)
         assert len(answers) < 200
     assert answers[:20] == [401] * 20
-    assert "come again in" in answer["advice"]
+    assert "try again in" in answer["advice"]
     # Whoever else asks from the same host does not wait for that.
     assert front.client(made["token"]).get("jobs") == {"jobs": []}
     assert any("wrong tokens" in line.get("reason", "") for line in front.lines())
@@ -156,7 +156,7 @@ def test_a_user_whom_the_host_does_not_know_any_more_is_refused(front: Front) ->
 
 
 def test_root_does_not_come_by_a_token(front: Front) -> None:
-    with pytest.raises(ServiceError, match="root has no tokens"):
+    with pytest.raises(ServiceError, match="root may not have tokens"):
         front.tokens.create(ROOT, TokenRequest(Scope.READ, 60))
     made = secret.new()
     row = TokenRow(made.id, "root", "", Scope.SUBMIT, made.digest, 0.0, "root", 9e9)

@@ -104,7 +104,7 @@ def test_what_cannot_be_copied(tmp_path: Path) -> None:
     made(tmp_path / "c.db").close()
     assert str(tmp_path / "gone") in refused(tmp_path / "c.db", tmp_path / "gone/b.db").message
     assert {path.name for path in tmp_path.iterdir()} == {"a.db", "c.db"}
-    with pytest.raises(BackupError, match="no SQLite file") as caught:
+    with pytest.raises(BackupError, match="not an SQLite file") as caught:
         file_of("postgresql://broker:hunter2@db/metabroker")
     assert "pg_dump" in caught.value.advice and "hunter2" not in str(caught.value)
 

@@ -62,7 +62,7 @@ def test_what_sacct_has_and_is_left_out() -> None:
         "it has not ended": (2, 8),
         "it is a step of a job, not an allocation": (1, 10),
         "its submit is not a time": (1, 11),
-        "it has not the 12 columns of the first line": (1, 12),
+        "it does not have the 12 columns of the first line": (1, 12),
     }
 
 

@@ -166,7 +166,7 @@ def test_a_broken_line_of_a_log_that_is_read_strictly(tmp_path: Path) -> None:
     text = swf(tmp_path, job(1, 8), "1 2 three", strict="true")
     (error,) = errors(text, folder=tmp_path)
     assert (error.line, error.key) == (4, "workload.swf.file")
-    assert f"{tmp_path}/log.swf:3: it has not the 18 fields of a job" in str(error)
+    assert f"{tmp_path}/log.swf:3: it does not have the 18 fields of a job" in str(error)
 
 
 def test_a_gzip_that_is_cut_off(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ class AuditLog:
             self._open()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         with self._lock:
             self._close()
 

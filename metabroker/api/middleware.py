@@ -221,7 +221,7 @@ class Middleware:
             raise _too_often("wrong tokens from this address", _FAILURES, refusal) from error
 
     def _not_too_often(self, context: _RequestContext, caller: Caller, now: float) -> None:
-        if caller.uid == 0:  # root, whom the door lets in as well; never by a token
+        if caller.uid == 0:  # root, whom the socket lets in as well; never by a token
             return
         for what, rate, buckets in (
             ("requests", self._rates.requests, self._requests),

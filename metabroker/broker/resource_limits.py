@@ -2,7 +2,7 @@
 
 Jobs beyond a limit wait here, outside of the policy's sight, in the order of joining; so where no
 limit is configured nothing is decided otherwise than without this module. What is in use is not
-counted along, but made anew from what the saga holds, so that it cannot go astray.
+counted along, but computed again from what the saga holds, so that it cannot go wrong.
 """
 
 from __future__ import annotations

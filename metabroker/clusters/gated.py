@@ -133,7 +133,7 @@ class GatedCluster:
         return {names[path]: marks for path, marks in self._gates.look(names).items()}
 
     def close(self) -> None:
-        """Let go of the transport."""
+        """Release the transport."""
         self._transport.close()
 
     def _submitted(

@@ -77,7 +77,7 @@ class Daemon:
         hook: Hook = no_hook,
         anew: Callable[[], None] = reexec,
     ) -> None:
-        """`anew` is called where another broker has taken over the lead from this one, and returns
+        """`anew` is called where another broker leads in place of this one, and returns
         only if this one ends anyway."""
         if offline:
             config = twins(config)
@@ -149,7 +149,7 @@ class Daemon:
             self._candidate.start()
 
     def _lead(self, tenure: LeaseTerm | None) -> None:
-        """Be the one that acts; in a tenure, where another might."""
+        """Be the leader; for a lease term, where another broker might lead."""
         with self._changing:
             if tenure is not None:
                 self.store.confirm()
@@ -184,7 +184,7 @@ class Daemon:
         )
 
     def _take_up(self, tenure: LeaseTerm) -> None:
-        """The lead could be had: take it up, or begin anew if that fails in the middle."""
+        """The lease is ours: become the leader, or restart if that fails in the middle."""
         try:
             self._lead(tenure)
         except LeadershipLost as error:
@@ -274,7 +274,7 @@ class Daemon:
 
     @property
     def alive(self) -> bool:
-        """Whether the core goes on and users are served: without either it must be started anew."""
+        """Whether the core goes on and users are served: without either it must be restarted."""
         core = self._client if self.leader is None else self.leader.loop
         return core.alive and self._api.alive
 

@@ -2,7 +2,7 @@
 
 Each cluster has its own threads, so one that hangs delays nobody else (P5), and users take turns
 at them. For one component effects are carried out one at a time, in the order in which they came;
-every owed effect is answered with exactly one event.
+every pending effect is answered with exactly one event.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NO_ACCOUNT = (
 )
 
 Hook = Callable[[str, PendingEffect], None]
-"""Told "before" and "after" an owed effect is carried out (the tests kill the daemon there)."""
+"""Told "before" and "after" a pending effect is carried out (the tests kill the daemon there)."""
 
 
 def no_hook(_when: str, _effect: PendingEffect) -> None:
@@ -228,7 +228,7 @@ class ClusterExecutor:
             extra=about(ref, self.name),
         )
 
-    # --- looks --------------------------------------------------------------------------------
+    # --- polls --------------------------------------------------------------------------------
 
     def observe(self) -> None:
         """Look at the cluster and tell the core; blocks as long as that takes."""

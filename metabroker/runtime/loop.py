@@ -98,7 +98,7 @@ class Loop:
             log.warning("%s", error)
             self.died = error
         except BaseException as error:
-            # A core that has failed must not go on: what is durable is right, so start anew.
+            # A core that has failed must not go on: what is durable is right, so restart.
             log.critical("the core has failed; the daemon ends", exc_info=True)
             self.died = error
 
@@ -118,7 +118,7 @@ class Loop:
             later.daemon = True
             with contextlib.suppress(RuntimeError):  # no thread for that either
                 later.start()
-        elif not isinstance(effect, Unclaimed | CleanStray):  # which the next look shows again
+        elif not isinstance(effect, Unclaimed | CleanStray):  # which the next poll shows again
             why = f"the broker could not start it: {type(error).__name__}"
             self.post(Unsure(effect.ref, step_of(effect), why))
 

@@ -53,7 +53,7 @@ class Executor(ABC):
     def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]: ...
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
         self.progress.end()
 
     def __enter__(self) -> Executor:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-_WITHOUT = 0.05  # seconds between two looks where there are no bells
+_WITHOUT = 0.05  # seconds between two looks where there are no notifications
 
 
 class Listener:
@@ -36,7 +36,7 @@ class Listener:
             time.sleep(seconds)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Release the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.invalidate()

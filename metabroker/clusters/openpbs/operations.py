@@ -34,7 +34,7 @@ _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
 
 
 LOOK = 4
-"""Commands of a look, as a rule."""
+"""Commands of a poll, as a rule."""
 
 
 def look(

@@ -25,7 +25,7 @@ _PATIENCE = 8  # seconds for the scheduler to confirm it (0.1 is usual)
 
 def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operation[float]:
     """A reservation of exactly the processors asked for, or none. `ahead`: how many seconds the
-    server's clock was last seen ahead of that of the commands' host; answers that anew.
+    server's clock was last seen ahead of that of the commands' host; answers that again.
 
     Raises:
         ClusterRefusal: it cannot be had now, or not at all; nothing is left of it.

@@ -22,9 +22,9 @@ MADE_APART = f"{FOLDER}-mb-"
 """How the name of a gate begins that has no folder of gates above it."""
 _MOST_LINKS = 40
 ROOT_BELIEVED = 300.0
-"""Seconds for which a chain of folders is not looked at again."""
+"""Seconds for which a chain of folders is not checked again."""
 GATE_BELIEVED = 60.0
-"""Seconds for which a gate that was our own is not looked at again."""
+"""Seconds for which a gate that was our own is not checked again."""
 
 
 class Unsafe(PermissionError):

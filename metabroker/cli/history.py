@@ -63,13 +63,13 @@ def history(
     """
     if sources:
         if not swf or as_json or any(option is not None for option in (user, since, until, limit)):
-            message = "--from goes with --swf, --format and --strict only"
+            message = "--from can be used with --swf, --format and --strict only"
             raise CliError(message, "write `metabroker history --swf --from FILE...`", USAGE)
         _convert([*sources, *more], kind, strict)
         return
     if more or kind or strict:
         what = ascii(more[0])[:60] if more else "--format" if kind else "--strict"
-        raise CliError(f"{what} goes with --from", "name the files by --from FILE...", USAGE)
+        raise CliError(f"{what} needs --from", "name the files by --from FILE...", USAGE)
     if swf and as_json:
         raise CliError("--swf and --json cannot go together", "leave one of them out", USAGE)
     client = common.connect(socket_path)

@@ -161,7 +161,7 @@ def _no_command(name: str) -> CliError:
     import difflib
 
     if name in GONE:
-        return CliError(f"there is no command {name} any more", GONE[name], USAGE)
+        return CliError(f"there is no longer a command {name}", GONE[name], USAGE)
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     advice = f"did you mean `metabroker {near[0]}`?" if near else "`metabroker --help` lists them"
     return CliError(f"there is no command {ascii(name)[:60]}", advice, USAGE)

@@ -89,7 +89,7 @@ def _unknown(key: tuple[str | int, ...], system: str | None) -> Problem:
 def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
     """Why a key that is right elsewhere is wrong in a cluster of this system."""
     if name in _SECRETS:
-        return "a password is never taken, in no file", "use a `key` without one, or an agent"
+        return "a password cannot be configured in any file", "use a `key` without one, or an agent"
     if system == "simulated" and name in OF_SSH:
         return "a simulated cluster is not reached over ssh", "remove it"
     if system == "simulated" and name in {*SlurmConfig.model_fields, *OpenPBSConfig.model_fields}:

@@ -206,7 +206,7 @@ def host_name(value: str) -> str:
     if _HOST.fullmatch(value) is None:
         raise ConfigRefusal(
             f"{shown(value)} is not a host name",
-            "write the name or address of the host alone; user and port have keys of their own",
+            "write only the name or address of the host; user and port have their own keys",
         )
     return value
 
@@ -235,7 +235,7 @@ def jump_host(value: object) -> JumpHost:
     )
     if match is None or not 0 < int(match[4] or 22) < 65536:
         raise ConfigRefusal(
-            f"{shown(value)} is not a host to go through", "write [USER@]HOST[:PORT]"
+            f"{shown(value)} is not a host to jump through", "write [USER@]HOST[:PORT]"
         )
     user = None if match[1] is None else user_name(match[1])
     return JumpHost(match[2] or match[3], int(match[4]) if match[4] else None, user)

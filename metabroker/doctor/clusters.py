@@ -78,7 +78,7 @@ def _twice(config: Config, report: Report, others: list[str]) -> None:
             found = CheckResults()
             found.miss(
                 "identity", "its own name", f"it is the same cluster as {name}: {report.identity}",
-                f"remove one of the two entries, or give each a `{part_key(here)}` of its own",
+                f"remove one of the two entries, or give each its own `{part_key(here)}`",
             )  # fmt: skip
             report.findings.extend(found.all)
             return

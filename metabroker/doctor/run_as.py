@@ -20,7 +20,7 @@ def examine(
     """Try each account's commands and files; one account for which all works, if there is any."""
     named = [] if users.table == "same" else list(dict.fromkeys(users.table.values()))
     if not named:
-        said, advice = "it names nobody", "add users, or a `users_file`"
+        said, advice = "it names no user", "add users, or a `users_file`"
         if users.table == "same":
             said, advice = (
                 "`same` names no account that can be tried",

@@ -41,7 +41,7 @@ from metabroker.store import Accepted, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Submission
 
-_LOG = "ask the administrator to look into the daemon's log"
+_LOG = "ask the administrator to read the daemon's log"
 
 Answer = Callable[[int | Exception], None]
 """Told a job's number once what was asked is durable, or why it was not done."""

@@ -188,7 +188,7 @@ class ClusterExecutor:
             with self._lock:
                 wanted = self._lines.alone(effect.ref) and not self._closing.is_set()
             if not wanted:
-                raise Stopped("its files are no longer wanted, or the daemon ends")
+                raise Stopped("its files are no longer needed, or the daemon ends")
             time.sleep(seconds)
 
         return rest

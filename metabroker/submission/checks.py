@@ -92,7 +92,9 @@ def _check_files(submission: Submission) -> None:
         )
     if submission.stages:
         if submission.submit_dir is None:
-            raise SubmissionError("nothing says where its files are", "send submit_dir too")
+            raise SubmissionError(
+                "the submission does not say where its files are", "send submit_dir too"
+            )
         _check_directory(submission.submit_dir)
 
 
@@ -134,21 +136,23 @@ def check_processors(request: Processors) -> None:
     }
     given = [option for option, value in forms.items() if value is not None]
     if len(given) != 1:
-        what = f"{' and '.join(given)} are given" if given else "nothing says how many processors"
+        what = "the submission does not say how many processors it needs"
+        if given:
+            what = f"{' and '.join(given)} are given"
         raise SubmissionError(what, "give exactly one of -n, --components, --on, --total")
     if request.cluster is not None:
         if request.single is None:
-            what = f"--cluster goes with -n, not with {given[0]}"
+            what = f"--cluster can be used with -n, not with {given[0]}"
             raise SubmissionError(what, "name the clusters with --on, or leave --cluster out")
         check_cluster(request.cluster)
     counts = _counts(request)
     if not counts or len(counts) > MOST_COMPONENTS:
-        what = f"{len(counts)} components cannot be had"
+        what = f"{len(counts)} components cannot be requested"
         raise SubmissionError(what, f"ask for 1 to {MOST_COMPONENTS}")
     for count in counts:
         if not 0 < count <= LARGEST:
             told = count if abs(count) <= 10 * LARGEST else shown(str(count))
-            what = f"{told} processors cannot be had"
+            what = f"{told} processors cannot be requested"
             raise SubmissionError(what, f"ask for 1 to {LARGEST}")
     for cluster, _ in request.on or ():
         check_cluster(cluster)

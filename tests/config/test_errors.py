@@ -116,7 +116,7 @@ CLUSTER_CASES: list[tuple[str, str, str, str]] = [
     ("d: {system: slurm, via: ssh, host: h, certificate: c}", "d.certificate", "a `key`", "`key`"),
     ("d: {system: slurm, via: ssh, host: h, agent: false}", "d.agent", "nothing is left", "`key`"),
     ("d: {system: slurm, via: ssh, host: h, ssh_config: c}", "d.ssh_config", "openssh", "remove"),
-    ("d: {system: slurm, via: ssh, host: h, password: x}", "d.password", "never taken", "`key`"),
+    ("d: {system: slurm, via: ssh, host: h, password: x}", "d.password", "be configured", "`key`"),
     ("d: {system: slurm, via: openssh, host: h, key: 'a\"b'}", "d.key", "cannot name", "rename"),
     ("d: {system: slurm, run_as: sudo}", "d.users", "is missing", "users_file"),
     ("d: {system: slurm, users: {a: b}}", "d.users", "run_as: self", "sudo"),

@@ -147,7 +147,7 @@ def test_a_body_that_does_not_come_is_refused(strict: Front) -> None:
         connection.sendall(b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
         assert connection.recv(4096).startswith(b"HTTP/1.1 408")
     line = strict.line(action="submit", outcome="refused")
-    assert "did not come within" in line["reason"]
+    assert "did not arrive within" in line["reason"]
 
 
 def test_waiting_for_a_job_is_not_slow(strict: Front) -> None:

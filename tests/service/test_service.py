@@ -157,7 +157,7 @@ def test_native_options(house: House) -> None:
     assert error.advice == "choose one of: delft, leiden"
     error = native(delft=("--mem=1G",))
     assert error.failure is Failure.INVALID
-    assert error.message == "--native delft: delft is simulated and takes no options of its own"
+    assert error.message == "--native delft: delft is simulated and has no native options"
     assert house.api.active() == []
 
 

@@ -70,7 +70,7 @@ def test_scripts_that_can(script: bytes) -> None:
 @pytest.mark.parametrize(
     ("request_", "what"),
     [
-        (Processors(), "nothing says how many"),
+        (Processors(), "does not say how many"),
         (Processors(single=1, total=2), "-n and --total are given"),
         (Processors(components=(1,), on=(("a", 1),)), "--components and --on"),
         (Processors(single=0), "0 processors"),
@@ -79,7 +79,7 @@ def test_scripts_that_can(script: bytes) -> None:
         (Processors(components=()), "0 components"),
         (Processors(on=()), "0 components"),
         (Processors(on=(("no such", 4),)), "no cluster"),
-        (Processors(components=(4,), cluster="a"), "--cluster goes with -n"),
+        (Processors(components=(4,), cluster="a"), "--cluster can be used with -n"),
     ],
 )
 def test_requests_that_cannot_be(request_: Processors, what: str) -> None:

@@ -196,7 +196,7 @@ def _folder_in(folder: int, name: str) -> int:
     except NotADirectoryError:
         with contextlib.suppress(FileNotFoundError):
             if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-                raise Unsafe("a link stands where its folder was") from None
+                raise Unsafe("a link is in the place of its folder") from None
         raise
 
 

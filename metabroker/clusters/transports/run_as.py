@@ -123,7 +123,7 @@ class RunAsTransport:
         if known is None:
             fields = self._asked("getent", "passwd", account).split(":")
             if len(fields) < 6 or not fields[5].startswith("/"):
-                raise NotAllowed(f"there is no account {account} with a home there")
+                raise NotAllowed(f"there is no account {account} with a home folder there")
             if len(self._homes) >= _MOST_ACCOUNTS:
                 self._homes.clear()
             known = self._homes[account] = fields[5]

@@ -63,7 +63,7 @@ class Lease:
             while not self._over and not self._may_act():
                 self._news.wait(0.1)
             if self._over:
-                raise CommandLost("not done: this broker does not lead any more")
+                raise CommandLost("not done: this broker no longer leads")
 
     def close(self, *, release: bool) -> None:
         """Act no more; with `release`, let another broker lead at once."""

@@ -67,7 +67,7 @@ def _limits(where: Loaded, tally: Tally, names: list[str]) -> Json:
     jobs = where.federation.client.get("jobs")["jobs"]
     waiting = Counter(job["user"] for job in jobs)
     beyond = re.compile(rf"user (user\d+) has {WAITING} jobs waiting.*limits\.per_user\.waiting.*;")
-    often = re.compile(r"too many submissions of (user\d+): .* a second .*; come again in \d+ s")
+    often = re.compile(r"too many submissions of (user\d+): .* a second .*; try again in \d+ s")
     return {
         "users_with_all_they_may": sum(waiting[name] == WAITING for name in names),
         "beyond_the_limit": len(tally.refused),

@@ -104,7 +104,7 @@ class AuditLog:
             self._open()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         with self._lock:
             self._close()
 
@@ -139,7 +139,9 @@ class AuditLog:
             os.ftruncate(self._file or 0, 0)
             return
         if former[-1].exists():
-            log.warning("audit log: %s is removed, since there are %d more", former[-1], self._kept)
+            log.warning(
+                "audit log: %s is removed; the %d newer files are kept", former[-1], self._kept
+            )
         for older, newer in zip(
             reversed(former), [*reversed(former[:-1]), self._path], strict=True
         ):

@@ -75,7 +75,7 @@ class Buckets:
         return bucket
 
     def _forget(self, now: float) -> None:
-        """Let go of those that are full again; of all, if that makes no room."""
+        """Forget those that are full again; of all, if that makes no room."""
         for who in list(self._buckets):
             if self._filled(who, now).level >= self.rate.burst:
                 del self._buckets[who]

@@ -31,7 +31,9 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
             raise TlsError(
-                "key", f"{key} is not the key of {certificate}", "name the two that belong together"
+                "key",
+                f"{key} is not the key of {certificate}",
+                "name a certificate and its own key",
             ) from error
         what = f"{certificate} and {key} are not a certificate and a private key"
         raise TlsError("certificate", what, "write both as PEM, the certificate's chain too") from (
@@ -60,7 +62,7 @@ def _kept(path: Path) -> None:
     found = _readable("key", path)
     if found.st_uid not in (0, os.geteuid()):
         message = f"{path} belongs to another user, who may read and change it"
-        raise TlsError("key", message, "have it belong to the daemon's account, or to root")
+        raise TlsError("key", message, "make the daemon's account or root its owner")
     if found.st_mode & 0o027:
         message = f"{path} may be read or changed by others (mode {found.st_mode & 0o777:04o})"
         raise TlsError("key", message, f"chmod 600 {path}, or 640 for a group of trusted accounts")
@@ -68,5 +70,7 @@ def _kept(path: Path) -> None:
 
 def _no_passphrase() -> str:
     raise TlsError(
-        "key", "it is locked by a passphrase, and nobody is there to type it", "write it without"
+        "key",
+        "it is encrypted with a passphrase, and the daemon cannot ask for it",
+        "write it without a passphrase",
     )

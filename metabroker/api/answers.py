@@ -15,7 +15,7 @@ from metabroker.submission.errors import SubmissionError
 
 log = logging.getLogger(__name__)
 
-_LOOK = "look whether it was done before you repeat it"
+_LOOK = "check whether it was done before you repeat it"
 
 
 def encode(data: Any) -> bytes:
@@ -51,7 +51,7 @@ async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     except MemoryError:
         # Whether it was carried out nobody knows; so who asked repeats it, or is told how to.
         log.error("too little memory for %s %s", request.method, request.path)
-        return refusal(Failure.UNDECIDED.value, "the daemon has too little memory now", _LOOK)
+        return refusal(Failure.UNDECIDED.value, "the daemon is short of memory now", _LOOK)
     except Exception:
         log.exception("unexpected error in %s %s", request.method, request.path)
         return refusal(500, "the daemon met an unexpected error", "its log says more")

@@ -81,12 +81,12 @@ class Bodies:
         except TimeoutError as error:
             raise ServiceError(
                 Failure.TOO_SLOW,
-                f"the request did not come within {self._seconds:g} s",
+                f"the request did not arrive within {self._seconds:g} s",
                 "send it again over a better connection",
             ) from error
         except (HttpProcessingError, ClientError, web.RequestPayloadError) as error:
             raise ServiceError(
-                Failure.INVALID, "the request's body is broken, or not whole", "send it again"
+                Failure.INVALID, "the request's body is damaged or incomplete", "send it again"
             ) from error
         return bytes(body)
 
@@ -94,7 +94,7 @@ class Bodies:
         if uid != 0 and (self._held.total() + size > _ROOM or self._held[uid] + size > _SHARE):
             raise ServiceError(
                 Failure.UNAVAILABLE,
-                "there are too many large requests at this moment",
+                "there are too many large requests now",
                 "try again in some seconds, with fewer at a time",
             )
         self._held[uid] += size

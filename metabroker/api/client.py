@@ -127,8 +127,8 @@ class Client:
             return self._repeated("POST", "/v1/jobs", body)
         except LostReply as error:
             raise LostReply(
-                f"{error.message}, so that the job may be queued or not",
-                f"repeat the same command with --request-id {request_id}: it is queued only once",
+                f"{error.message}, and it is not known whether the job is queued",
+                f"repeat the command with --request-id {request_id}: the job is queued only once",
             ) from error
 
     def dry_run(self, wire: Mapping[str, Any]) -> Json:
@@ -140,7 +140,7 @@ class Client:
         try:
             return self._request("POST", f"/v1/jobs/{job}/{verb}", {})
         except LostReply as error:
-            advice = f"look with `metabroker show {job}` whether it was done"
+            advice = f"check with `metabroker show {job}` whether it was done"
             raise LostReply(error.message, advice) from error
 
     def create_token(self, wanted: Mapping[str, Any]) -> Json:
@@ -148,7 +148,10 @@ class Client:
         try:
             return self._request("POST", "/v1/tokens", wanted)
         except LostReply as error:
-            advice = "look with `metabroker token list` for one to revoke, and make another"
+            advice = (
+                "check with `metabroker token list`: if a token was made, revoke it and "
+                "make another"
+            )
             raise LostReply(error.message, advice) from error
 
     def revoke_token(self, id: str) -> Json:
@@ -226,9 +229,9 @@ class Client:
             give_up = now + self._patience if give_up is None else give_up
             if now + pause > give_up:
                 if isinstance(failure, Unreachable):
-                    raise LostReply("the daemon went away before it replied")
+                    raise LostReply("the daemon ended the connection before it replied")
                 if lost_once and failure.status == 503:
-                    raise LostReply(failure.message, "look into its log", 503)
+                    raise LostReply(failure.message, "see its log", 503)
                 raise failure
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -261,12 +264,12 @@ class Client:
                 connection.request(method, path, content, headers)
             response = connection.reply()
             if response.length is None and not response.chunked:  # its head has no end, as it came
-                raise LostReply("the daemon's reply was cut off", "look into its log")
+                raise LostReply("the daemon's reply was cut off", "see its log")
             again = response.header("Retry-After")
             return _understood(response.status, response.read(), again)
         except (OSError, BadReply) as error:
             reason = "no reply in time" if isinstance(error, TimeoutError) else _reason(error)
-            raise LostReply(f"the daemon did not reply: {reason}", "look into its log") from error
+            raise LostReply(f"the daemon did not reply: {reason}", "see its log") from error
         finally:
             connection.close()
 

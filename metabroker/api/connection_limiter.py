@@ -214,7 +214,7 @@ class _Guarded(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         if self._inside is not None:
-            self._expect(_STALLED, "too slow: the answer is not taken")
+            self._expect(_STALLED, "too slow: the client does not read the answer")
             self._inside.pause_writing()
 
     def resume_writing(self) -> None:
@@ -234,7 +234,7 @@ class _Guarded(asyncio.Protocol):
             self._place.busy = Busy.IDLE
 
     def _expect(
-        self, seconds: float | None, why: str = "too slow: no whole request in time"
+        self, seconds: float | None, why: str = "too slow: no complete request in time"
     ) -> None:
         """End the connection unless something happens within so many seconds; None: it has."""
         if self._late is not None:
@@ -304,7 +304,10 @@ def _reason(error: OSError) -> str:
 
 
 _BODY = encode(
-    {"error": "the daemon has too many connections", "advice": "wait for fewer jobs at a time"}
+    {
+        "error": "the daemon has too many connections",
+        "advice": "run fewer commands at a time, such as `metabroker wait`",
+    }
 )
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"

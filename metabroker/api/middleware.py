@@ -164,13 +164,13 @@ class Middleware:
         if context.action.scope is Scope.SUBMIT and scope is Scope.READ:
             raise ServiceError(
                 Failure.FORBIDDEN,
-                f"token {context.caller.token} is good for reading only",
-                "make one with --scope submit",
+                f"token {context.caller.token} allows reading only",
+                "use a token made with --scope submit",
             )
         if context.action.local and context.address is not None:
             raise ServiceError(
                 Failure.FORBIDDEN,
-                "tokens are not handled by a token",
+                "a token cannot manage tokens",
                 "log in on the daemon's host, and use its socket",
             )
         self._admits(context.caller, context.action.name)
@@ -221,7 +221,7 @@ class Middleware:
             raise _too_often("wrong tokens from this address", _FAILURES, refusal) from error
 
     def _not_too_often(self, context: _RequestContext, caller: Caller, now: float) -> None:
-        if caller.uid == 0:  # root, whom the door lets in as well; never by a token
+        if caller.uid == 0:  # root, whom the socket lets in as well; never by a token
             return
         for what, rate, buckets in (
             ("requests", self._rates.requests, self._requests),
@@ -287,7 +287,11 @@ def _plain(request: web.Request) -> None:
     """Nothing is unpacked: a few bytes may be gigabytes."""
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
-        raise ServiceError(Failure.ENCODED, "the request's body is compressed", "send it as it is")
+        raise ServiceError(
+            Failure.ENCODED,
+            "the request's body is compressed, which is not supported",
+            "send it uncompressed",
+        )
 
 
 def _named(look: Callable[[], _T]) -> _T:
@@ -296,7 +300,9 @@ def _named(look: Callable[[], _T]) -> _T:
         return look()
     except NoName as error:
         raise ServiceError(
-            Failure.UNAVAILABLE, f"who you are cannot be told now: {error}", "try again later"
+            Failure.UNAVAILABLE,
+            f"your user name cannot be looked up now: {error}",
+            "try again later",
         ) from error
 
 
@@ -325,8 +331,8 @@ def _too_often(what: str, rate: Rate, refusal: TooOften) -> ServiceError:
     seconds = max(1, math.ceil(refusal.wait))
     return ServiceError(
         Failure.TOO_OFTEN,
-        f"too many {what}: {rate.per_second:g} a second are let through, {rate.burst} at once",
-        f"come again in {seconds} s",
+        f"too many {what}: {rate.per_second:g} a second are allowed, and {rate.burst} at once",
+        f"try again in {seconds} s",
         {"Retry-After": str(seconds)},
     )
 
@@ -339,13 +345,13 @@ def _told(error: Exception) -> tuple[str, str, str]:
     """Outcome, reason in a word, and reason as the audit log tells them. What is wrong with a
     submission is not told in its words: they may quote it."""
     if isinstance(error, SubmissionError):
-        return "refused", "invalid", "the submission is not sound"
+        return "refused", "invalid", "the submission is not valid"
     if isinstance(error, ServiceError):
         why = error.failure.name.lower()
         if error.failure is Failure.UNDECIDED:
             return "unknown", why, error.message
         if error.failure is Failure.INVALID:
-            return "refused", why, "the request is not sound"
+            return "refused", why, "the request is not valid"
         return "refused", why, error.message
     if isinstance(error, web.HTTPException):
         why = "too_large" if error.status == 413 else "invalid"

@@ -111,11 +111,11 @@ def read_token(path: Path) -> str:
             error
         )
     if not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid()):
-        raise ClientError(f"the token file {path} is not a file of yours", make)
+        raise ClientError(f"the token file {path} belongs to another user, or is not a file", make)
     if found.st_mode & 0o077:
         raise ClientError(
             f"the token file {path} may be read by others (mode {found.st_mode & 0o777:04o})",
-            f"they may have it already: revoke the token, and chmod 600 {path} with a new one",
+            "others may know the token: revoke it, and put a new one into a file with mode 600",
         )
     if parsed(text) is None:
         raise ClientError(f"there is no token in {path}", make)
@@ -134,7 +134,7 @@ def _address(url: str) -> tuple[str, int]:
     except ValueError as error:
         raise ClientError(f"{ascii(url)[:80]} is not the URL of a daemon", advice) from error
     if parts.scheme == "http":
-        raise ClientError("a daemon is never asked without TLS", advice)
+        raise ClientError("a daemon on another host is reached over TLS only", advice)
     rest = parts.path.strip("/") or parts.query or parts.fragment or parts.username
     if parts.scheme != "https" or not host or rest or _HOST.fullmatch(host) is None:
         raise ClientError(f"{ascii(url)[:80]} is not the URL of a daemon", advice)

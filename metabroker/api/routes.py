@@ -132,7 +132,7 @@ class Routes:
     def _tokens(self) -> TokenService:
         tokens = self._middleware.tokens
         if tokens is None:
-            raise ServiceError(Failure.NOT_FOUND, "this daemon has no tokens")
+            raise ServiceError(Failure.NOT_FOUND, "this daemon does not use tokens")
         return tokens
 
     async def _wait(self, request: web.Request) -> web.Response:

@@ -119,7 +119,7 @@ class ApiServer:
         try:
             asyncio.run(self._serve(listening, far, ready))
         except Exception as error:
-            log.exception("the API ended by an error")
+            log.exception("the API has ended with an error")
             if not ready.done():
                 ready.set_exception(error)
         finally:
@@ -153,7 +153,7 @@ class ApiServer:
         listening: ListeningSocket,
         far: socket.socket | None,
     ) -> list[asyncio.Server]:
-        """Let users in, through one door for each way."""
+        """Let users in, through one listener for each way."""
         loop = asyncio.get_running_loop()
         most = self._connections if far is None else self._connections // 2
 

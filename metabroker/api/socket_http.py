@@ -124,7 +124,7 @@ def _status(line: bytes) -> int:
     version, _, rest = line.partition(b" ")
     code = rest[:3]
     if not version.startswith(b"HTTP/1.") or not code.isdigit() or len(code) < 3:
-        raise BadReply("it is no HTTP")
+        raise BadReply("it is not HTTP")
     return int(code)
 
 

@@ -77,7 +77,7 @@ def _clear(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        message = f"{path} is there already and is not a socket"
+        message = f"{path} exists and is not a socket"
         raise SocketError(message, "move it away, or choose another `socket`")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_PROBE)

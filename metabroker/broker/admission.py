@@ -92,5 +92,5 @@ _ASKED: Mapping[Limit, str] = {
     Limit.CLUSTER: "{} processors",
     Limit.TOTAL: "{} processors in all",
     Limit.COMPONENTS: "{} components",
-    Limit.PLACES: "{} components, which do not all find a cluster that is large enough",
+    Limit.PLACES: "{} components, not all of which fit into a cluster",
 }

@@ -111,8 +111,8 @@ def _hold(job: Job, restored: Restored) -> None:
     if job.state is JobState.QUEUED:
         job.move(JobState.HELD)
     job.reason = (
-        f"{before}restored from the backup of {restored.when}, it may have run since: release or "
-        "cancel it"
+        f"{before}restored from the backup of {restored.when}, and it may have run since: "
+        "release or cancel it"
     )
 
 
@@ -124,7 +124,9 @@ def _look_only(job: Job, parts: Sequence[Component], restored: Restored) -> list
     if job.state is JobState.RESERVING:
         job.move(JobState.SUBMITTING)
     if job.goal is None and job.state is not JobState.RUNNING:
-        job.reason = f"restored from the backup of {restored.when}: looked for in its clusters"
+        job.reason = (
+            f"restored from the backup of {restored.when}: the broker looks for it in its clusters"
+        )
     touched = []
     for component in parts:
         if component.step in _FORWARD:

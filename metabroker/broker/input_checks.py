@@ -51,14 +51,14 @@ def _hosts(given: str) -> str:
 
 def _moment(given: Any) -> Any:
     if given is not None and not (math.isfinite(given) and 0 <= given <= _LAST):
-        raise Unsound("a time that cannot be")
+        raise Unsound("a time that is impossible")
     return given
 
 
 def _whole(what: str, least: int, most: int) -> Callable[[Any], Any]:
     def check(given: Any) -> Any:
         if given is not None and not least <= given <= most:
-            raise Unsound(f"{what} that cannot be")
+            raise Unsound(f"{what} that is impossible")
         return given
 
     return check

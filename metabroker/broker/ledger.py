@@ -28,7 +28,7 @@ class LedgerEntry:
     claimed: int = 0
     snapshot: Snapshot | None = None
     reachable: bool = False
-    detail: str = "not looked at yet"
+    detail: str = "not polled yet"
     backoff_limit: int | None = None  # fewer than were refused, until `backoff_until`
     backoff_until: float = 0.0
     backoff_detail: str = ""  # what it said
@@ -179,7 +179,7 @@ class Ledger:
         """Why the broker sends less there than is idle."""
         entry = self.entries[cluster]
         if entry.unverified_since is not None:
-            return Avoided(0, None, "a command got no answer, so it is looked at again first")
+            return Avoided(0, None, "a command got no answer, so it is polled again first")
         if entry.backoff_limit is None or entry.backoff_until <= now:
             return None
         return Avoided(

@@ -2,7 +2,7 @@
 
 Jobs beyond a limit wait here, outside of the policy's sight, in the order of joining; so where no
 limit is configured nothing is decided otherwise than without this module. What is in use is not
-counted along, but made anew from what the saga holds, so that it cannot go astray.
+counted along, but computed again from what the saga holds, so that it cannot go wrong.
 """
 
 from __future__ import annotations
@@ -214,9 +214,9 @@ def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:
     limit = f"limits.per_{kind}.{beyond.measure.value}"
     if beyond.measure is Resource.WAITING:
         return Rejected(
-            f"{whose(beyond.key, clusters)} has {beyond.have} jobs waiting, and {beyond.most} are "
-            f"the most ({limit})",
-            "submit more as they start, or cancel some",
+            f"{whose(beyond.key, clusters)} has {beyond.have} jobs waiting, and at most "
+            f"{beyond.most} are allowed ({limit})",
+            "wait until some have started, or cancel some",
         )
     return Rejected(
         f"the request can never run: {whose(beyond.key, clusters)} may have {beyond.most} "

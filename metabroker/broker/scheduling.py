@@ -110,7 +110,7 @@ class Scheduling:
     ) -> bool:
         """Whether there are nodes for it: not where several of its components go to one cluster,
         and fit there only if nodes could be parted. What the policy has decided after that is
-        decided anew, by what is then idle; unless it was the first of all."""
+        decided again, by what is then idle; unless it was the first of all."""
         if back and begun:
             return False
         behind = any(other.queue == job.queue for other in back)

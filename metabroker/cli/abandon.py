@@ -40,7 +40,9 @@ def abandon(job: int, yes: bool, socket_path: str | None, as_json: bool) -> int:
         return 0
     if as_json:
         common.print_json({"job": found, "may_still_run": left, "abandoned": False})
-    complain(f"nothing of job {job} is written off yet", f"metabroker abandon --yes {job} does it")
+    complain(
+        f"job {job} is not written off yet", f"to write it off: metabroker abandon --yes {job}"
+    )
     return FAILED
 
 

@@ -180,10 +180,13 @@ def _print(done: RestoreReport) -> None:
     else:
         print(f"restored from {done.content.path}: {jobs_of(done.content)}")
     if done.aside is not None:
-        print(f"the store that was there is {done.aside}")
-    print(f"{done.held} jobs that wait, or waited, are held: they may have run since")
-    print(f"{done.under_way} jobs under way are looked for when the daemon starts")
-    print(f"new jobs are numbered from {done.restored.next_job} on")
+        print(f"the former store is {done.aside}")
+    print(f"{done.held} jobs that waited are held: they may have run since the backup")
+    print(f"{done.under_way} jobs were under way: the daemon looks for them when it starts")
+    print(f"the next new job gets number {done.restored.next_job}")
     if done.tokens_revoked:
         print(f"{done.tokens_revoked} access tokens are revoked: make new ones where needed")
-    print("start the daemon; `metabroker leftovers` then names what nobody remembers")
+    print(
+        "start the daemon; `metabroker leftovers` then lists what runs in clusters and the "
+        "store does not know"
+    )

@@ -43,7 +43,7 @@ def check(file: str, show: bool, as_json: bool) -> int:
         for name, cluster in config.clusters.items():
             print(f"  {name}: {cluster.system}, {cluster.processors or '?'} processors")
         if trouble is not None:
-            print(f"  warning: started as who you are now, {trouble}")
+            print(f"  warning: if this account starts it, {trouble}")
         if config.shared_with_submitters:
             print("  submitters share everything: each of them can do all that the daemon can")
     return 0

@@ -19,7 +19,8 @@ _PAUSE = 0.2  # seconds
     "patience",
     type=click.FloatRange(0, 86400),
     metavar="SECONDS",
-    help="first wait until the daemon serves and has polled every cluster, at most so long",
+    help="first wait until the daemon serves and has polled every cluster, and give up after "
+    "this time",
 )
 @common.socket_option
 @common.json_option
@@ -52,7 +53,7 @@ def _waited(client: Client, patience: float) -> Json:
                 return answer
             why: Exception = CliError(
                 f"not seen within {patience:g} s: {', '.join(unseen)}",
-                "`metabroker clusters` tells why",
+                "see: metabroker clusters",
             )
         except Unreachable as error:
             why = error

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from metabroker.simulation.experiments.scale import Scale
 
 FOLDER = Path("metabroker-experiments")
-_EXTRA = "install what simulating needs: pip install 'metabroker[simulation]'"
+_EXTRA = "install the simulation packages: pip install 'metabroker[simulation]'"
 
 
 @click.command()
@@ -62,12 +62,14 @@ def experiment(
     if listed:
         return _list(as_json)
     if not names:
-        raise CliError("no experiment is named", "`metabroker experiment --list` does", USAGE)
+        raise CliError(
+            "no experiment is named", "list them with: metabroker experiment --list", USAGE
+        )
     if dask is not None and processes is not None:
         raise CliError("--dask and --processes cannot go together", "leave one out", USAGE)
     chosen = _chosen(names)
     if only is not None and "claims" not in chosen:
-        raise CliError("--only is about claims", "name `claims`, or leave it out", USAGE)
+        raise CliError("--only selects claims", "name `claims`, or leave it out", USAGE)
     from metabroker.simulation.experiments.result_cache import ResultCache
 
     folders = {
@@ -116,7 +118,7 @@ def _chosen(names: tuple[str, ...]) -> list[str]:
             try:
                 found[registry.find(name).name] = None
             except registry.UnknownExperiment as error:
-                advice = "`metabroker experiment --list` tells them"
+                advice = "list them with: metabroker experiment --list"
                 if error.nearest is not None:
                     advice = f"did you mean {error.nearest}?"
                 raise CliError(str(error), advice, USAGE) from error
@@ -211,7 +213,11 @@ def _claims(
     wanted = None if only is None else [part.strip().upper() for part in only.split(",")]
     decided = claims.decide(results, scale, wanted)
     if not decided:
-        raise CliError(f"no claim's id begins with {ascii(only)[:60]}", "as in BE, CO-03", USAGE)
+        raise CliError(
+            f"no claim has an id that begins with {ascii(only)[:60]}",
+            "write for example --only BE, or --only CO-03",
+            USAGE,
+        )
     written = output.write_claims(decided, scale, folder)
     if not as_json:
         for line in claims.text(decided):

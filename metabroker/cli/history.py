@@ -63,13 +63,13 @@ def history(
     """
     if sources:
         if not swf or as_json or any(option is not None for option in (user, since, until, limit)):
-            message = "--from goes with --swf, --format and --strict only"
+            message = "--from can be used with --swf, --format and --strict only"
             raise CliError(message, "write `metabroker history --swf --from FILE...`", USAGE)
         _convert([*sources, *more], kind, strict)
         return
     if more or kind or strict:
         what = ascii(more[0])[:60] if more else "--format" if kind else "--strict"
-        raise CliError(f"{what} goes with --from", "name the files by --from FILE...", USAGE)
+        raise CliError(f"{what} needs --from", "name the files by --from FILE...", USAGE)
     if swf and as_json:
         raise CliError("--swf and --json cannot go together", "leave one of them out", USAGE)
     client = common.connect(socket_path)
@@ -103,7 +103,7 @@ def _convert(files: list[str], kind: str | None, strict: bool) -> None:
         told = f"{file}: {skipped.count} left out: {why}"
         tell(f"{told}; the first is line {skipped.first_line}")
     if records.again:
-        tell(f"{records.again} left out: they stand in several files; each is counted once")
+        tell(f"{records.again} left out: they are in several files; each is counted once")
     if not records.jobs:
         raise CliError("the files hold no job that has run", "name other files, or --format")
     notes = ("status 0 is failed or over its time limit, 5 cancelled",)

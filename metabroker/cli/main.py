@@ -109,7 +109,10 @@ def main() -> NoReturn:
     except BrokenPipeError:
         code = _closed()
     except OSError as error:  # what was to be written: all else is told by then
-        complain(f"the output cannot be written: {error.strerror or error}", "see to its disk")
+        complain(
+            f"the output cannot be written: {error.strerror or error}",
+            "check its disk, or where it is piped to",
+        )
         code = _closed()
     except KeyboardInterrupt:
         _interrupted()
@@ -158,7 +161,7 @@ def _no_command(name: str) -> CliError:
     import difflib
 
     if name in GONE:
-        return CliError(f"there is no command {name} any more", GONE[name], USAGE)
+        return CliError(f"there is no longer a command {name}", GONE[name], USAGE)
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     advice = f"did you mean `metabroker {near[0]}`?" if near else "`metabroker --help` lists them"
     return CliError(f"there is no command {ascii(name)[:60]}", advice, USAGE)

@@ -64,5 +64,5 @@ def _as_json(done: MoveReport) -> dict[str, Any]:
 def _print(done: MoveReport) -> None:
     had = "" if done.rows else ", all of it by a run before this one"
     print(f"moved from {done.content.path}: {jobs_of(done.content)}{had}")
-    print(f"the store until now is {done.aside}")
+    print(f"the former store is {done.aside}")
     print("start the daemon")

@@ -39,8 +39,8 @@ def page(socket_path: str | None, address: str) -> None:
         raise CliError(f"--address {error.message}", error.advice, USAGE) from error
     if where is None or not loopback(where.host):
         raise CliError(
-            f"--address {where}: others could listen in on the way",
-            "serve it at 127.0.0.1, and look from elsewhere by ssh -L",
+            f"--address {where}: it is not a loopback address, and others could read what is sent",
+            "serve it at 127.0.0.1, and reach it from other hosts by ssh -L",
             USAGE,
         )
     client = common.connect(socket_path)

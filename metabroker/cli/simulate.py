@@ -73,8 +73,8 @@ def simulate(
             tell(str(error))
         return USAGE
     if jobs_out is not None and len(plans) > 1:
-        advice = "leave --jobs-out out, or sweep nothing"
-        raise CliError(f"--jobs-out is of one run, and these are {len(plans)}", advice, USAGE)
+        advice = "leave --jobs-out out, or give each key one value"
+        raise CliError(f"--jobs-out takes one run, and these are {len(plans)} runs", advice, USAGE)
     _warn(plans)
     results = _play(plans, jobs_out, processes, dask)
     _write(results, table, plot)
@@ -100,13 +100,13 @@ def _check_outputs(jobs_out: str | None, table: str | None, plot: str | None) ->
 
         if Path(plot).suffix.lower() not in ENDINGS:
             advice = f"end the name with {' or '.join(ENDINGS)}"
-            raise CliError(f"--plot {ascii(plot)[:80]} is no kind of picture", advice, USAGE)
+            raise CliError(f"--plot {ascii(plot)[:80]} is not the name of a picture", advice, USAGE)
         with _needed():
             import matplotlib  # noqa: F401
     for option, name in (("--jobs-out", jobs_out), ("--csv", table), ("--plot", plot)):
         if name is not None and not Path(name).absolute().parent.is_dir():
             message = f"{option} {ascii(name)[:80]}: there is no such folder"
-            raise CliError(message, "make it, or name a file elsewhere", USAGE)
+            raise CliError(message, "create it, or name a file elsewhere", USAGE)
 
 
 def _warn(plans: list[Plan]) -> None:

@@ -9,8 +9,8 @@ from metabroker.cli.table import print_table
 
 MARK = "*"
 _SATURATED = (
-    f"{MARK} SATURATED: the system cannot keep up with the jobs. The means marked {MARK} only "
-    "tell how long the run was."
+    f"{MARK} SATURATED: the system cannot keep up with the jobs. The means marked {MARK} depend "
+    "only on the length of the run."
 )
 
 Json = dict[str, Any]

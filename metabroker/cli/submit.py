@@ -85,7 +85,9 @@ def _tell(job: Mapping[str, Any], write: Callable[[], None]) -> None:
         sys.stdout.flush()
     except OSError as error:
         number = job["job"]
-        what = f"job {number} is queued, but that cannot be written: {error.strerror or error}"
+        what = (
+            f"job {number} is queued, but its number cannot be written: {error.strerror or error}"
+        )
         raise CliError(what, f"see: metabroker show {number}") from error
 
 

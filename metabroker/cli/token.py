@@ -68,8 +68,8 @@ def create(
     from metabroker.cli.table import clock
 
     tell(
-        f"token {made['id']} of {made['user']}, good for {made['scope']} until "
-        f"{clock(made['expires'])}, is shown this once; where it is used, keep it in a file that "
+        f"token {made['id']} of {made['user']}, which allows {made['scope']} until "
+        f"{clock(made['expires'])}, is shown only now; keep it in a file that "
         "nobody else may read: install -D -m 600 /dev/stdin ~/.config/metabroker/token"
     )
 

@@ -32,5 +32,5 @@ class ClockWatch:
             # It is told in whole seconds.
             self.offset = (yield from self._told()) + 0.5 - now
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing):
-            self.offset = None  # whether the cluster answers is for the look itself to say
+            self.offset = None  # whether the cluster answers is for the poll itself to say
         return 1

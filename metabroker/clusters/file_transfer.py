@@ -129,7 +129,7 @@ def _fetch(
         with _far(f"cannot read {file.path}"):
             content = files.get(source, offset, length)
         if len(content) != length:
-            raise UnknownOutcome(f"{file.path} came short")
+            raise UnknownOutcome(f"{file.path} came incomplete")
         with _near(name, "cannot be written"):
             home.put(request.folder, name, offset, content)
         yield Pause(0)

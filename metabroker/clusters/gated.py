@@ -69,8 +69,8 @@ class GatedCluster:
         """The same cluster, for jobs of that account."""
         if not isinstance(self._transport, RunAs):
             raise UnknownOutcome(
-                f"this is a job of {account}, and this cluster's `run_as` acts for nobody: set it "
-                "back until such jobs have ended"
+                f"this job belongs to {account}, and this cluster's `run_as` no longer acts for "
+                "users: restore its former value until such jobs have ended"
             )
         view = copy.copy(self)
         view.account = account
@@ -133,7 +133,7 @@ class GatedCluster:
         return {names[path]: marks for path, marks in self._gates.look(names).items()}
 
     def close(self) -> None:
-        """Let go of the transport."""
+        """Release the transport."""
         self._transport.close()
 
     def _submitted(

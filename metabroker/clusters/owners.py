@@ -23,8 +23,8 @@ class Owners(Protocol):
 class Verified:
     """Jobs that bear tokens, held against their owners.
 
-    A token of no known job is a stray of whoever has it: what is done about it is done as that
-    account, and so can hurt nobody else.
+    A token of no known job is an orphan of the account that has it: it is removed as that account,
+    and so can hurt nobody else.
     """
 
     def __init__(self, owners: Owners) -> None:

@@ -230,4 +230,4 @@ class Cluster(Protocol):
         """What is wrong with options meant for this cluster's own submit command, or None."""
 
     def close(self) -> None:
-        """Let go of connections and helpers."""
+        """Release connections and helpers."""

@@ -109,7 +109,7 @@ def _listed(name: str, seen: os.stat_result) -> Listed:
     if stat.S_ISLNK(seen.st_mode):
         raise OSError(0, "it is a symbolic link: name the file itself")
     if not stat.S_ISREG(seen.st_mode):
-        raise OSError(0, "it is no regular file")
+        raise OSError(0, "it is not a regular file")
     return Listed(name, seen.st_size, int(seen.st_mtime), bool(seen.st_mode & stat.S_IXUSR))
 
 

@@ -32,7 +32,7 @@ class UnconfiguredCluster:
     """Stands in for it, so that what the store knows of it is kept until it is back."""
 
     def __init__(self, name: str) -> None:
-        self._why = f"{name} is not in the configuration any more"
+        self._why = f"{name} is no longer in the configuration"
 
     @property
     def transport(self) -> Transport:

@@ -89,7 +89,7 @@ def _unknown(key: tuple[str | int, ...], system: str | None) -> Problem:
 def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
     """Why a key that is right elsewhere is wrong in a cluster of this system."""
     if name in _SECRETS:
-        return "a password is never taken, in no file", "use a `key` without one, or an agent"
+        return "a password cannot be configured in any file", "use a `key` without one, or an agent"
     if system == "simulated" and name in OF_SSH:
         return "a simulated cluster is not reached over ssh", "remove it"
     if system == "simulated" and name in {*SlurmConfig.model_fields, *OpenPBSConfig.model_fields}:
@@ -97,9 +97,13 @@ def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
     if name in SimulatedConfig.model_fields:
         return f"only a simulated cluster has this setting; {system} is real", "remove it"
     if system == "slurm" and name == "queue":
-        return "a queue is OpenPBS's; this cluster is not", "write `partition`"
+        return "a queue belongs to OpenPBS, and this cluster is of another system", (
+            "write `partition`"
+        )
     if system == "openpbs" and name == "partition":
-        return "a partition is Slurm's; this cluster is not", "write `queue`"
+        return "a partition belongs to Slurm, and this cluster is of another system", (
+            "write `queue`"
+        )
     if system == "slurm" and name in OpenPBSConfig.model_fields:
         return "only an openpbs cluster has this setting", "remove it"
     if system == "openpbs" and name in SlurmConfig.model_fields:

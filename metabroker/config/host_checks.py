@@ -117,7 +117,7 @@ def _twice(config: Config) -> Iterator[Problem]:
                 yield Problem(
                     ("clusters", name),
                     f"is the same cluster as {other}",
-                    f"remove one of them, or give each a `{key}` of its own",
+                    f"remove one of them, or give each its own `{key}`",
                 )
                 break
         others.append((name, cluster))

@@ -94,7 +94,7 @@ def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:
                 yield Problem(("homes", user), f"there is no cluster {name!r}", advice)
     policy, discipline = data.get("policy"), data.get("discipline")
     if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
-        message = f"policy {policy} is a discipline itself, and not {discipline}"
+        message = f"policy {policy} is itself a discipline, so {discipline} cannot apply"
         yield Problem(("discipline",), message, "leave `discipline` out")
     yield from _times(data)
     yield from _in_clusters(clusters if isinstance(clusters, dict) else {}, folder)

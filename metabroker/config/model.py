@@ -195,7 +195,7 @@ class Config(Section):
     retries: Annotated[RetryLimits, BeforeValidator(empty)] = RetryLimits()
     """how often a job that failed is tried again"""
     poll_interval: Seconds = 5.0
-    """time between two looks at a cluster"""
+    """time between two polls of a cluster"""
     lease: Annotated[Seconds, AfterValidator(_lease)] = 10.0
     """where several brokers share the store: how long one of them leads at a time without asking
     for more, and how long another waits at most before it takes over; needs postgresql"""

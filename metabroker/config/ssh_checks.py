@@ -39,7 +39,7 @@ def _by_pyslurm(
 ) -> Iterator[Problem]:
     access = cluster.get("access", "commands")
     if access != "commands" and via in FAR:
-        message = f"pyslurm asks from this host, and this cluster is `via: {via}`"
+        message = f"pyslurm works on this host only, and this cluster is `via: {via}`"
         yield _of(name, "access", message, "write `access: commands`, or `via: local`")
     if access == "commands" and "pyslurm_python" in given:
         message = "is for `access: pyslurm`; this cluster is `access: commands`"
@@ -53,15 +53,17 @@ def _far(name: str, via: str, cluster: Mapping[str, Any], given: set[str]) -> It
         value = cluster.get(key)
         if isinstance(value, str) and not value.startswith("/"):
             message = f"must be an absolute path: it is on the cluster's side of `via: {via}`"
-            yield _of(name, key, message, "write it from / on")
+            yield _of(name, key, message, "write it in full, beginning with /")
     if "certificate" in given and "key" not in given:
-        yield _of(name, "certificate", "belongs to a key, and there is none", "give its `key` too")
+        yield _of(
+            name, "certificate", "belongs to a `key`, and no `key` is given", "give its `key` too"
+        )
     if via == "ssh":
         if "ssh_config" in given:
-            message = "is read by `via: openssh` alone"
+            message = "applies to `via: openssh` only"
             yield _of(name, "ssh_config", message, "write `via: openssh`, or remove it")
         if cluster.get("agent") is False and "key" not in given:
-            message = "is off, and there is no `key`: nothing to log in by"
+            message = "is off, and no `key` is given: nothing is left to log in with"
             yield _of(name, "agent", message, "give a `key`, or remove this")
     for key in _FILES if via == "openssh" else ():
         value = cluster.get(key)

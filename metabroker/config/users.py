@@ -67,17 +67,19 @@ def problems(name: str, cluster: Mapping[str, Any], folder: Path) -> Iterator[Pr
     if run_as not in ("sudo", "root-uid"):
         return
     if "users" not in given and "users_file" not in given:
-        message = f"is missing: `run_as: {run_as}` needs to know whose account is whose"
+        message = f"is missing: `run_as: {run_as}` needs a table of users and their accounts"
         yield _of(name, "users", message, f"{_WRITE}, or `same`, or give a `users_file`")
     if "users" in given and "users_file" in given:
-        yield _of(name, "users_file", "is given beside `users`", "leave one of the two out")
+        yield _of(
+            name, "users_file", "cannot be given together with `users`", "leave one of the two out"
+        )
     elif isinstance(cluster.get("users_file"), str):
         yield from _in_file(name, cluster["users_file"], folder)
     if run_as == "root-uid" and cluster.get("via", "local") != "local":
-        message = "root-uid works on this host alone, and this cluster is not `via: local`"
+        message = "root-uid works on this host only, and this cluster is not `via: local`"
         yield _of(name, "run_as", message, "write `run_as: sudo`")
     if cluster.get("system") == "slurm" and cluster.get("access", "commands") != "commands":
-        message = f"pyslurm acts as the daemon alone, and this cluster is `run_as: {run_as}`"
+        message = f"pyslurm acts as the daemon only, and this cluster is `run_as: {run_as}`"
         yield _of(name, "access", message, "write `access: commands`")
 
 
@@ -95,7 +97,7 @@ def _user(user: object) -> str:
         )
     values.user_name(user)
     if user == "root":
-        raise ConfigRefusal("root is nobody's to act for", "remove root: it may not submit here")
+        raise ConfigRefusal("the daemon never acts for root", "remove root: it may not submit jobs")
     return user
 
 

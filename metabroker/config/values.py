@@ -93,7 +93,7 @@ def some_address(value: object) -> Address:
     """An `Address` that must be there."""
     found = address(value)
     if found is None:
-        raise ConfigRefusal("must be an address, not nothing (null)", "write HOST:PORT")
+        raise ConfigRefusal("must be an address, not null", "write HOST:PORT")
     return found
 
 
@@ -104,7 +104,7 @@ def per_second(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.001 <= value <= 1e6:
         raise ConfigRefusal(
             f"must be a number from 0.001 to 1000000, or null, not {shown(value)}",
-            "write how many there may be in a second",
+            "write the number per second",
         )
     return float(value)
 
@@ -179,7 +179,7 @@ def chunk(value: str) -> str:
     parts = [_RESOURCE.fullmatch(part) for part in value.split(":")]
     if len(value) > 255 or any(part is None or part[1].lower() == "ncpus" for part in parts):
         raise ConfigRefusal(
-            f"{shown(value)} is not what one processor needs besides itself",
+            f"{shown(value)} does not list the resources that go with one processor",
             "write resources as in `select`, without ncpus, such as mem=2gb:Qlist=fast",
         )
     return value
@@ -206,7 +206,7 @@ def host_name(value: str) -> str:
     if _HOST.fullmatch(value) is None:
         raise ConfigRefusal(
             f"{shown(value)} is not a host name",
-            "write the name or address of the host alone; user and port have keys of their own",
+            "write only the name or address of the host; user and port have their own keys",
         )
     return value
 
@@ -235,7 +235,7 @@ def jump_host(value: object) -> JumpHost:
     )
     if match is None or not 0 < int(match[4] or 22) < 65536:
         raise ConfigRefusal(
-            f"{shown(value)} is not a host to go through", "write [USER@]HOST[:PORT]"
+            f"{shown(value)} is not a host to jump through", "write [USER@]HOST[:PORT]"
         )
     user = None if match[1] is None else user_name(match[1])
     return JumpHost(match[2] or match[3], int(match[4]) if match[4] else None, user)

@@ -70,7 +70,7 @@ def settings(config: Config, store: Store) -> Settings:
     ]
     for cluster in absent:
         log.warning(
-            "%s: not configured any more, but unfinished work refers to it",
+            "%s: no longer configured, but unfinished work refers to it",
             cluster.name,
             extra=about(cluster=cluster.name),
         )

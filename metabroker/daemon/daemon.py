@@ -77,7 +77,7 @@ class Daemon:
         hook: Hook = no_hook,
         anew: Callable[[], None] = reexec,
     ) -> None:
-        """`anew` is called where another broker has taken over the lead from this one, and returns
+        """`anew` is called where another broker leads in place of this one, and returns
         only if this one ends anyway."""
         if offline:
             config = twins(config)
@@ -149,7 +149,7 @@ class Daemon:
             self._candidate.start()
 
     def _lead(self, lease_term: LeaseTerm | None) -> None:
-        """Be the one that acts; for a term, where another broker might."""
+        """Be the leader; for a lease term, where another broker might lead."""
         with self._changing:
             if lease_term is not None:
                 self.store.confirm()
@@ -184,20 +184,20 @@ class Daemon:
         )
 
     def _take_up(self, lease_term: LeaseTerm) -> None:
-        """The lead could be had: take it up, or begin anew if that fails in the middle."""
+        """The lease is ours: become the leader, or restart if that fails in the middle."""
         try:
             self._lead(lease_term)
         except LeadershipLost as error:
-            log.warning("the lead cannot be taken up: %s", error)
+            log.warning("cannot become the leader: %s", error)
             self._anew()
         except Exception:
-            log.exception("the lead cannot be taken up")
+            log.exception("cannot become the leader")
             self._anew()
         else:
-            log.warning("leads from now on, in term %d: %s", lease_term.term, self.summary)
+            log.warning("this broker is the leader now, term %d: %s", lease_term.term, self.summary)
 
     def _lost(self) -> None:
-        log.warning("another broker has taken over: this one begins anew, and stands by")
+        log.warning("another broker has become the leader: this one restarts as a stand-by")
         self._anew()
 
     @property
@@ -222,7 +222,7 @@ class Daemon:
     def summary(self) -> str:
         """One line on what is served."""
         if self.leader is None:
-            return "stands by, another broker leads"
+            return "this broker is a stand-by: another one leads"
         names = ", ".join(executor.name for executor in self.leader.executors)
         return f"policy {self._config.policy} over {names}"
 
@@ -251,7 +251,7 @@ class Daemon:
         users = users_of(config)
         if users.keys() == self._users.keys():
             if users != self._users:
-                log.info("configuration: users of %s are others now", ", ".join(users))
+                log.info("configuration: the users of %s have changed", ", ".join(users))
             self._users = users
         changed = [
             name
@@ -268,13 +268,13 @@ class Daemon:
             if name in LIVE:
                 log.info("configuration: %s is %s now", name, getattr(config, name))
             else:
-                log.warning("configuration: %s has changed; that needs a new start", name)
+                log.warning("configuration: %s has changed; restart metabroker to apply it", name)
         if not changed:
             log.info("configuration: nothing has changed")
 
     @property
     def alive(self) -> bool:
-        """Whether the core goes on and users are served: without either it must be started anew."""
+        """Whether the core goes on and users are served: without either it must be restarted."""
         core = self._client if self.leader is None else self.leader.loop
         return core.alive and self._api.alive
 
@@ -291,7 +291,7 @@ class Daemon:
         """Why users cannot be served now; nothing where they can. One that stands by serves who
         reads, and passes on what is changed."""
         if not self._api.alive:
-            return "it does not serve yet, or no more"
+            return "it does not serve yet, or no longer"
         if self.hangs:
             return "its core does not answer"
         if self.leader is not None:

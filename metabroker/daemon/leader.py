@@ -161,11 +161,11 @@ class Leader:
 
     def _contained(self, mishap: Mishap) -> None:
         """Something could not be handled, which has ended one job, or one answer, and no more."""
-        what = "job %s has failed: what was told of it could not be handled"
+        what = "job %s has failed: an event of it could not be handled"
         if mishap.cluster is not None:
-            what = "%s: what it tells could not be handled"
+            what = "%s: an event of this cluster could not be handled"
         elif mishap.job is None:
-            what = "%s could not be told, or taken over"
+            what = "%s: an error in its own event, or in taking it over"
         name = None if mishap.cluster is None else self.executors[mishap.cluster].name
         whom = mishap.job or name or "something"
         extra = about(None if mishap.job is None else Ref(mishap.job, 0, 0), name)

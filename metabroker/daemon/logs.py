@@ -45,7 +45,7 @@ def thread_failed(failed: threading.ExceptHookArgs) -> None:
     name = failed.thread.name if failed.thread is not None else "a thread"
     broken = issubclass(kind, EOFError | OSError) or kind.__module__.startswith("paramiko.")
     if broken:
-        log.warning("%s: a connection has broken: %s %s", name, kind.__name__, error)
+        log.warning("%s: a connection broke: %s %s", name, kind.__name__, error)
         return
     trace = (kind, error if error is not None else kind(), failed.exc_traceback)
     log.error("%s has failed", name, exc_info=trace)

@@ -92,7 +92,7 @@ def serve(
         return 0
     _keep_serving(daemon, notifier, SignalFlags(stop, reload, news), again)
     if not stop.is_set() and daemon.replaced:
-        log.warning("another broker leads, or may: the core has been told so, or hangs")
+        log.warning("this broker no longer leads, or its core hangs: it restarts as a stand-by")
         reexec()
     failed = not daemon.alive
     log.info("ending")
@@ -129,7 +129,7 @@ def _reload(daemon: Daemon, again: Read) -> None:
         config = again()
     except ConfigErrors as found:
         for error in found.errors:
-            log.error("the configuration is not taken over: %s", error)
+            log.error("the new configuration is not applied: %s", error)
         return
     daemon.reconfigure(config)
 

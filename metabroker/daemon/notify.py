@@ -55,4 +55,6 @@ class Notifier:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
                 sender.sendto(text.encode(), self._address)
         except OSError as error:
-            log.warning("the service manager cannot be told %s: %s", next(iter(words)), error)
+            log.warning(
+                "the service manager cannot be notified of %s: %s", next(iter(words)), error
+            )

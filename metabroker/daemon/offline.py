@@ -23,7 +23,8 @@ _SUFFIX = ".offline"
 def twins(config: Config) -> Config:
     """The configuration to try things with."""
     log.warning(
-        "offline: a simulated twin stands for each cluster, nothing real is contacted, and scripts "
+        "offline: each cluster is replaced by a simulated twin, no real cluster is contacted, "
+        "and scripts "
         "run on this host"
     )
     known = last_sizes(config.store)
@@ -59,8 +60,8 @@ def _tell_size(name: str, seen: int | None, configured: int | None) -> None:
         log.info("%s: its twin has %d processors, as configured", name, configured, extra=more)
     else:
         log.warning(
-            "%s: its twin has %d processors, which is made up: the cluster was never seen; write "
-            "`processors` in its configuration",
+            "%s: its twin has %d processors, a guess, as the cluster was never seen; write "
+            "`processors` into its configuration",
             name,
             _SIZE,
             extra=more,

@@ -19,7 +19,7 @@ def drop() -> None:
     than those that acting for users needs."""
     libc = ctypes.CDLL(None, use_errno=True)
     last = int(Path("/proc/sys/kernel/cap_last_cap").read_text())
-    # What is dropped already, before a broker has begun anew, may not be dropped again.
+    # What is dropped already, before a broker restarted itself, may not be dropped again.
     others = [n for n in range(last + 1) if n not in _KEPT.values()]
     calls = [(_DROP_FROM_BOUNDING_SET, n) for n in others if libc.prctl(_IN_BOUNDING_SET, n) == 1]
     for option, argument in [*calls, (_NO_NEW_PRIVILEGES, 1)]:

@@ -78,7 +78,7 @@ def _twice(config: Config, report: Report, others: list[str]) -> None:
             found = CheckResults()
             found.miss(
                 "identity", "its own name", f"it is the same cluster as {name}: {report.identity}",
-                f"remove one of the two entries, or give each a `{part_key(here)}` of its own",
+                f"remove one of the two entries, or give each its own `{part_key(here)}`",
             )  # fmt: skip
             report.findings.extend(found.all)
             return
@@ -91,7 +91,8 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
         found.warn(
             "submitters",
             "`submitters` and `run_as` of the configuration",
-            "each of them has all that the daemon's account has: the store, keys, others' jobs",
+            "each of them can do all that the daemon's account can: read the store, the keys and "
+            "other users' jobs",
             "use `run_as: sudo`, unless they may",
         )
     if isinstance(configured, SimulatedConfig):
@@ -192,7 +193,7 @@ def _login(found: CheckResults, transport: Transport, configured: RealCluster) -
         return True
     words = f"its clock differs by {offset:+.1f} s"
     if abs(offset) > _MOST_OFFSET:
-        found.warn("clock", "date", words, "let both hosts keep time by NTP")
+        found.warn("clock", "date", words, "synchronize the clocks of both hosts by NTP")
     else:
         found.ok("clock", "date", words)
     return True
@@ -213,4 +214,4 @@ def _contact(
         found.all += carry_out(examining, cluster.transport)
     except Exception as error:  # a doctor does not die of a patient
         said = f"{type(error).__name__}: {error}"
-        found.miss("examine", "the checks", said, "report this: it is a mistake of metabroker's")
+        found.miss("examine", "the checks", said, "report this error in metabroker")

@@ -65,7 +65,7 @@ def job(
         peers=(Peer(name, 1),), script=_PROBE, args=(), environment={}, chdir=root,
         output=f"{gate}/output", error=None,
     )  # fmt: skip
-    tried = f"a job of one processor that meets us in {root}"
+    tried = f"a job of one processor that writes into {root}"
     began = time.monotonic()
     marks: ComponentRecord | None = None
     try:
@@ -101,7 +101,7 @@ def _judge(
         found.miss("job", tried, words, "see its output with the cluster's own commands")
     else:
         advice = f"if it has run by now: {_SHARE}; else the cluster is full: try again later"
-        found.miss("job", tried, f"job {identity}: nothing seen of it in {seconds:.0f} s", advice)
+        found.miss("job", tried, f"job {identity}: it was not seen within {seconds:.0f} s", advice)
 
 
 def _remove(cluster: Real, token: str, gate: str) -> None:

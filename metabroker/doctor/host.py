@@ -49,7 +49,10 @@ def _listening(found: CheckResults, key: str, address: Address, *, served: bool)
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         with socket.create_server(where[:2], family=family):
-            found.ok(key, tried, "nobody else listens there")
+            found.ok(key, tried, "no other process listens there")
     except OSError as error:
-        advice = f"end what listens there (`ss -ltnp`), or write another address in `{key}`"
+        advice = (
+            "stop the process that listens there (`ss -ltnp`), or write another address "
+            f"into `{key}`"
+        )
         found.miss(key, tried, error.strerror or str(error), advice)

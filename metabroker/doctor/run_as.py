@@ -20,9 +20,12 @@ def examine(
     """Try each account's commands and files; one account for which all works, if there is any."""
     named = [] if users.table == "same" else list(dict.fromkeys(users.table.values()))
     if not named:
-        said, advice = "it names nobody", "add users, or a `users_file`"
+        said, advice = "it names no user", "add users, or a `users_file`"
         if users.table == "same":
-            said, advice = "`same` names nobody to try", "submit a job as an ordinary user"
+            said, advice = (
+                "`same` names no account that can be tried",
+                "submit a job as an ordinary user",
+            )
         found.warn("users", "`users` of the configuration", said, advice)
         return None
     first: str | None = None

@@ -42,7 +42,7 @@ def move(config: Config, source: Path, now: float, told: Told) -> MoveReport:
     if config.store.startswith("sqlite:"):
         raise BackupError(
             "`store` in the configuration is an SQLite file",
-            "name the PostgreSQL database there that all shall be moved to",
+            "name the PostgreSQL database to move it to",
         )
     if not source.is_file():
         raise BackupError(f"there is no file {source}", "name the SQLite file that was the store")

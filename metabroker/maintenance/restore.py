@@ -113,7 +113,7 @@ def refuse_stranger(path: Path, command: str) -> None:
     if owner != 0:
         name = accounts.name_of(owner)
         raise BackupError(
-            f"{there} is {name}'s, and what root makes there {name} could not open",
+            f"{there} belongs to {name}, who could not open files that root makes there",
             f"run it as that account: sudo -u {name} metabroker {command} ...",
         )
 
@@ -132,7 +132,7 @@ def _refuse_news(path: Path, backup: Content) -> None:
     if present.last_event > backup.last_event:
         when = clock(present.time)
         raise BackupError(
-            f"{path} knows more than the backup of {clock(backup.time)}: up to {when}", advice
+            f"{path} is newer than the backup of {clock(backup.time)}: it goes up to {when}", advice
         )
 
 

@@ -33,12 +33,12 @@ class Exporter(Collector):
             queues.add_metric([queue], count)
         oldest = _gauge(
             "queue_oldest_wait_seconds",
-            "For how long the oldest job of a queue waits, held ones not counted; 0: none does.",
+            "Waiting time of the oldest job in a queue, held ones not counted; 0 if none waits.",
             "queue",
         )
         for queue, seconds in status["oldest_wait"].items():
             oldest.add_metric([queue], seconds)
-        owed = _gauge("owed_effects", "Steps that clusters still owe an answer to.")
+        owed = _gauge("owed_effects", "Steps that clusters have not answered yet.")
         owed.add_metric([], status["owed_effects"])
         yield from (*_of_any(status), jobs, queues, oldest, owed)
         yield from self._of_clusters()
@@ -47,35 +47,39 @@ class Exporter(Collector):
         up = _gauge("cluster_up", "1 if a cluster answers, else 0.", "cluster")
         processors = _gauge(
             "cluster_processors",
-            "Processors by what they are: idle, down, others (held by others), claimed (by us).",
+            "Processors by state: idle, down, others (held by others' jobs), claimed (by the "
+            "broker).",
             "cluster", "state",
         )  # fmt: skip
         plain = {
             "age_seconds": _gauge(
-                "cluster_snapshot_age_seconds", "Age of what is known of a cluster.", "cluster"
+                "cluster_snapshot_age_seconds", "Age of the last snapshot of a cluster.", "cluster"
             ),
             "clock_offset": _gauge(
                 "cluster_clock_offset_seconds",
-                "How far a cluster's clock is ahead of the broker's, by whole seconds.", "cluster",
+                "How far a cluster's clock is ahead of the broker's, in whole seconds.", "cluster",
             ),
             "components": _gauge(
-                "cluster_components", "Components of ours, until nothing is left.", "cluster"
+                "cluster_components", "The broker's components in a cluster, counted until "
+                                      "nothing of them is left there.", "cluster"
             ),
             "pending": _gauge(
                 "cluster_pending_jobs",
-                "Jobs of ours that wait in the cluster's own queue, by the last look.", "cluster",
+                "The broker's jobs that wait in the cluster's own queue, at the last poll.",
+                "cluster",
             ),
             "unanswered": _gauge(
                 "cluster_unanswered_steps",
-                "Steps asked of a cluster again, as no answer said what became of them.", "cluster",
+                "Steps that are sent to a cluster again, because no answer told their outcome.",
+                "cluster",
             ),
             "strays": _gauge(
                 "cluster_strays",
-                "Jobs and reservations of ours that no live component explains: they are being "
-                "removed.", "cluster",
+                "Orphans: the broker's jobs and reservations of no live component; they are "
+                "being removed.", "cluster",
             ),
             "commands_per_look": _gauge(
-                "cluster_commands_per_look", "Commands that the last look took.", "cluster"
+                "cluster_commands_per_look", "Commands that the last poll needed.", "cluster"
             ),
         }  # fmt: skip
         for cluster in self._clusters():
@@ -109,7 +113,9 @@ class StandbyExporter(Collector):
 
 def _of_any(status: Mapping[str, Any]) -> Iterator[Metric]:
     """What every broker tells."""
-    build = _gauge("build_info", "What runs here.", "version", "policy")
+    build = _gauge(
+        "build_info", "Version and policy of this daemon; always 1.", "version", "policy"
+    )
     build.add_metric([status["version"], status["policy"]], 1)
     writable = _gauge("store_writable", "1 if the store can be written, else 0.")
     writable.add_metric([], float(status["store"] == "ok"))

@@ -46,10 +46,10 @@ class Meters:
         self._count_coallocation(make)
         self._count_clusters(make)
         self.scheduling = make.histogram(
-            "scheduling_pass_seconds", "One pass of the policy over all queues.", _PASS
+            "scheduling_pass_seconds", "Duration of one pass of the policy over all queues.", _PASS
         )
         self.store = make.histogram(
-            "store_commit_seconds", "One transaction, until it is durable.", _STORE
+            "store_commit_seconds", "Duration of one transaction, until it is durable.", _STORE
         )
         for kind in (SINGLE, CO_ALLOCATED):  # from 0 on, not from the first event on
             for meter in (self.submitted, self.waiting, self.response, self.slowdown):
@@ -58,19 +58,19 @@ class Meters:
 
     def _count_jobs(self, make: _Make) -> None:
         self.submitted = make.counter("jobs_submitted", "Jobs that were accepted.", "kind")
-        self.ended = make.counter("jobs_ended", "Jobs that have ended, by their last state.",
+        self.ended = make.counter("jobs_ended", "Jobs that have ended, by their final state.",
                              "kind", "state")  # fmt: skip
         self.waiting = make.histogram(
             "job_waiting_seconds",
-            "From submission to start, of jobs that have ended after a start.", _LONG, "kind",
+            "Time from submission to start, of jobs that started and have ended.", _LONG, "kind",
         )  # fmt: skip
         self.response = make.histogram(
             "job_response_seconds",
-            "From submission to end, of jobs that have ended after a start.", _LONG, "kind",
+            "Time from submission to end, of jobs that started and have ended.", _LONG, "kind",
         )  # fmt: skip
         self.slowdown = make.histogram(
             "job_bounded_slowdown",
-            "Response time over run time, with run times of at least 10 s, and at least 1.",
+            "Response time divided by run time (at least 10 s); never below 1.",
             _SLOWDOWN, "kind",
         )  # fmt: skip
 
@@ -82,16 +82,18 @@ class Meters:
         )  # fmt: skip
         self.skew = make.histogram(
             "coallocation_start_skew_seconds",
-            "From the first to the last component's start, as the components record them.", _SKEW,
+            "Time from the first to the last component's start, as the components record them.",
+            _SKEW,
         )  # fmt: skip
         self.barrier = make.histogram(
             "barrier_wait_seconds",
-            "From a component's arrival at the barrier to its opening.", _BARRIER, "cluster",
+            "Time from a component's arrival at the barrier until the barrier opens.",
+            _BARRIER, "cluster",
         )  # fmt: skip
         self.reserved_idle = make.counter(
             "reserved_idle_processor_seconds",
-            "Processors times seconds that were reserved for co-allocated jobs while nothing of "
-            "theirs ran: from the reservation to the start, or to the rollback.", "cluster",
+            "Processor-seconds reserved for co-allocated jobs before they ran: from the "
+            "reservation to the start, or to the rollback.", "cluster",
         )  # fmt: skip
 
     def _count_clusters(self, make: _Make) -> None:
@@ -101,7 +103,7 @@ class Meters:
             "again); adopted (found, or taken, when asked again).", "cluster", "outcome",
         )  # fmt: skip
         self.command = make.histogram(
-            "command_seconds", "Commands of a cluster's client tools.", _COMMAND,
+            "command_seconds", "Duration of the commands of a cluster's client tools.", _COMMAND,
             "cluster", "command",
         )  # fmt: skip
         self.command_errors = make.counter(

@@ -17,18 +17,19 @@ class OfBroker:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.refused = Counter(
             "metabroker_requests_refused",
-            "Requests and connections of users that were refused, by the reason why.",
+            "Users' requests and connections that were refused, by reason.",
             ["reason"],
             registry=registry,
         )
         self.leader = Gauge(
             "metabroker_leader",
-            "1 if this broker leads, 0 if it stands by; a broker alone leads.",
+            "1 if this broker leads, 0 if it is a stand-by; a single broker leads.",
             registry=registry,
         )
         self.term = Gauge(
             "metabroker_term",
-            "The term in which this broker leads, 0 if it stands by; each take-over begins one.",
+            "The term in which this broker leads, 0 if it is a stand-by; each take-over begins a "
+            "new one.",
             registry=registry,
         )
         for reason in REFUSALS:

@@ -41,7 +41,7 @@ class Conservative(Planner):
     """CONSERVATIVE over several clusters with any placement rule, or on one by total requests.
 
     A promise is a time and a place. Promises hold as long as no job outlives its estimate; then
-    all waiting jobs are promised anew, with that job expected to end at any moment.
+    all waiting jobs are promised again, with that job expected to end at any moment.
     """
 
     def __init__(self, processors: Sequence[int], place: Place = worst_fit) -> None:

@@ -2,7 +2,7 @@
 
 One central queue. The head that does not fit is promised a time and a place: the earliest time at
 which the placement rule finds room if all running jobs end by their estimates, and the clusters
-that it finds then. The promise stands until a job ends; then it is made anew. Another job may
+that it finds then. The promise stands until a job ends; then it is made again. Another job may
 start if it ends by that time, or if it leaves those processors alone. easy_pool.py is the same on
 one cluster, where nothing is to be placed.
 """

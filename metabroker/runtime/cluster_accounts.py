@@ -44,7 +44,9 @@ class ClusterUsers:
         if caller.uid == 0:
             raise self._refused("root may not submit", "submit as an ordinary user")
         if self.table == "same" and (caller.uid < _FIRST_USER or caller.uid == _NOBODY):
-            advice = "submit as an ordinary user, or have the account put into a table of `users`"
+            advice = (
+                "submit as an ordinary user, or ask the administrator to add the account to `users`"
+            )
             raise self._refused(f"{caller.user} is a system account", advice)
         account = self.account(caller.user)
         if account is None:
@@ -56,7 +58,7 @@ class ClusterUsers:
         who = self._known(account) if self.near else None
         if self.near and who is None:
             advice = "ask the administrator to correct `users`, or to create the account"
-            raise self._refused(f"this host knows no account {account}", advice)
+            raise self._refused(f"this host has no account {account}", advice)
         if account == "root" or (who is not None and who.uid == 0):
             advice = "ask the administrator to correct `users`"
             raise self._refused(f"{caller.user} would be root there", advice)
@@ -66,7 +68,7 @@ class ClusterUsers:
         try:
             return accounts.identity(account)
         except accounts.NotNow as error:
-            why = f"{self.cluster}: who {account} is cannot be told now: {error.strerror}"
+            why = f"{self.cluster}: the account {account} cannot be looked up now: {error.strerror}"
             raise ServiceError(Failure.UNAVAILABLE, why, "try again later") from error
 
     def _refused(self, why: str, advice: str) -> ServiceError:
@@ -153,7 +155,7 @@ def trouble_with_root(config: Config) -> str | None:
     """Why the daemon must not run as whom it does, and what to do; None: it may."""
     if os.geteuid() == 0 and not root_is_asked_for(config):
         return (
-            "the daemon runs as root, and nothing asks for that; run it as an account of its own, "
+            "the daemon runs as root, which no cluster needs; run it under its own account, "
             "or write `allow_root: true` into the configuration"
         )
     if os.geteuid() != 0 and _needs_root(config):

@@ -41,7 +41,7 @@ from metabroker.store import Accepted, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Submission
 
-_LOG = "ask the administrator to look into the daemon's log"
+_LOG = "ask the administrator to read the daemon's log"
 
 Answer = Callable[[int | Exception], None]
 """Told a job's number once what was asked is durable, or why it was not done."""
@@ -132,7 +132,7 @@ class Engine:
         self._sizes: dict[int, tuple[int, str]] = {}
 
     def recover(self, now: float) -> Sequence[Effect]:
-        """Go on from what the store holds; all that was owed comes out again as effects."""
+        """Go on from what the store holds; all that was pending comes out again as effects."""
         found = self.store.recover(self.names)
         self.broker.restore(found.jobs, found.components, now)
         self._recall(found.memory)
@@ -295,7 +295,7 @@ class Engine:
         return {"clusters": self.names.names, "memory": memory}
 
     def _recall(self, found: Any) -> None:
-        """Remember, unless the clusters are others now: then counting begins anew."""
+        """Remember, unless the clusters are others now: then counting starts again."""
         if found is not None and found["clusters"] == list(self.names.names):
             self.broker.recall(PolicyState(*found["memory"]))
 

@@ -1,4 +1,4 @@
-"""From an owed effect to the event that answers it, as an operation without I/O.
+"""From a pending effect to the event that answers it, as an operation without I/O.
 
 The daemon's workers carry it out over a transport in real time, the world simulator step by step
 in virtual time: one code for both.

@@ -2,7 +2,7 @@
 
 Each cluster has its own threads, so one that hangs delays nobody else (P5), and users take turns
 at them. For one component effects are carried out one at a time, in the order in which they came;
-every owed effect is answered with exactly one event.
+every pending effect is answered with exactly one event.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NO_ACCOUNT = (
 )
 
 Hook = Callable[[str, PendingEffect], None]
-"""Told "before" and "after" an owed effect is carried out (the tests kill the daemon there)."""
+"""Told "before" and "after" a pending effect is carried out (the tests kill the daemon there)."""
 
 
 def no_hook(_when: str, _effect: PendingEffect) -> None:
@@ -127,7 +127,9 @@ class ClusterExecutor:
         try:
             pool.submit(self._builder.owner(ref), work)
         except RuntimeError:
-            log.debug("%s: closing; what is owed is done after the next start", self.name)
+            log.debug(
+                "%s: closing; pending effects are carried out after the next start", self.name
+            )
 
     def _work(self, ref: Ref) -> None:
         """The component's next effect; then, if there is more, to the end of its user's line."""
@@ -186,7 +188,7 @@ class ClusterExecutor:
             with self._lock:
                 wanted = self._lines.alone(effect.ref) and not self._closing.is_set()
             if not wanted:
-                raise Stopped("its files are no longer wanted, or the daemon ends")
+                raise Stopped("its files are no longer needed, or the daemon ends")
             time.sleep(seconds)
 
         return rest
@@ -201,7 +203,7 @@ class ClusterExecutor:
     def _clean_stray(self, effect: CleanStray) -> None:
         ref = tokens.parse(self._builder.settings.instance, effect.token)
         extra = about(ref, self.name)
-        log.warning("%s: removes %s, which nobody needs", self.name, effect.token, extra=extra)
+        log.warning("%s: removing the orphan %s", self.name, effect.token, extra=extra)
         try:
             account = None if ref is None else self._builder.account(ref)
             cluster = as_account(self.cluster, account)
@@ -219,14 +221,14 @@ class ClusterExecutor:
         """In the log; `metabroker leftovers` tells more."""
         ref = tokens.parse(self._builder.settings.instance, effect.token)
         log.warning(
-            "%s: %s was begun after the backup that was restored; it is left alone (see "
+            "%s: %s was started after the backup that was restored, so it is left alone (see "
             "`metabroker leftovers`)",
             self.name,
             effect.token,
             extra=about(ref, self.name),
         )
 
-    # --- looks --------------------------------------------------------------------------------
+    # --- polls --------------------------------------------------------------------------------
 
     def observe(self) -> None:
         """Look at the cluster and tell the core; blocks as long as that takes."""
@@ -239,7 +241,7 @@ class ClusterExecutor:
             self._seen(False, str(error))
             self._post(ClusterUnreachable(self.index, str(error)))
         except Exception as error:
-            log.exception("%s: cannot be looked at", self.name, extra=about(cluster=self.name))
+            log.exception("%s: cannot be polled", self.name, extra=about(cluster=self.name))
             self._post(ClusterUnreachable(self.index, f"{type(error).__name__}: {error}"))
         else:
             self._seen(True, "")

@@ -98,7 +98,7 @@ class Loop:
             log.warning("%s", error)
             self.died = error
         except BaseException as error:
-            # A core that has failed must not go on: what is durable is right, so start anew.
+            # A core that has failed must not go on: what is durable is right, so restart.
             log.critical("the core has failed; the daemon ends", exc_info=True)
             self.died = error
 
@@ -108,7 +108,7 @@ class Loop:
             try:
                 _hand_over(effect, executor)
             except Exception as error:  # no thread could be started, say: the others go on
-                log.exception("%s: %s cannot be begun now", executor.name, type(effect).__name__)
+                log.exception("%s: %s cannot be started now", executor.name, type(effect).__name__)
                 self._again(effect, error)
 
     def _again(self, effect: Effect, error: Exception) -> None:
@@ -118,8 +118,8 @@ class Loop:
             later.daemon = True
             with contextlib.suppress(RuntimeError):  # no thread for that either
                 later.start()
-        elif not isinstance(effect, Unclaimed | CleanStray):  # which the next look shows again
-            why = f"the broker could not begin it: {type(error).__name__}"
+        elif not isinstance(effect, Unclaimed | CleanStray):  # which the next poll shows again
+            why = f"the broker could not start it: {type(error).__name__}"
             self.post(Unsure(effect.ref, step_of(effect), why))
 
 

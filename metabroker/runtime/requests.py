@@ -169,7 +169,7 @@ class RequestBuilder:
         if owner is None:
             return self.home
         if self.homes is None:
-            raise ClusterRefusal(Cause.INVALID, f"the daemon does not act for {owner} any more")
+            raise ClusterRefusal(Cause.INVALID, f"the daemon no longer acts for {owner}")
         return self.homes(owner)
 
     def stage(self, effect: Stage) -> StageRequest:

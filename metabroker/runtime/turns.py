@@ -75,7 +75,7 @@ class Turns:
             try:
                 effects = self.engine.process(items, self._clock())
             except StoreUnavailable as error:
-                log.error("%s; nothing is done until it can be written", error)
+                log.error("%s; the broker waits until it can be written", error)
                 return self._broken(error)
             self._dispatch(effects)
         return 0.0 if self._line else max(0.0, self._until_due())

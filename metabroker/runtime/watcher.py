@@ -187,12 +187,12 @@ class Watcher:
             except (UnknownOutcome, ClusterRefusal) as error:
                 extra = about(cluster=self._name)
                 log.warning(
-                    "%s: cannot look at components' records: %s", self._name, error, extra=extra
+                    "%s: cannot read components' records: %s", self._name, error, extra=extra
                 )
                 pause = _AFTER_ERROR
             except Exception:
                 extra = about(cluster=self._name)
-                log.exception("%s: cannot look at components' records", self._name, extra=extra)
+                log.exception("%s: cannot read components' records", self._name, extra=extra)
                 pause = _AFTER_ERROR
             else:
                 with self._wake:

@@ -60,7 +60,7 @@ class AccessTokens:
         given = secret.parsed(text)
         row = None if given is None else self._row(given.id)
         if given is None or row is None or not given.matches(row.digest):
-            raise _refused("the token is not known here", "make one on the daemon's host: ")
+            raise _refused("the token is not known here", "make a token on the daemon's host: ")
         now = self._clock()
         if row.revoked is not None:
             raise _refused(f"token {row.id} was revoked", "make another: ")
@@ -69,10 +69,10 @@ class AccessTokens:
         uid = self._names.uid(row.user)
         if uid is None:
             raise _refused(
-                f"token {row.id} is of {row.user}, whom the daemon's host does not know", ""
+                f"token {row.id} belongs to {row.user}, who is not known on the daemon's host", ""
             )
         if uid == 0:
-            raise _refused(f"token {row.id} is root's, who may not come by a token", "")
+            raise _refused(f"token {row.id} belongs to root, who may not use tokens", "")
         self._note_use(row, now)
         return Bearer(Caller(uid, row.user, row.id), row.scope)
 
@@ -136,7 +136,8 @@ class AccessTokens:
             at = row.revoked or 0.0
             self._stored(
                 lambda: self._rows.revoke(id, at),
-                "it is refused from now on, but repeat this: a restart would take it back",
+                "it is refused from now on, but repeat this: after a restart it would be "
+                "accepted again",
             )
         return _shown(row)
 
@@ -168,19 +169,19 @@ class AccessTokens:
             raise ServiceError(
                 Failure.INVALID,
                 f"there is no user {user!r} on the daemon's host",
-                "a token is its user's there: name one that host knows",
+                "name a user of that host",
             )
         if uid == 0:
             raise ServiceError(
                 Failure.FORBIDDEN,
-                "root has no tokens: a stolen one would be worth too much",
+                "root may not have tokens: a stolen one would allow too much",
                 "make one for the user who needs it, with --user",
             )
         if not 0 < wish.seconds <= LONGEST:
             raise ServiceError(
                 Failure.INVALID,
-                f"a token is good for at most {LONGEST // 86400} days",
-                "give fewer with --expires",
+                f"a token is valid for at most {LONGEST // 86400} days",
+                "give a shorter time with --expires",
             )
 
     def _forget_old(self, now: float) -> None:
@@ -207,7 +208,7 @@ class AccessTokens:
         try:
             self._rows.used(row.id, now)
         except StoreUnavailable as error:
-            log.warning("the use of token %s is not noted: %s", row.id, error)
+            log.warning("the use of token %s cannot be recorded: %s", row.id, error)
 
     @staticmethod
     def _stored(write: Callable[[], T], advice: str = "try again later; nothing was changed") -> T:

@@ -58,7 +58,7 @@ class Authorization:
         elif action == "remove leftovers" and not self.administers(caller):
             raise ServiceError(
                 Failure.FORBIDDEN,
-                f"{caller.user} may not remove leftovers: they may be anybody's",
+                f"{caller.user} may not remove leftovers: they may belong to any user",
                 "ask an administrator (`admins` in the configuration)",
             )
 
@@ -91,15 +91,15 @@ class Authorization:
         if len(submission.script) > self.largest_script:
             raise ServiceError(
                 Failure.TOO_LARGE,
-                f"the script has {len(submission.script)} bytes, and {self.largest_script} are "
-                "the most",
-                "keep data in files of their own",
+                f"the script has {len(submission.script)} bytes, and at most "
+                f"{self.largest_script} are allowed",
+                "keep data in separate files",
             )
         limit = submission.time_limit or self.default_time
         if self.max_time is not None and limit > self.max_time:
             raise ServiceError(
                 Failure.INVALID,
-                f"the time limit {format_time(limit)} is over the longest, "
+                f"the time limit {format_time(limit)} is above the maximum, "
                 f"{format_time(self.max_time)}",
                 "ask for less with --time",
             )
@@ -114,14 +114,14 @@ class Authorization:
             raise ServiceError(
                 Failure.FORBIDDEN,
                 f"{caller.user} may not submit: jobs run under the daemon's own account, {account}",
-                "ask the administrator to add you to `submitters` in the configuration, or for "
-                "`run_as: sudo`, by which jobs are their submitters' own",
+                "ask the administrator to add you to `submitters` in the configuration, or to "
+                "set `run_as: sudo`, so that jobs belong to their submitters",
             )
         if not self.shared_everywhere:
             raise ServiceError(
                 Failure.FORBIDDEN,
-                f"{caller.user} may not submit: components of other users' jobs need a folder of "
-                f"{account} to meet in",
+                f"{caller.user} may not submit: components of other users' jobs need a shared "
+                f"folder of {account}",
                 "ask the administrator to set `shared_dir` for every cluster",
             )
 
@@ -136,7 +136,7 @@ class Authorization:
         if submission.stages and caller.token is not None:
             raise ServiceError(
                 Failure.FORBIDDEN,
-                "files of another host cannot be sent or brought back",
+                "files on another host cannot be sent or brought back",
                 "leave out --stage-in and --stage-out, or submit on the daemon's host",
             )
         acts = self.acts_at_home and caller.uid != 0

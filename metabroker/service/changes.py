@@ -158,8 +158,8 @@ class Changes:
             raise ServiceError(
                 Failure.INVALID,
                 f"the job could not write its output: {wrong}",
-                "make the folder, or name others with -D and -o; jobs of your own account need "
-                "`run_as` in the configuration",
+                "make the folder, or name others with -D and -o; jobs under your own account "
+                "need `run_as` in the configuration",
             )
 
     def _change(self, caller: Caller, number: int, event: Event) -> Future[Json]:
@@ -226,5 +226,5 @@ def _refusal(rejected: Rejected) -> ServiceError:
 
 
 def _undecided(why: str) -> ServiceError:
-    advice = "it may be done yet, as soon as that is over: look before you repeat it"
+    advice = "it may still be done when that is over: check before you repeat it"
     return ServiceError(Failure.UNDECIDED, why, advice)

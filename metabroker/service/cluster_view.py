@@ -61,7 +61,7 @@ def _avoided(at: ViewAt, index: int) -> Json | None:
 
 
 def _pending(view: BrokerView, snapshot: Snapshot) -> int:
-    """Jobs of ours that the last look showed waiting in the cluster's own queue."""
+    """Jobs of ours that the last poll showed waiting in the cluster's own queue."""
     instance = view.settings.instance
     return sum(
         1
@@ -71,7 +71,7 @@ def _pending(view: BrokerView, snapshot: Snapshot) -> int:
 
 
 def _strays(view: BrokerView, snapshot: Snapshot) -> int:
-    """Jobs and reservations of ours that the last look showed and no live component explains, nor
+    """Jobs and reservations of ours that the last poll showed and no live component explains, nor
     a time of which nothing is known any more."""
     instance = view.settings.instance
     shown = {t for t, job in snapshot.jobs.items() if job.state is not NativeState.ENDED}

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def view(broker: Broker) -> Json:
-    """All that the last looks showed. To be asked in the core's thread."""
+    """All that the last polls showed. To be asked in the core's thread."""
     return {
         "restored": restored_view(broker.view.history.latest),
         "leftovers": [_view(broker, orphan) for orphan in broker.view.unclaimed],
@@ -34,7 +34,7 @@ def restored_view(restored: Restored | None) -> Json | None:
 
 
 def remove(broker: Broker, names: Sequence[str] | None) -> Json:
-    """Let the next looks remove these; None: all. To be asked in the core's thread.
+    """Let the next polls remove these; None: all. To be asked in the core's thread.
 
     Raises:
         ServiceError: one is not there; none is removed.
@@ -58,7 +58,7 @@ def lost_job(restored: Restored, number: int) -> ServiceError:
         Failure.NOT_FOUND,
         f"there is no job {number}: it may have been submitted after the backup of "
         f"{restored.when}, from which the store was restored",
-        "see whether its components are still there: metabroker leftovers",
+        "look for its components with: metabroker leftovers",
     )
 
 

@@ -55,7 +55,7 @@ def _of_each_queue(view: BrokerView) -> int:
 
 
 def reservations(view: BrokerView) -> list[Json]:
-    """The broker's own reservations as the last looks showed them: those of components that have
+    """The broker's own reservations as the last polls showed them: those of components that have
     neither ended nor gone. To be asked in the core's thread."""
     return list(_reservations(view))
 

@@ -85,17 +85,18 @@ def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> 
     """Why a job waits for a share."""
     beyond = view.beyond(job, queue, usage)
     if beyond is None:
-        return f"behind other jobs of {job.user}'s, or of its queue, that are beyond a limit"
+        return f"behind other jobs of {job.user}, or of its queue, that exceed a limit"
     who = whose(beyond.key, view.settings.clusters)
     limit = f"limits.per_{beyond.key[0]}.{beyond.measure.value}"
     if beyond.measure is Resource.COALLOCATED:
         return (
-            f"{who} has {beyond.have} co-allocated jobs under way, and {beyond.most} are the most "
+            f"{who} has {beyond.have} co-allocated jobs under way, and at most {beyond.most} are "
+            "allowed "
             f"({limit})"
         )
     return (
-        f"asks for {sum(job.request.sizes)} processors; {who} uses {beyond.have}, and "
-        f"{beyond.most} are the most ({limit})"
+        f"asks for {sum(job.request.sizes)} processors; {who} uses {beyond.have}, and at most "
+        f"{beyond.most} are allowed ({limit})"
     )
 
 
@@ -138,7 +139,7 @@ class _Explainer:
         if limits:
             return f"{job.user} has as many jobs as may be in {limits}"
         later = self.at.retried_in(job)
-        return f"it was refused wherever it can go, and is tried again in {later:.0f} s"
+        return f"every cluster that could run it has refused it; it is tried again in {later:.0f} s"
 
     def with_past(self, key: int, text: str) -> str:
         job = self.view.jobs[key]
@@ -157,7 +158,7 @@ class _Explainer:
         asked = self.asked(request, queue)
         if lost:
             return f"asks for {asked}; needs a cluster that does not answer: {', '.join(lost)}"
-        return f"asks for {asked}: more than the clusters' nodes that take jobs now have"
+        return f"asks for {asked}: more than the nodes that accept jobs now have"
 
     def behind(self, why: Why, _request: Request) -> str:
         return f"behind {why.position} in queue {self.queue(why.queue)}; job {why.blocker} is first"
@@ -169,7 +170,10 @@ class _Explainer:
         return f"asks for {self.asked(request, why.queue)} processors; idle: {self.idle()}"
 
     def overtaking(self, why: Why, _request: Request) -> str:
-        return f"job {why.blocker} has waited, or was overtaken, long enough and goes first"
+        return (
+            f"job {why.blocker} has waited long enough, or was overtaken often enough, and "
+            "goes first"
+        )
 
     def next(self, _why: Why, _request: Request) -> str:
         return "starts at the next pass"
@@ -194,7 +198,10 @@ class _Explainer:
             avoided = self.at.avoided(index)
             if avoided is not None and avoided.until is not None:
                 later = avoided.until - self.at.now
-                age += f"; it has refused {avoided.most + 1}, and is asked again in {later:.0f} s"
+                age += (
+                    f"; it refused {avoided.most + 1} processors, and is asked again in "
+                    f"{later:.0f} s"
+                )
             elif avoided is not None:
                 age += f"; {avoided.why}"
             parts.append(f"{cluster.name} {idle} ({age})")

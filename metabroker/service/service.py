@@ -78,7 +78,7 @@ class DaemonService:
         if not self.changes.rules.administers(caller):
             raise ServiceError(
                 Failure.FORBIDDEN,
-                f"{caller.user} may not remove leftovers: they may be anybody's",
+                f"{caller.user} may not remove leftovers: they may belong to any user",
                 "ask an administrator (`admins` in the configuration)",
             )
         broker = self._loop.engine.broker

@@ -53,7 +53,7 @@ class Executor(ABC):
     def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]: ...
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
         self.progress.end()
 
     def __enter__(self) -> Executor:
@@ -157,7 +157,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
     """Of tcp://HOST:PORT or tls://HOST:PORT. Raises ValueError for anything else."""
     found = urlsplit(address)
     if found.scheme not in ("tcp", "tls") or not found.hostname or not found.port:
-        raise ValueError(f"{address!r} is no tcp://HOST:PORT")
+        raise ValueError(f"{address!r} is not of the form tcp://HOST:PORT")
     return found.hostname, found.port
 
 

@@ -36,6 +36,6 @@ def _sequential(request: Sequential) -> tuple[type[Sequential], tuple[object, ..
     return Sequential, (request.sizes, request.clusters, request.tasks)
 
 
-# Sent to another process, a request is made anew: a compiled one cannot be filled in later.
+# Sent to another process, a request is made again: a compiled one cannot be filled in later.
 copyreg.pickle(Request, _request)
 copyreg.pickle(Sequential, _sequential)

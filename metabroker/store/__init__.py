@@ -1,4 +1,4 @@
-"""The durable store: jobs, components, history, and what is owed, in one SQL database."""
+"""The durable store: jobs, components, history, and what is pending, in one SQL database."""
 
 from .database import StoreUnavailable
 from .leadership import LeadershipLost

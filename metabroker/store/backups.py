@@ -48,8 +48,9 @@ def file_of(url: str) -> Path:
     """The file of a store."""
     if not url.startswith(_SQLITE):
         raise BackupError(
-            "the store is no SQLite file",
-            "use its own means: pg_dump, pg_restore, and then: metabroker restore --in-place",
+            "the store is not an SQLite file",
+            "use the tools of PostgreSQL: pg_dump, pg_restore, and then: metabroker restore "
+            "--in-place",
         )
     return Path(url.removeprefix(_SQLITE))
 
@@ -102,7 +103,7 @@ def content_of(path: Path) -> Content:
     with _errors(path), closing(_open(path)) as store:
         facts = dict(store.execute("select name, value from facts"))
         if "instance" not in facts:
-            raise BackupError(f"{path} is no store of metabroker's", "name a backup of one")
+            raise BackupError(f"{path} is not a store of metabroker", "name a backup of one")
         made = json.loads(facts.get(_FACT, "{}"))
         jobs = dict(store.execute("select state, count(*) from jobs group by state order by state"))
         (last_job,) = store.execute("select coalesce(max(id), 0) from jobs").fetchone()
@@ -240,7 +241,7 @@ def _errors(path: Path) -> Iterator[None]:
 
 
 def _taken(path: Path) -> BackupError:
-    return BackupError(f"{path} is there already", "name another file, or give --force")
+    return BackupError(f"{path} exists already", "name another file, or give --force")
 
 
 def _sync(path: Path) -> None:

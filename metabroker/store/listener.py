@@ -36,7 +36,7 @@ class Listener:
             time.sleep(seconds)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Release the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.invalidate()

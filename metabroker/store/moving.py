@@ -57,7 +57,7 @@ def move(source: Connection, target: Connection, term: int, told: Told) -> Mappi
     transaction, which is for the caller to end; then nobody leads. The rows by table.
 
     Raises:
-        NotEmpty: something is there already.
+        NotEmpty: something exists already.
         LeadershipLost: another broker leads there.
     """
     with unhurried(target):

@@ -69,7 +69,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What the store holds of everything that has not ended, or is still owed something.
+    """What the store holds of everything that has not ended, or still has something pending.
 
     `components`: all of the present attempts, the ended ones too, since an attempt's outcome is
     made of all of its components; of former attempts those that are not gone.
@@ -221,7 +221,7 @@ class Store:
         return {name for name in used if name}
 
     def recover(self, names: ClusterNames) -> Recovered:
-        """Everything that has not ended or is still owed something, as it was last written."""
+        """All that has not ended, or still has something pending, as it was last written."""
         ended = [state.value for state in ENDED]
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
@@ -251,7 +251,7 @@ class Store:
         """It is the store that was opened, and not another one in its place.
 
         Raises:
-            LeadershipLost: it is not: whoever has opened it must begin anew.
+            LeadershipLost: it is not: its opener must restart itself.
         """
         with self._guard(), self._engine.connect() as connection:
             found = self._fact(connection, "instance")
@@ -266,7 +266,7 @@ class Store:
     def move_in(self, source: Store, term: int, told: Told) -> Mapping[str, int]:
         """Everything of an SQLite store that nobody uses, into this empty one that is shared, in
         the term of whoever leads here; the rows by table. Afterwards nobody leads, and this is to
-        be opened anew.
+        be opened again.
 
         Raises:
             NotEmpty: it is not empty; nothing was changed.
@@ -286,7 +286,7 @@ class Store:
         return Listener(self._engine, self.requests.channel(name))
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Release all connections."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None

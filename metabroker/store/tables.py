@@ -1,6 +1,6 @@
 """The tables. Times in Unix seconds; clusters by name, since their order is the configuration's.
 
-A component's row tells what is owed to it (`step`), so a job's state and the effects that it
+A component's row tells what is pending to it (`step`), so a job's state and the effects that it
 still waits for are written in the same transaction. `scripts` is apart: what only a start needs.
 """
 

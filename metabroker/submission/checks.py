@@ -79,7 +79,7 @@ def _check_files(submission: Submission) -> None:
         for name in names:
             check_line(f"the file of {option}", name, LONGEST_PATH)
             if any(part in ("", ".", "..") for part in name.split("/")):
-                what = f"{option} {shown(name)} leads out of the directory, or is not plain"
+                what = f"{option} {shown(name)} leads out of the directory, or is not a plain name"
                 advice = (
                     "name it from there, as in data/input.nc, without / at an end and without .."
                 )
@@ -87,12 +87,14 @@ def _check_files(submission: Submission) -> None:
     pieces = sum(1 + pattern.count("/") for pattern in submission.stage_out)
     if pieces > MOST_PIECES:
         raise SubmissionError(
-            f"the patterns of --stage-out have {pieces} names in them",
+            f"the patterns of --stage-out contain {pieces} names",
             f"at most {MOST_PIECES}; name the folders that the files are in",
         )
     if submission.stages:
         if submission.submit_dir is None:
-            raise SubmissionError("nothing says where its files are", "send submit_dir too")
+            raise SubmissionError(
+                "the submission does not say where its files are", "send submit_dir too"
+            )
         _check_directory(submission.submit_dir)
 
 
@@ -102,7 +104,7 @@ def check_script(script: bytes, name: str) -> None:
     if len(script) > LARGEST_SCRIPT:
         raise SubmissionError(
             f"the script {file} has {len(script)} bytes",
-            f"use at most {LARGEST_SCRIPT}, and keep data in files of their own",
+            f"use at most {LARGEST_SCRIPT}, and keep data in separate files",
         )
     if not script.strip():
         raise SubmissionError(f"the script {file} is empty", "begin it with #!/bin/sh")
@@ -119,7 +121,7 @@ def check_script(script: bytes, name: str) -> None:
         )
     if script[match.end() :].startswith(b"\r"):
         raise SubmissionError(
-            f"the script {file} has the line ends of DOS",
+            f"the script {file} has DOS line ends",
             "convert it, for example with dos2unix",
         )
 
@@ -134,21 +136,23 @@ def check_processors(request: Processors) -> None:
     }
     given = [option for option, value in forms.items() if value is not None]
     if len(given) != 1:
-        what = f"{' and '.join(given)} are given" if given else "nothing says how many processors"
+        what = "the submission does not say how many processors it needs"
+        if given:
+            what = f"{' and '.join(given)} are given"
         raise SubmissionError(what, "give exactly one of -n, --components, --on, --total")
     if request.cluster is not None:
         if request.single is None:
-            what = f"--cluster goes with -n, not with {given[0]}"
+            what = f"--cluster can be used with -n, not with {given[0]}"
             raise SubmissionError(what, "name the clusters with --on, or leave --cluster out")
         check_cluster(request.cluster)
     counts = _counts(request)
     if not counts or len(counts) > MOST_COMPONENTS:
-        what = f"{len(counts)} components cannot be had"
+        what = f"{len(counts)} components cannot be requested"
         raise SubmissionError(what, f"ask for 1 to {MOST_COMPONENTS}")
     for count in counts:
         if not 0 < count <= LARGEST:
             told = count if abs(count) <= 10 * LARGEST else shown(str(count))
-            what = f"{told} processors cannot be had"
+            what = f"{told} processors cannot be requested"
             raise SubmissionError(what, f"ask for 1 to {LARGEST}")
     for cluster, _ in request.on or ():
         check_cluster(cluster)

@@ -19,7 +19,7 @@ def parse_count(text: str) -> int:
         return int(word)
     if re.fullmatch(r"[+-]?[0-9]+", word):
         raise SubmissionError(
-            f"{shown(text)} processors cannot be had",
+            f"{shown(text)} processors cannot be requested",
             f"ask for 1 to {LARGEST}",
         )
     raise SubmissionError(f"{shown(text)} is not a number of processors", "write digits")

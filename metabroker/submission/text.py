@@ -50,7 +50,7 @@ def check_variable(name: str) -> None:
     if len(name) > 255 or _VARIABLE.fullmatch(name) is None:
         raise SubmissionError(
             f"{shown(name)} cannot name an environment variable",
-            "use letters, digits and _, the first no digit",
+            "use letters, digits and _, and no digit first",
         )
 
 

@@ -86,7 +86,7 @@ def _script(wire: object) -> bytes:
         raise SubmissionError("'script' of the submission must be text", _ADVICE)
     if len(wire) > 4 * (LARGEST_SCRIPT // 3 + 2):
         what = f"the script has more than {LARGEST_SCRIPT} bytes"
-        raise SubmissionError(what, "keep data in files of their own")
+        raise SubmissionError(what, "keep data in separate files")
     try:
         return base64.b64decode(wire, validate=True)
     except (binascii.Error, ValueError) as error:

@@ -41,7 +41,7 @@ def read(path: str | Path, records: Records, *, strict: bool = False) -> None:
         if not text.strip():
             continue
         if not is_line(text):
-            records.wrong(name, "it is no line of an accounting file", number, strict)
+            records.wrong(name, "it is not a line of an accounting file", number, strict)
             continue
         _, kind, job, rest = (*text.split(";", 3), "")[:4]
         if kind != "E":

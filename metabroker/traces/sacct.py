@@ -67,7 +67,7 @@ def read(path: str | Path, records: Records, *, strict: bool = False) -> None:
         values = [value.strip() for value in text.split("|")]
         try:
             if len(values) != len(columns):
-                raise WrongLine(f"it has not the {len(columns)} columns of the first line")
+                raise WrongLine(f"it does not have the {len(columns)} columns of the first line")
             records.jobs.append(_record(dict(zip(columns, values, strict=True))))
         except LeftOut as reason:
             records.skip(name, str(reason), number)
@@ -102,7 +102,7 @@ def _record(row: Mapping[str, str]) -> Record:
     if state in _NOT_ENDED:
         raise LeftOut("it has not ended")
     if state not in _STATUS:
-        raise WrongLine("its state is not one of sacct's")
+        raise WrongLine("its state is not known to sacct")
     submit, start, end = (_moment(row, column) for column in ("submit", "start", "end"))
     never = start is None or row.get("alloccpus") == "0"  # older releases: start is the end
     if never and state == "CANCELLED":

@@ -216,7 +216,7 @@ def _parts(trace: Trace, text: str) -> Parts | None:
 def _job(text: str) -> SwfJob | str:
     words = text.split()
     if len(words) != FIELDS:
-        return f"it has not the {FIELDS} fields of a job"
+        return f"it does not have the {FIELDS} fields of a job"
     try:
         return SwfJob(*[parse(word) for parse, word in zip(_PARSERS, words, strict=True)])  # type: ignore[arg-type]
     except (ValueError, OverflowError):

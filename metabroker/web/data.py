@@ -107,7 +107,7 @@ def _parts(cluster: Mapping[str, Any]) -> Json:
         "free": cluster["idle"],
         "down": cluster["down"],
     }
-    # Free by the last look, but refused since, or less than a whole node.
+    # Free at the last poll, but refused since, or less than a whole node.
     return {**known, "unsure": max(0, total - sum(known.values()))}
 
 

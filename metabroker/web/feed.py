@@ -111,7 +111,7 @@ class Feed:
             reading = loop.run_in_executor(self._executor, self._look)
             done, _ = await asyncio.wait({reading}, timeout=self._late)
             if not done:
-                await self._publish(_told("trouble", {"trouble": "there is no answer in time"}))
+                await self._publish(_told("trouble", {"trouble": "no answer came in time"}))
             await self._publish(await reading)
             await asyncio.sleep(max(0.0, began + self._every - loop.time()))
 

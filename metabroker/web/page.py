@@ -86,7 +86,7 @@ class Page:
         except FeedFull:
             return web.Response(
                 status=503,
-                text="too many are looking at this page already; it tries again by itself\n",
+                text="too many clients read this page already; it tries again by itself\n",
                 headers={"Retry-After": "10"},
             )
 
@@ -127,7 +127,7 @@ def _read(name: str, kind: str) -> _File:
 
 
 def _serve(file: _File) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """Asked for anew each time, so that page and script are always of one version."""
+    """Asked for again each time, so that page and script are always of one version."""
 
     async def handler(request: web.Request) -> web.Response:
         response = web.Response(body=file.body, content_type=file.kind, charset="utf-8")

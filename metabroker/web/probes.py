@@ -15,7 +15,7 @@ class Health(Protocol):
 
     @property
     def hangs(self) -> bool:
-        """Whether it must be started anew."""
+        """Whether it must be started again."""
 
     @property
     def unready(self) -> str:

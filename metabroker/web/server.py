@@ -84,7 +84,7 @@ class WebServer:
             asyncio.run(self._serve(host, port, ready))
         except Exception as error:
             if ready.done():
-                log.exception("the HTTP address ended by an error")
+                log.exception("the HTTP server has ended with an error")
             else:
                 ready.set_exception(error)
 

@@ -120,7 +120,7 @@ def test_a_submit_that_may_be_done_yet_says_how_to_repeat_it(
     service.submit = submit  # type: ignore[method-assign, assignment]
     with pytest.raises(LostReply, match="disk full") as caught:
         Client(socket_path, patience=0.5).submit({**WIRE, "request_id": "nightly-7"})
-    assert "may be queued" in caught.value.message
+    assert "not known whether the job is queued" in caught.value.message
     assert "--request-id nightly-7" in caught.value.advice
     assert len(answers) < 100, "the second try was not made"
 

@@ -215,7 +215,7 @@ def test_too_little_memory_leaves_it_open_whether_it_was_done(folder: Path) -> N
     finally:
         server.stop()
     assert status == 504
-    assert "memory" in answer["error"] and "look" in answer["advice"]
+    assert "memory" in answer["error"] and "check" in answer["advice"]
 
 
 def test_a_bug_is_logged_and_not_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -89,8 +89,8 @@ def test_the_four_forms(wanted: Processors, request_: Request, local: int | None
         (
             Processors(components=(1, 1, 1, 1)),
             Limits(),
-            "the request can never run: it asks for 4 components, which do not all find a cluster "
-            "that is large enough",
+            "the request can never run: it asks for 4 components, not all of "
+            "which fit into a cluster",
             "the largest that could run is 3 (processors: delft 64, leiden 32, lab 16)",
         ),
         (

@@ -196,7 +196,7 @@ def test_too_many_waiting_jobs_are_refused(made: list[Bench]) -> None:
     running = submit(it, 100), submit(it, 100)
     submit(it, 1), submit(it, 1, hold=True)
     with pytest.raises(
-        Rejected, match="user anna has 2 jobs waiting, and 2 are the most"
+        Rejected, match="user anna has 2 jobs waiting, and at most 2 are allowed"
     ) as caught:
         submit(it, 1)
     assert "limits.per_user.waiting" in str(caught.value.message)

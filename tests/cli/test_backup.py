@@ -53,9 +53,9 @@ def test_there_and_back(run: Run, configured: Path) -> None:
     assert (told["file"], told["jobs"], told["last_job"]) == ("b.db", {"QUEUED": 2}, 2)
     done = run("restore", *config, "b.db")
     assert done.returncode == 0
-    assert "2 jobs that wait, or waited, are held" in done.stdout
+    assert "2 jobs that waited are held" in done.stdout
     assert f"is {configured}/a.db.before-restore-" in done.stdout
-    assert "new jobs are numbered from 10003 on" in done.stdout
+    assert "the next new job gets number 10003" in done.stdout
     told = json.loads(run("restore", *config, "--in-place", "--json").stdout)
     assert (told["held"], told["under_way"], told["next_job"]) == (2, 0, 20_003)
     assert told["backup"] is None and told["aside"] is None

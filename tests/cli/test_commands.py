@@ -80,7 +80,9 @@ def test_cancel_does_what_can_be_done(run: Run, jobs: FakeService) -> None:
 def test_nothing_is_abandoned_before_it_was_told_what_may_run(run: Run, jobs: FakeService) -> None:
     done = run("abandon", "1")
     assert done.returncode == 1
-    assert "nothing of job 1 is written off yet; metabroker abandon --yes 1 does it" in done.stderr
+    assert (
+        "job 1 is not written off yet; to write it off: metabroker abandon --yes 1" in done.stderr
+    )
     assert json.loads(run("show", "1", "--json").stdout)["state"] == "QUEUED"
     answer = json.loads(run("abandon", "1", "--json").stdout)
     assert (answer["abandoned"], answer["may_still_run"]) == (False, [])

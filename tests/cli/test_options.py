@@ -66,6 +66,6 @@ def test_files_are_sent_from_where_one_is(tmp_path: Path, monkeypatch: pytest.Mo
     assert made.chdir == "/elsewhere"
     with pytest.raises(SubmissionError, match="cannot be sent: it is not there"):
         build({**given, "stage_in": ("data/none",)}, b"#!/bin/sh\ntrue\n", "job.sh", ())
-    with pytest.raises(SubmissionError, match="no regular file"):
+    with pytest.raises(SubmissionError, match="not a regular file"):
         build({**given, "stage_in": ("data",)}, b"#!/bin/sh\ntrue\n", "job.sh", ())
     assert build({"single": 1, "native": {}}, b"#!/bin/sh\ntrue\n", "x", ()).submit_dir is None

@@ -47,7 +47,9 @@ def test_a_job_whose_number_cannot_be_written_is_told_of(
     )  # fmt: skip
     assert len(service.submissions) == 1
     told = done.stderr.splitlines()
-    assert done.returncode == 1 and "metabroker: job 1 is queued, but that cannot be" in told[0]
+    assert (
+        done.returncode == 1 and "metabroker: job 1 is queued, but its number cannot be" in told[0]
+    )
     assert "Traceback" not in done.stderr
 
 

@@ -82,12 +82,12 @@ def test_what_was_left_out_of_a_log(run: Run, folder: Path) -> None:
     (folder / "s.yaml").write_text("clusters: {a: 4}\nworkload: {swf: {file: log.swf}}\n")
     done = run("simulate", "s.yaml", "--json")
     assert done.returncode == 0
-    assert "log.swf: 1 lines left out: it has not the 18 fields of a job; " in done.stderr
+    assert "log.swf: 1 lines left out: it does not have the 18 fields of a job; " in done.stderr
     assert json.loads(done.stdout)["skipped"][0]["first_line"] == 2
     done = run("simulate", "s.yaml", "--set", "workload.swf.strict=true")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("metabroker: s.yaml:2: workload.swf.file: ")
-    assert "log.swf:2: it has not the 18 fields of a job; " in done.stderr
+    assert "log.swf:2: it does not have the 18 fields of a job; " in done.stderr
 
 
 WRONG = [
@@ -98,9 +98,9 @@ WRONG = [
     (["s.yaml", "--set", "policy=AFCFS"], "--set policy: AFCFS runs on one cluster, not on 4; "),
     (["s.yaml", "--jobs-out", "no/j.csv"], "--jobs-out 'no/j.csv': there is no such folder; "),
     (["s.yaml", "--jobs-out", "."], "--jobs-out '.' cannot be written: Is a directory; "),
-    (["s.yaml", "--plot", "p.txt"], "--plot 'p.txt' is no kind of picture; "),
+    (["s.yaml", "--plot", "p.txt"], "--plot 'p.txt' is not the name of a picture; "),
     (["s.yaml", "--processes", "2", "--dask", "tcp://h:1"], "--processes and --dask cannot go"),
-    (["s.yaml", *SWEEP, "--jobs-out", "j.csv"], "--jobs-out is of one run, and these are 4; "),
+    (["s.yaml", *SWEEP, "--jobs-out", "j.csv"], "--jobs-out takes one run, and these are 4 runs; "),
 ]
 
 

@@ -104,7 +104,7 @@ def test_the_command_lines_form_replaces_the_scripts(
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("-n 0", "d.sh:3: -n: '0' processors cannot be had"),
+        ("-n 0", "d.sh:3: -n: '0' processors cannot be requested"),
         ("-n", "d.sh:3: option '-n' requires an argument"),
         ("--numproc 4", "d.sh:3: no such option '--numproc'"),
         ("-n 4 -t soon", "d.sh:3: --time: 'soon' is not a time"),
@@ -128,15 +128,15 @@ def test_a_wrong_directive_names_file_and_line(
 @pytest.mark.parametrize(
     ("args", "what"),
     [
-        (["job.sh"], "nothing says how many processors"),
+        (["job.sh"], "the submission does not say how many processors it needs"),
         (["-n", "4", "--total", "4", "job.sh"], "-n and --total are given"),
         (["--components", "4", "--on", "delft:4", "job.sh"], "--components and --on are given"),
-        (["-n", "0", "job.sh"], "'0' processors cannot be had"),
-        (["-n", "-4", "job.sh"], "'-4' processors cannot be had"),
+        (["-n", "0", "job.sh"], "'0' processors cannot be requested"),
+        (["-n", "-4", "job.sh"], "'-4' processors cannot be requested"),
         (["-n", "four", "job.sh"], "not a number"),
         (["--components", "16,,8", "job.sh"], "empty part"),
         (["--on", "delft", "job.sh"], "does not say how many"),
-        (["--total", "4", "--cluster", "delft", "job.sh"], "--cluster goes with -n"),
+        (["--total", "4", "--cluster", "delft", "job.sh"], "--cluster can be used with -n"),
         (["-n", "4", "-t", "1:99", "job.sh"], "not a time"),
         (["-n", "4", "-J", "a\nb", "job.sh"], "control characters"),
         (["-n", "4", "-J", "x" * 5000, "job.sh"], "5000 characters"),
@@ -176,7 +176,7 @@ def test_wrong_usage(
         (b"#!/bin/sh\n\0\0", "is binary"),
         (b"\x7fELF\x02\x01\0", "is binary"),
         (b"echo hello\n", "no interpreter line"),
-        (b"#!/bin/sh\r\ntrue\r\n", "line ends of DOS"),
+        (b"#!/bin/sh\r\ntrue\r\n", "DOS line ends"),
         (b"#!/bin/sh\n" + b"#" * (4 * 1024 * 1024), "use at most 4194304"),
     ],
     ids=["empty", "blank", "nul", "elf", "plain", "dos", "large"],

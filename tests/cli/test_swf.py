@@ -88,7 +88,7 @@ def test_records_of_a_site_need_no_daemon(run: Run, folder: Path) -> None:
     assert done.returncode == 0
     assert len([line for line in done.stdout.splitlines() if not line.startswith(";")]) == 3
     assert "20250301: 2 left out: it never started; the first is line 8" in done.stderr
-    assert "3 left out: they stand in several files; " in done.stderr
+    assert "3 left out: they are in several files; " in done.stderr
     (folder / "log.swf").write_text(done.stdout)
     (folder / "s.yaml").write_text("clusters: {a: 8}\nworkload: {swf: {file: log.swf}}\n")
     assert run("simulate", "s.yaml", "--set", "policy=EASY").returncode == 0

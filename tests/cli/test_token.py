@@ -28,7 +28,7 @@ def test_a_token_is_printed_once_and_listed_without_its_secret(run: Run, front: 
     done = run("token", "create", "--name", "login node", "--expires", "12h", *MINE)
     token = done.stdout.strip()
     assert done.returncode == 0 and re.fullmatch(r"mbt_[0-9a-f]{10}_[A-Za-z0-9_-]{43}", token)
-    assert "install -D -m 600" in done.stderr and "good for read until" in done.stderr
+    assert "install -D -m 600" in done.stderr and "allows read until" in done.stderr
     assert token not in done.stderr
     id = token.split("_")[1]
     lines = run("token", "list", *MINE).stdout.splitlines()

@@ -70,7 +70,7 @@ def test_a_folder_or_a_pipe_is_no_file(home: LocalSubmitDirectory, folder: Path)
     (folder / "sub").mkdir()
     os.mkfifo(folder / "pipe")
     for name in ("sub", "pipe"):
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="not a regular file"):
             home.look(str(folder), name)
 
 

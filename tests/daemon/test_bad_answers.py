@@ -106,7 +106,7 @@ def test_a_cluster_that_cannot_be_looked_at(
     waiting = [site.submit("-n 4 --cluster lab"), site.submit("--on delft:4,lab:4")]
     site.wait_end(site.submit("--on delft:4,leiden:4"), "COMPLETED")
     eventually(
-        lambda: "looked at yet" not in site.clusters()["lab"]["error"], PATIENCE, "it is looked at"
+        lambda: "polled yet" not in site.clusters()["lab"]["error"], PATIENCE, "it is looked at"
     )
     eventually(
         lambda: word in site.clusters()["lab"]["error"], PATIENCE, f"the error says {word!r}"
@@ -114,7 +114,7 @@ def test_a_cluster_that_cannot_be_looked_at(
     shown = site.clusters()["lab"]
     assert (shown["reachable"], shown["idle"]) == (False, None)
     assert shown["error"] and "\n" not in shown["error"]
-    assert "looked at yet" not in shown["error"]
+    assert "polled yet" not in shown["error"]
     assert shown["error"][:40] in site.cli("clusters").stdout
     for job in waiting:
         found = site.job(job)

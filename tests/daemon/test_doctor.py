@@ -70,7 +70,7 @@ def test_healthy_openpbs_servers_with_a_job_in_each(make_site: MakeSite) -> None
         assert {check: outcomes[check] for check in checks} == dict.fromkeys(checks, "ok"), outcomes
         held = site.kind.held(site.folder, name)
         assert held.jobs == () and held.reservations == {}
-    assert "leave out `whole_nodes`" in found["leiden"]["whole nodes"]["advice"]
+    assert "remove `whole_nodes`" in found["leiden"]["whole nodes"]["advice"]
     assert found["lab"]["job"]["outcome"] == "missing"
     assert "nknown queue" in found["lab"]["job"]["said"]
     assert not list(site.work.glob("**/mb-*"))

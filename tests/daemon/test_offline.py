@@ -70,10 +70,10 @@ def test_twins_have_the_sizes_last_seen_and_leave_the_real_store_alone(tmp_path:
         sizes = {c["name"]: c["processors"] for c in client.get("clusters")["clusters"]}
         assert sizes == {"far": 16, "seen": 40, "unknown": 64}
         log = (tmp_path / "log").read_text()
-        assert "offline: a simulated twin stands for each cluster" in log
+        assert "offline: each cluster is replaced by a simulated twin" in log
         assert "far: its twin has 16 processors, as configured" in log
         assert "seen: its twin has 40 processors, as the cluster was last seen" in log
-        assert "unknown: its twin has 64 processors, which is made up" in log
+        assert "unknown: its twin has 64 processors, a guess" in log
         submission = Submission(
             script=b"#!/bin/sh\nsleep 1\nexit 9\n",
             script_name="job",

@@ -56,11 +56,11 @@ def test_a_reload_takes_over_what_users_are_held_against_and_loses_no_job(
     assert manager.count("RELOADING") == 1
     log = site.log.read_text()
     assert "configuration: max_time is 300 now" in log
-    assert "configuration: policy has changed; that needs a new start" in log
+    assert "configuration: policy has changed; restart metabroker to apply it" in log
     (site.work / "job").write_text("#!/bin/sh\n")
     long, large = (site.cli("submit", *words, "job") for words in LARGE_AND_LONG)
     assert long.returncode == large.returncode == 1
-    assert "over the longest" in long.stderr and "8" in large.stderr
+    assert "above the maximum" in long.stderr and "8" in large.stderr
     assert site.client.get("status")["policy"] == "LP-GF"
     site.wait_end(running, "COMPLETED")
     assert site.stop() == 0
@@ -79,7 +79,7 @@ def test_a_wrong_file_is_refused_and_the_old_configuration_kept(
     site.process.send_signal(signal.SIGHUP)
     eventually(lambda: manager.count("READY") == 2, 60, "it has looked at its configuration")
     log = site.log.read_text()
-    assert "the configuration is not taken over" in log and "max_tiem" in log
+    assert "the new configuration is not applied" in log and "max_tiem" in log
     site.wait_end(site.submit("-n 2"), "COMPLETED")
     assert site.stop() == 0
 

@@ -113,7 +113,7 @@ def test_the_doctor_says_what_whole_nodes_need(site: Site) -> None:
     site.configure({"clusters": {"linear": {"whole_nodes": None}, "uneven": {"whole_nodes": 12}}})
     told = _findings(site)
     assert "set `whole_nodes: 8`" in told["linear"]["advice"]
-    assert "leave out `whole_nodes`" in told["uneven"]["advice"]
+    assert "remove `whole_nodes`" in told["uneven"]["advice"]
 
 
 def _findings(site: Site) -> dict[str, dict[str, Any]]:

@@ -171,7 +171,7 @@ def test_a_librarys_thread_whose_connection_breaks_is_one_line(
         in_a_thread(error, monkeypatch)
         (record,) = caplog.records
         assert record.levelname == "WARNING" and record.exc_info is None
-        assert "reads ahead: a connection has broken" in record.getMessage()
+        assert "reads ahead: a connection broke" in record.getMessage()
 
 
 def test_a_thread_that_fails_otherwise_leaves_its_traceback(

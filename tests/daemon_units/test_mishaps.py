@@ -95,7 +95,7 @@ def core(store: Failing) -> Core:
 def test_a_record_that_cannot_be_fails_its_job_and_no_other(core: Core, event: Event) -> None:
     effects = core.tell(event, Started(Ref(2, 1, 0), NOW))
     assert core.job(1)["state"] == "FAILED"
-    assert "what was told of it could not be used" in core.job(1)["reason"]
+    assert "an answer about it could not be used" in core.job(1)["reason"]
     assert [m.job for m in core.mishaps] == [1]
     assert [e.ref for e in effects if isinstance(e, Clean)] == [ONE], "nothing is left behind"
     assert core.job(2)["state"] == "RUNNING"

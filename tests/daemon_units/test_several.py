@@ -103,7 +103,7 @@ def test_one_leads_and_the_others_tell_nothing_of_its_jobs(brokers: Brokers) -> 
     assert waits["metabroker_store_writable"] == 1
     assert "metabroker_queue_length" in leads and "metabroker_cluster_up" in leads
     assert not [name for name in waits if "job" in name or "cluster" in name or "queue" in name]
-    assert second.alive and second.answers() and "stands by" in second.summary
+    assert second.alive and second.answers() and "is a stand-by" in second.summary
 
 
 def test_one_that_is_replaced_begins_anew(

@@ -157,7 +157,7 @@ def test_a_change_that_was_begun_and_not_answered_may_be_done(pair: Pair) -> Non
     future = pair.api.submit(ANNA, submission(str(pair.house.folder)))
     assert len(pair.store.requests.take(1)) == 1
     told = refused(lambda: future)
-    assert told.failure is Failure.UNDECIDED and "look before you repeat it" in told.advice
+    assert told.failure is Failure.UNDECIDED and "check before you repeat it" in told.advice
 
 
 def test_a_change_waits_for_the_next_leader_and_is_made_once(pair: Pair) -> None:
@@ -194,7 +194,7 @@ def test_where_nobody_leads_reads_say_what_is_not_known(pair: Pair) -> None:
     pair.house.submit(processors=Processors(single=64))
     it = pair.api
     waiting = it.job(2)
-    assert waiting["position"] is None and "none leads" in waiting["reason"]
+    assert waiting["position"] is None and "no broker leads" in waiting["reason"]
     assert [job["job"] for job in it.active()] == [1, 2]
     cluster = it.clusters()[0]
     assert (cluster["name"], cluster["processors"]) == ("delft", 64)

@@ -34,7 +34,7 @@ MISTAKES = (
     Mistake("metabroker submit job.sh", 2, "how many processors", "-n, --components, --on"),
     Mistake("metabroker submit -n 1 none.sh", 2, "'none.sh' cannot be read", "readable file"),
     Mistake("metabroker submit -n 1 noline.sh", 2, "no interpreter line", "#!/bin/sh"),
-    Mistake("metabroker submit -n 1 dos.sh", 2, "line ends of DOS", "dos2unix"),
+    Mistake("metabroker submit -n 1 dos.sh", 2, "DOS line ends", "dos2unix"),
     Mistake("metabroker submit -n 1 -t soon job.sh", 2, "'soon' is not a time", "H:MM:SS"),
     Mistake("metabroker submit -n 9 job.sh", 1, "can never run", "largest that could run is 8"),
     Mistake("metabroker submit -n 1 --cluster delft job.sh", 1, "no cluster named", "trial"),

@@ -133,7 +133,7 @@ def test_revoked_tokens_do_not_come_back(config: Config, backup: Path) -> None:
 def test_a_store_that_knows_more_is_only_left_by_order(config: Config, backup: Path) -> None:
     go_on(config)
     told = refused(config, backup)
-    assert "knows more than the backup of" in told.message and "--force" in told.advice
+    assert "is newer than the backup of" in told.message and "--force" in told.advice
     done = come_back(config, backup, force=True)
     assert done.aside is not None and content_of(done.aside).last_job == 5
     assert content_of(backup.parent / "a.db").last_job == 4

@@ -64,7 +64,7 @@ def test_root_is_always_refused(table: Table) -> None:
 
 
 def test_an_account_of_this_host_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "knows no account" in refused(delft({"anna": "no-such-user"}, near=True), ANNA)
+    assert "has no account" in refused(delft({"anna": "no-such-user"}, near=True), ANNA)
     toor = accounts.Identity("toor", 0, 0, (), "/", "/bin/sh")
     monkeypatch.setattr(accounts, "identity", lambda _name: toor)
     assert "would be root" in refused(delft({"anna": "toor"}, near=True), ANNA)

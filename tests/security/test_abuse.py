@@ -80,7 +80,7 @@ def test_a_head_that_does_not_come_ends_the_connection(strict: Front, sent: byte
             connection.sendall(sent)
             assert ended(connection)
         line = strict.line(action="connect", outcome="refused", **{"from": where})
-        assert line["reason"].startswith("too slow: no whole request in time")
+        assert line["reason"].startswith("too slow: no complete request in time")
     assert "too_slow" in strict.refused
 
 
@@ -147,7 +147,7 @@ def test_a_body_that_does_not_come_is_refused(strict: Front) -> None:
         connection.sendall(b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
         assert connection.recv(4096).startswith(b"HTTP/1.1 408")
     line = strict.line(action="submit", outcome="refused")
-    assert "did not come within" in line["reason"]
+    assert "did not arrive within" in line["reason"]
 
 
 def test_waiting_for_a_job_is_not_slow(strict: Front) -> None:
@@ -162,7 +162,7 @@ def test_too_many_requests_are_refused_until_the_time_told(strict: Front) -> Non
     assert [status for status, _ in answers] == [200, 200, 200, 429]
     refusal = answers[-1][1]
     assert refusal["error"].startswith(f"too many submissions of {ordinary().user}: 0.01 a second")
-    assert refusal["advice"].startswith("come again in ")
+    assert refusal["advice"].startswith("try again in ")
     assert "too many submissions" in strict.line(action="submit", outcome="refused")["reason"]
     assert "too_often" in strict.refused and len(strict.jobs.submissions) == 3
     # Reading is not hindered by that.
@@ -178,7 +178,7 @@ def test_the_client_comes_again_when_it_may(folder: Path) -> None:
             assert client.get("jobs") == {"jobs": []}
             tries += 1
             assert tries < 30
-        with pytest.raises(ClientError, match=r"too many requests of .*; come again in [12] s"):
+        with pytest.raises(ClientError, match=r"too many requests of .*; try again in [12] s"):
             for _ in range(30):
                 front.client(front.token()["token"]).get("jobs")
     finally:

@@ -175,7 +175,7 @@ def test_what_a_shell_would_act_on_is_data_or_refused(far: Far) -> None:
     assert len(refused) == 12
     assert "touch" not in far.audit.read_text()
     # Nor are files of the daemon's host anybody's who is elsewhere.
-    with pytest.raises(ClientError, match="files of another host") as caught:
+    with pytest.raises(ClientError, match="files on another host") as caught:
         client.submit({**plain, "stage_in": ["token"], "submit_dir": str(far.site.folder)})
     assert caught.value.status == 403
     job = client.submit(

@@ -158,7 +158,7 @@ def test_a_gate_that_was_exchanged_is_not_used(
             assert state(gate) == before, what
     gates = Gates(files)
     with pytest.raises(
-        ClusterRefusal, match=r"exchanged|link|somebody else|others may write"
+        ClusterRefusal, match=r"replaced|link|somebody else|others may write"
     ) as refused:
         gates.prepare(replace(order(root), gate=str(gate)))
     assert refused.value.cause is Cause.INVALID

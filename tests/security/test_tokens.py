@@ -65,7 +65,7 @@ def test_a_job_that_is_not_there_is_refused(front: Front) -> None:
 def test_a_token_for_reading_changes_nothing(front: Front, method: str, path: str) -> None:
     made = front.token(Scope.READ)
     status, answer = front.ask(method, path, WIRE, {"Authorization": f"Bearer {made['token']}"})
-    assert (status, answer["advice"]) == (403, "make one with --scope submit")
+    assert (status, answer["advice"]) == (403, "use a token made with --scope submit")
     line = front.line(outcome="refused", token=made["id"])
     assert "reading only" in line["reason"] and line["action"] != "read"
     assert front.jobs.submissions == {}
@@ -139,7 +139,7 @@ def test_wrong_tokens_are_slowed_down_and_right_ones_are_not(front: Front) -> No
         answers.append(status)
         assert len(answers) < 200
     assert answers[:20] == [401] * 20
-    assert "come again in" in answer["advice"]
+    assert "try again in" in answer["advice"]
     # Whoever else asks from the same host does not wait for that.
     assert front.client(made["token"]).get("jobs") == {"jobs": []}
     assert any("wrong tokens" in line.get("reason", "") for line in front.lines())
@@ -156,7 +156,7 @@ def test_a_user_whom_the_host_does_not_know_any_more_is_refused(front: Front) ->
 
 
 def test_root_does_not_come_by_a_token(front: Front) -> None:
-    with pytest.raises(ServiceError, match="root has no tokens"):
+    with pytest.raises(ServiceError, match="root may not have tokens"):
         front.tokens.create(ROOT, TokenRequest(Scope.READ, 60))
     made = secret.new()
     row = TokenRow(made.id, "root", "", Scope.SUBMIT, made.digest, 0.0, "root", 9e9)

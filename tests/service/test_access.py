@@ -35,7 +35,7 @@ def test_by_a_token_nobody_is_an_administrator() -> None:
 
 def test_a_script_that_is_too_large_is_refused() -> None:
     assert RULES.check(ANNA, submission(script=b"#!/bin/sh\n" + b"#" * 90)) == 600
-    with pytest.raises(ServiceError, match="has 101 bytes, and 100 are the most") as caught:
+    with pytest.raises(ServiceError, match="has 101 bytes, and at most 100 are allowed") as caught:
         RULES.check(ANNA, submission(script=b"#!/bin/sh\n" + b"#" * 91))
     assert caught.value.failure is Failure.TOO_LARGE
 
@@ -44,6 +44,6 @@ def test_files_are_not_staged_by_a_token(tmp_path: Path) -> None:
     me = Caller(os.geteuid(), "me")
     wanted = submission(stage_in=("data",), submit_dir=str(tmp_path))
     assert RULES.check(me, wanted) == 600
-    with pytest.raises(ServiceError, match="files of another host") as caught:
+    with pytest.raises(ServiceError, match="files on another host") as caught:
         RULES.check(replace(me, token="0123456789"), wanted)
     assert caught.value.failure is Failure.FORBIDDEN

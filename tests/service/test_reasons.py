@@ -112,7 +112,7 @@ def test_what_a_cluster_has_refused_is_not_called_taken() -> None:
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
     reason = reasons.waiting(it.broker.view, NOW + 2)[1].reason
-    assert "delft 24 (2 s ago; it has refused 40, and is asked again in 1 s)" in reason
+    assert "delft 24 (2 s ago; it refused 40 processors, and is asked again in 1 s)" in reason
 
 
 def test_only_those_that_are_asked_for() -> None:
@@ -137,7 +137,7 @@ def test_nodes_that_take_no_jobs() -> None:
     small = type(drained.snapshot)(NOW, 64, 8, 0)
     it.process([type(drained)(0, small), looked(1, NOW, 32), want(40)], NOW)
     reason = reasons.waiting(it.broker.view, NOW)[1].reason
-    assert reason == "asks for 40: more than the clusters' nodes that take jobs now have"
+    assert reason == "asks for 40: more than the nodes that accept jobs now have"
 
 
 def test_what_happened_to_the_last_attempt_is_told_too() -> None:

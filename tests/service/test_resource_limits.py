@@ -36,7 +36,7 @@ def test_why_a_job_waits_for_its_users_share() -> None:
     found = waiting(ResourceLimits(ResourceLimit(processors=20)), single(16), single(8), single(2))
     assert found[2] == reasons.Waiting(
         None,
-        "asks for 8 processors; user anna uses 16, and 20 are the most "
+        "asks for 8 processors; user anna uses 16, and at most 20 are allowed "
         "(limits.per_user.processors)",
     )
 
@@ -46,7 +46,7 @@ def test_why_it_waits_for_its_queues_share() -> None:
     pair = Processors(components=(4, 4))
     found = waiting(limits, pair, pair)
     assert found[2].reason == (
-        "queue global has 1 co-allocated jobs under way, and 1 are the most "
+        "queue global has 1 co-allocated jobs under way, and at most 1 are allowed "
         "(limits.per_queue.coallocated)"
     )
 

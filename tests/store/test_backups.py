@@ -91,7 +91,7 @@ def test_it_is_of_one_moment_while_jobs_come(tmp_path: Path) -> None:
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
     made(tmp_path / "a.db").close()
     (tmp_path / "b.db").write_text("precious")
-    assert "is there already" in refused(tmp_path / "a.db", tmp_path / "b.db").message
+    assert "exists already" in refused(tmp_path / "a.db", tmp_path / "b.db").message
     assert (tmp_path / "b.db").read_text() == "precious"
     back_up(tmp_path / "a.db", tmp_path / "b.db", force=True)
     assert examine(tmp_path / "b.db").last_job == 3
@@ -104,7 +104,7 @@ def test_what_cannot_be_copied(tmp_path: Path) -> None:
     made(tmp_path / "c.db").close()
     assert str(tmp_path / "gone") in refused(tmp_path / "c.db", tmp_path / "gone/b.db").message
     assert {path.name for path in tmp_path.iterdir()} == {"a.db", "c.db"}
-    with pytest.raises(BackupError, match="no SQLite file") as caught:
+    with pytest.raises(BackupError, match="not an SQLite file") as caught:
         file_of("postgresql://broker:hunter2@db/metabroker")
     assert "pg_dump" in caught.value.advice and "hunter2" not in str(caught.value)
 

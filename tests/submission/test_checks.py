@@ -46,7 +46,7 @@ def test_names_are_data(name: str) -> None:
         (b"#!\n", "no interpreter line"),
         (b"#!sh\n", "no interpreter line"),
         (b"\xef\xbb\xbf#!/bin/sh\n", "no interpreter line"),
-        (b"#!/bin/sh\r\necho\r\n", "line ends of DOS"),
+        (b"#!/bin/sh\r\necho\r\n", "DOS line ends"),
         (b"#!/bin/sh\n" + b"#" * LARGEST_SCRIPT, "bytes"),
     ],
 )
@@ -70,7 +70,7 @@ def test_scripts_that_can(script: bytes) -> None:
 @pytest.mark.parametrize(
     ("request_", "what"),
     [
-        (Processors(), "nothing says how many"),
+        (Processors(), "does not say how many"),
         (Processors(single=1, total=2), "-n and --total are given"),
         (Processors(components=(1,), on=(("a", 1),)), "--components and --on"),
         (Processors(single=0), "0 processors"),
@@ -79,7 +79,7 @@ def test_scripts_that_can(script: bytes) -> None:
         (Processors(components=()), "0 components"),
         (Processors(on=()), "0 components"),
         (Processors(on=(("no such", 4),)), "no cluster"),
-        (Processors(components=(4,), cluster="a"), "--cluster goes with -n"),
+        (Processors(components=(4,), cluster="a"), "--cluster can be used with -n"),
     ],
 )
 def test_requests_that_cannot_be(request_: Processors, what: str) -> None:

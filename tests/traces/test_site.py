@@ -62,7 +62,7 @@ def test_what_sacct_has_and_is_left_out() -> None:
         "it has not ended": (2, 8),
         "it is a step of a job, not an allocation": (1, 10),
         "its submit is not a time": (1, 11),
-        "it has not the 12 columns of the first line": (1, 12),
+        "it does not have the 12 columns of the first line": (1, 12),
     }
 
 
@@ -103,9 +103,9 @@ def test_pbs() -> None:
     assert reasons(records) == {
         "it is an array job as a whole; its subjobs are counted": (1, 4),
         "it never started": (1, 8),
-        "it is no line of an accounting file": (1, 10),
+        "it is not a line of an accounting file": (1, 10),
     }
-    with pytest.raises(TraceError, match=r"20250301:10: it is no line of an accounting file"):
+    with pytest.raises(TraceError, match=r"20250301:10: it is not a line of an accounting file"):
         site.read([PBS], strict=True)
 
 

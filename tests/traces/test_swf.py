@@ -57,7 +57,7 @@ def test_gzip_that_is_cut_off_is_an_error_with_its_line(tmp_path: Path) -> None:
 
 
 WRONG = [
-    ("1 2 3", "it has not the 18 fields of a job"),
+    ("1 2 3", "it does not have the 18 fields of a job"),
     (line().replace("10", "ten"), "a field is not a number"),
     (line(run=-1), "its run time is unknown"),
     (line(size=-1), "its number of processors is unknown"),

@@ -254,7 +254,7 @@ def test_what_is_mine_what_has_these_words_and_whose_jobs_wait(
     browser.run("document.getElementById('mine').click()")
     (row,) = rows()
     assert row.startswith("60") and HOSTILE in row
-    assert browser.texts("#timeline-note") == ["Nothing of what is chosen runs."]
+    assert browser.texts("#timeline-note") == ["None of the selected jobs runs or is reserved."]
     browser.run("document.getElementById('mine').click()")
     browser.run("const box = document.getElementById('words'); box.value = 'bob 17';"
                 "box.dispatchEvent(new Event('input', {bubbles: true}))")  # fmt: skip

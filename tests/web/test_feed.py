@@ -75,7 +75,7 @@ def test_a_daemon_that_hangs_is_told_of_while_it_hangs(make_served: Callable[...
         async with stream(client, served.url) as events:
             await next_of(events, "overview")
             served.source.answers.clear()
-            assert await next_of(events, "trouble") == {"trouble": "there is no answer in time"}
+            assert await next_of(events, "trouble") == {"trouble": "no answer came in time"}
             served.source.answers.set()
             assert await next_of(events, "overview") == {"n": 0}
 

@@ -58,7 +58,7 @@ class Containment:
             return
         kind = type(error).__name__
         what = str(error) if isinstance(error, Unsound) else f"an error in it ({kind})"
-        job.reason = f"what was told of it could not be used: {what}; the broker's log says more"
+        job.reason = f"an answer about it could not be used: {what}; the broker's log says more"
         job.leave_attempt()
         job.state, job.end_time, job.exit_code = JobState.FAILED, now, None
         self._state.outbox.note(now, job, "failed", why=job.reason, exit_code=None)

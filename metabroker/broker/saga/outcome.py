@@ -2,7 +2,7 @@
 
 Two kinds of failure are counted apart (DCS 3.2, 3.5). A failed *submission* never started the
 script: the job goes to its queue's tail until the maximum is reached. A failed *completion* did
-start it: the job is run again only if the site allows that, and its submissions count anew.
+start it: the job is run again only if the site allows that, and its submissions start at 0.
 
 Of an attempt that stood in a backup (`Job.uncertain`) nobody knows what happened in the lost time,
 so it is never repeated by itself: what would requeue its job holds it, and a user decides.
@@ -77,7 +77,7 @@ class AttemptOutcome:
         self.leave(job, JobState.QUEUED, reason, now)
 
     def _completion_failed(self, job: Job, now: float) -> None:
-        """DCS 3.5: to the tail while within the maximum; submission failures start anew."""
+        """DCS 3.5: to the tail while within the maximum; submission failures start at 0 again."""
         job.completion_failures += 1
         failed = [c for c in job.components if not c.succeeded]
         # Of those that were killed, the one that was gone first: the others ended because of it.

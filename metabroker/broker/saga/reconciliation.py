@@ -111,7 +111,7 @@ class Reconciliation:
             component.missing_since = snapshot.taken_at
         elif snapshot.taken_at - component.missing_since >= grace:
             component.cause = Cause.LOST
-            component.detail = "its cluster does not know it any more"
+            component.detail = "its cluster no longer knows it"
             self._out_of_cluster(component, now)
 
     def _native_end(self, component: Component, native: NativeJob, now: float) -> None:

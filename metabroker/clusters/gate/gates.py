@@ -91,7 +91,7 @@ def former_gate_path(root: str, token: str, secret: str, account: str | None = N
 
 
 def _doubted(method: Callable[P, R]) -> Callable[P, R]:
-    """Where the files are far away: what no answer came to may be done or not, and is asked anew.
+    """Where the files are far away: what no answer came to may be done or not, and is asked again.
 
     Never a refusal, not even where nothing can have been done: a component is not given up for a
     connection that may be back in a moment.
@@ -144,7 +144,7 @@ class Gates:
             first = Position.GO if request.barrier_seconds is None else Position.WAIT
             self._files.write(f"{gate}/{_BORN}", b"")
             if not self._files.rename(f"{gate}/{_BORN}", f"{gate}/{first.value}"):
-                raise UnknownOutcome("the component's gate was laid out by somebody else meanwhile")
+                raise UnknownOutcome("somebody else created the component's gate meanwhile")
         except Unsafe as unsafe:
             raise ClusterRefusal(Cause.INVALID, str(unsafe.strerror)) from unsafe
         except OSError as error:
@@ -295,7 +295,7 @@ class Gates:
         return names.isdisjoint(p.value for p in Position if p is not Position.ABORT)
 
     def _entries(self, gate: str) -> Sequence[FolderEntry]:
-        """What is in it. One that somebody has exchanged is gone: its component, which looks
+        """What is in it. One that somebody has replaced is gone: its component, which looks
         whose it is too, starts nothing from there."""
         with _Spoilt():
             return self._files.list(gate) or ()

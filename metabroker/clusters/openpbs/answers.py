@@ -109,7 +109,7 @@ def confusing(options: Sequence[str]) -> str | None:
     for word in options:
         found = next((words for words in (*_NOT_DELIVERED, *_NO_ANSWER) if words in word), None)
         if found is not None:
-            return f"{word!r} has {found!r} in it, with which PBS speaks of its own state"
+            return f"{word!r} has {found!r} in it, which PBS uses to report its own state"
     return None
 
 

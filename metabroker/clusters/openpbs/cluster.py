@@ -107,7 +107,7 @@ class OpenPBSCluster(GatedCluster):
             found = replace(found, jobs=_of_owners(found.jobs, self._prefix, self._who, verified))
         if not for_us(found.nodes, self._who):
             raise ClusterRefusal(
-                Cause.INVALID, "no node is for this queue (see `queue` and `chunk`)"
+                Cause.INVALID, "no node serves this queue (see `queue` and `chunk`)"
             )
         self._version = found.version
         self._lasting.seen(found)

@@ -49,23 +49,23 @@ def _json(text: str, key: str) -> Entries:
             text, strict=False, parse_int=str, parse_float=str, parse_constant=_no_constant
         )
     except (ValueError, RecursionError) as error:
-        raise Garbled(f"no valid JSON: {error}") from error
+        raise Garbled(f"not valid JSON: {error}") from error
     if not isinstance(document, dict) or "timestamp" not in document:
         raise Garbled(f"not one of PBS's documents: {text[:100]!r}")
     found = document.get(key, {})
     if not isinstance(found, dict) or not all(isinstance(v, dict) for v in found.values()):
-        raise Garbled(f"{key} are no objects")
+        raise Garbled(f"{key} are not objects")
     return {name: _flat(value, "", 0) for name, value in found.items()}
 
 
 def _no_constant(word: str) -> str:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def _flat(value: dict[str, Any], prefix: str, depth: int) -> dict[str, str]:
     flat: dict[str, str] = {}
     if depth > _LARGEST:
-        raise Garbled("a document that goes too deep")
+        raise Garbled("a document that is nested too deeply")
     for name, part in value.items():
         if isinstance(part, dict):
             flat |= _flat(part, f"{prefix}{name}.", depth + 1)

@@ -42,7 +42,7 @@ def examine(who: PbsIdentity, now: float, *, reserves: bool) -> Operation[list[C
     ours = for_us(seen.nodes, who)
     if not ours:
         found.miss(
-            "queue", "pbsnodes -a", "no node is for this queue",
+            "queue", "pbsnodes -a", "no node serves this queue",
             "correct `queue` or `chunk` of this cluster",
         )  # fmt: skip
         return found.all
@@ -77,7 +77,8 @@ def _whole_nodes(found: CheckResults, who: PbsIdentity, nodes: Sequence[PbsNode]
     if who.unit == 1 and sole:
         found.warn(
             "whole nodes", tried,
-            f"{sole} of {len(nodes)} vnodes are given whole to each job (sharing = default_excl, "
+            f"{sole} of {len(nodes)} vnodes are allocated whole to each job (sharing = "
+            "default_excl, "
             "default_exclhost, force_excl or force_exclhost)",
             f"set `whole_nodes: {largest}` for this cluster, so that requests are rounded up",
         )  # fmt: skip
@@ -89,8 +90,8 @@ def _whole_nodes(found: CheckResults, who: PbsIdentity, nodes: Sequence[PbsNode]
     elif who.unit > 1 and not sole:
         found.warn(
             "whole nodes", tried,
-            "nodes are shared by jobs unless these ask for whole ones, as the broker's do here",
-            "leave out `whole_nodes` of this cluster, unless its jobs are to have whole nodes: it "
+            "jobs share nodes unless they ask for whole nodes, as the broker's jobs do here",
+            "remove `whole_nodes` of this cluster, unless its jobs should have whole nodes: it "
             "makes them wait for more than they need",
         )  # fmt: skip
     elif who.unit > 1:
@@ -109,8 +110,8 @@ def _clock(found: CheckResults, offset: float | None) -> None:
     if offset is None:
         return
     if abs(offset) - 0.5 > _MOST_OFFSET:
-        words = f"the clock of the commands' host differs by {offset:+.0f} s"
-        found.warn("clock", "date", words, "let all hosts keep time by NTP")
+        words = f"the clock of the host that runs the commands differs by {offset:+.0f} s"
+        found.warn("clock", "date", words, "synchronize the clocks of all hosts by NTP")
     else:
         found.ok("clock", "date", "the same within 2 s")
 
@@ -122,8 +123,8 @@ def _history(found: CheckResults, has: Mapping[str, str]) -> None:
     else:
         found.warn(
             "ended jobs", tried, "job_history_enable is off",
-            "`qmgr -c 'set server job_history_enable = True'`: without it a job that ends is "
-            "forgotten at once, and only its own record tells how",
+            "`qmgr -c 'set server job_history_enable = True'`: without it PBS forgets a job as "
+            "soon as it ends, and only its own record tells how it ended",
         )  # fmt: skip
 
 

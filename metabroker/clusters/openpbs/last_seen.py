@@ -27,7 +27,7 @@ class LastSeen:
         self._lives: dict[str, _Life] = {}
 
     def seen(self, look: PbsPoll) -> None:
-        """Remember what a look showed."""
+        """Remember what a poll showed."""
         for job in look.jobs:
             if job.limit is not None and job.start_time is not None:
                 lasted = look.taken_at - job.start_time

@@ -34,7 +34,7 @@ _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
 
 
 LOOK = 4
-"""Commands of a look, as a rule."""
+"""Commands of a poll, as a rule."""
 
 
 def look(
@@ -162,7 +162,7 @@ def submit(
     if request.reservation:
         mine = yield from reservations_of(who, request.token)
         if not mine:
-            raise ClusterRefusal(Cause.LOST, "its reservation is not there any more")
+            raise ClusterRefusal(Cause.LOST, "its reservation is gone")
         queue = mine[0].queue
     done = yield from command(commands.submit(who, request, script, queue))
     if done.exit_status != 0:

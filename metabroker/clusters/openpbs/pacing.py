@@ -54,7 +54,7 @@ class PbsPace:
         return self._ports.now
 
     def looking(self, ports: int) -> Operation[float]:
-        """Wait until a look of so many commands may be begun; answers for how many seconds."""
+        """Wait until a poll of so many commands may be begun; answers for how many seconds."""
         if self._needed is None:
             self._needed = yield from _uses_ports()
         if not self._needed:

@@ -2,7 +2,7 @@
 
 Each command of PBS's proves who asks from a port below 1024 (`pbs_iff`), and that port cannot be
 used again for a minute. A host has some 500 of them, for everybody: where they run out, commands
-hang, other users' too. So the broker uses a part of them only. Looks at the servers have a share
+hang, other users' too. So the broker uses a part of them only. Polls of the servers have a share
 that nothing else takes from them; beyond it they wait for what jobs need.
 """
 

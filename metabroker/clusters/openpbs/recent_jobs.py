@@ -1,6 +1,6 @@
-"""Which jobs a look asks for beside those that are not over: the ones that were there a while ago.
+"""Which jobs a poll asks for beside those that are not over: the ones that were there a while ago.
 
-To ask the server for all that have ended would take a command more for each look. It is asked for
+To ask the server for all that have ended would take a command more for each poll. It is asked for
 them only now and then, for what was neither submitted nor seen since the broker was started.
 """
 
@@ -20,7 +20,7 @@ class Known:
         self.history = False
         """whether the server remembers jobs that have ended"""
         self._at: float | None = None
-        self._seen: dict[str, float | None] = {}  # when last; None: submitted since the last look
+        self._seen: dict[str, float | None] = {}  # when last; None: submitted since the last poll
 
     def submitted(self, identity: str) -> None:
         """A job that the server has from now on."""

@@ -25,7 +25,7 @@ _PATIENCE = 8  # seconds for the scheduler to confirm it (0.1 is usual)
 
 def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operation[float]:
     """A reservation of exactly the processors asked for, or none. `ahead`: how many seconds the
-    server's clock was last seen ahead of that of the commands' host; answers that anew.
+    server's clock was last seen ahead of that of the commands' host; answers that again.
 
     Raises:
         ClusterRefusal: it cannot be had now, or not at all; nothing is left of it.
@@ -77,7 +77,7 @@ def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | Unkn
     if isinstance(reason, ClusterRefusal) and reason.cause is Cause.DENIED:
         return ClusterRefusal(
             reason.cause,
-            f"{reason.detail} (this account may not reserve: `metabroker doctor` tells why, or set "
+            f"{reason.detail} (this account may not reserve: see `metabroker doctor`, or set "
             "`claim: placeholder` for this cluster)",
         )
     return reason

@@ -52,19 +52,20 @@ def _submission(found: CheckResults, who: PbsIdentity, has: Attributes, host: st
     if who.user == "root" and not _listed(has.get("acl_roots", ""), who.user):
         found.warn(
             "submission", _SERVER, "root may not submit: acl_roots does not name it",
-            "run the daemon under an account of its own, or `qmgr -c 'set server acl_roots += "
+            "run the daemon under its own account, or `qmgr -c 'set server acl_roots += "
             "root'`",
         )  # fmt: skip
     there = has.get("server_host", "")
     if there and not is_on(has, "flatuid") and _short(there) != _short(host):
         found.warn(
             "submission", _SERVER,
-            f"flatuid is off, and this host ({host}) is not the server's ({there}): jobs are taken "
-            "from hosts that /etc/hosts.equiv there, or the account's .rhosts, names",
+            f"flatuid is off, and this host ({host}) is not the server's ({there}): the server "
+            "accepts jobs only from hosts that its /etc/hosts.equiv, or the account's .rhosts, "
+            "names",
             "`qmgr -c 'set server flatuid = True'` where an account is the same on all hosts",
         )  # fmt: skip
     if len(found.all) == before:
-        found.ok("submission", _SERVER, f"taken of {who.user} from {host}")
+        found.ok("submission", _SERVER, f"jobs of {who.user} from {host} are accepted")
 
 
 def queue(found: CheckResults, name: str, has: Attributes) -> None:
@@ -110,7 +111,7 @@ def nodes(found: CheckResults, ours: Sequence[PbsNode]) -> None:
         tell(
             "nodes", tried,
             f"{len(offline)} of {len(ours)} vnodes are offline: {_names(offline)}",
-            "somebody has set them so: `pbsnodes -r NODE` when they may run jobs again",
+            "an administrator has done that: `pbsnodes -r NODE` when they may run jobs again",
         )  # fmt: skip
     if other:
         states = Counter(",".join(node.states) for node in other)

@@ -64,7 +64,7 @@ def _has(node: PbsNode, chunk: str) -> bool:
 
 
 def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Snapshot:
-    """The look as the broker's core reads it.
+    """The poll as the broker's core reads it.
 
     `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
     count already, since our jobs could not end before.

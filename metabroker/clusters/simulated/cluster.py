@@ -79,7 +79,7 @@ class SimulatedCluster(GatedCluster):
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """A simulated cluster has no submit command of its own."""
-        return f"{self._options.name} is simulated and takes no options of its own"
+        return f"{self._options.name} is simulated and has no native options"
 
     def close(self) -> None:
         """Stop looking; running processes go on."""

@@ -142,7 +142,7 @@ def confusing(options: Sequence[str]) -> str | None:
     for word in options:
         found = next((words for words in _THE_CLUSTERS if words in word), None)
         if found is not None:
-            return f"{word!r} has {found!r} in it, with which Slurm speaks of its own state"
+            return f"{word!r} has {found!r} in it, which Slurm uses to report its own state"
     return None
 
 

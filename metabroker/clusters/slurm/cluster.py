@@ -87,7 +87,7 @@ class SlurmCluster(GatedCluster):
         nodes = in_partition(found.nodes, self._who.partition)
         if not nodes:
             which = self._who.partition or "a default one"
-            raise ClusterRefusal(Cause.INVALID, f"no node is in the partition ({which})")
+            raise ClusterRefusal(Cause.INVALID, f"no node belongs to the partition ({which})")
         self._nodes, self._version = nodes, found.version
         seen = snapshot(found, self._who.partition, self._prefix, self._options.horizon)
         commands = seen.commands + more

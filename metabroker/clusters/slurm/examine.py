@@ -49,7 +49,7 @@ def examine(
     nodes = [n for n in seen.nodes if who.partition is None or n.partition == who.partition]
     if not nodes:
         found.miss(
-            "partition", "sinfo", f"no node is in partition {who.partition}",
+            "partition", "sinfo", f"no node belongs to partition {who.partition}",
             "correct `partition` of this cluster: `sinfo` shows them",
         )  # fmt: skip
         return found.all
@@ -94,8 +94,8 @@ def _settings(found: CheckResults, now: float, least_age: float) -> Operation[bo
     if age is not None and 0 < int(age[1]) < least_age:
         found.warn(
             "ended jobs", tried, f"MinJobAge is {age[1]} s",
-            f"set MinJobAge in slurm.conf to at least {least_age:g}: a job that is forgotten "
-            "between two looks is judged by its own record alone",
+            f"set MinJobAge in slurm.conf to at least {least_age:g}: of a job that slurmctld "
+            "forgets between two polls only its own record is left",
         )  # fmt: skip
     else:
         found.ok("ended jobs", tried, f"MinJobAge {said.get('MinJobAge', 'unknown')}")
@@ -117,7 +117,7 @@ def _nodes(
     elif who.unit > 1:
         found.warn(
             "whole nodes", tried, "jobs are given processors one by one",
-            "leave out `whole_nodes` of this cluster: it makes jobs wait for more than they need",
+            "remove `whole_nodes` of this cluster: it makes jobs wait for more than they need",
         )  # fmt: skip
 
 
@@ -128,7 +128,9 @@ def _clock(found: CheckResults, text: str, now: float) -> None:
     offset = int(told[1]) + 0.5 - now
     words = f"the controller's clock differs by {offset:+.0f} s"
     if abs(offset) - 0.5 > _MOST_OFFSET:
-        found.warn("clock", "scontrol show config", words, "let both hosts keep time by NTP")
+        found.warn(
+            "clock", "scontrol show config", words, "synchronize the clocks of both hosts by NTP"
+        )
     else:
         found.ok("clock", "scontrol show config", "the same within 2 s")
 

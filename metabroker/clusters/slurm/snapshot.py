@@ -38,7 +38,7 @@ def in_partition(nodes: Iterable[NodeLine], partition: str | None) -> list[NodeL
 
 
 def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float) -> Snapshot:
-    """The look as the broker's core reads it.
+    """The poll as the broker's core reads it.
 
     `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
     count already, since our jobs could not end before.

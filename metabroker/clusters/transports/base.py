@@ -157,7 +157,7 @@ class Files(BulkRead, Protocol):
         """So many bytes of a file from `offset` on; fewer only at its end."""
 
     def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
-        """Write a part of a file that is being made; the part at 0 begins it anew (mode 0600 or
+        """Write a part of a file that is being made; the part at 0 begins it again (mode 0600 or
         0700), any other wants it to be there."""
 
 
@@ -177,7 +177,7 @@ class Transport(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Release connections."""
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from .base import LOOKED_FOR, MOST_ENTRIES, CommandLost, FolderEntry
 from .trust import Unsafe
 
-EXCHANGED = "a link or somebody else's folder stands where the gate was"
+EXCHANGED = "a link or another user's folder is in the place of the gate"
 # Whether a gate is one: no link, and our own or root's.
 OWN = f"""
 mb_is_own() {{

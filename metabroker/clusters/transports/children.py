@@ -78,7 +78,7 @@ def _read(handle: int, into: bytearray) -> bool:
     piece = os.read(handle, _PIECE)
     into += piece
     if len(into) > MOST_OUTPUT:
-        raise CommandLost(f"it says more than {MOST_OUTPUT >> 20} MB")
+        raise CommandLost(f"its output is larger than {MOST_OUTPUT >> 20} MB")
     return not piece
 
 

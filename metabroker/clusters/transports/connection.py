@@ -207,7 +207,7 @@ def _key(reach: SshTarget) -> paramiko.PKey | None:
     except OSError as error:
         raise Unreached(f"the key {file} cannot be read: {error.strerror}") from error
     except (paramiko.SSHException, ValueError, paramiko.pkey.UnknownKeyType) as error:
-        raise Unreached(f"{file} is no key that can be used: {error}") from error
+        raise Unreached(f"{file} is not a usable key: {error}") from error
     return key
 
 
@@ -216,7 +216,7 @@ def _refused(hop: Hop, reach: SshTarget, error: AuthenticationException) -> str:
     means += ["the keys of the agent"] if reach.agent else []
     user = hop.user or reach.target.user or accounts.own().name
     return (
-        f"{hop}: does not let {user} in by {' or '.join(means) or 'nothing'} ({error}); put the "
+        f"{hop}: refuses to let {user} in by {' or '.join(means) or 'nothing'} ({error}); put the "
         "public key into authorized_keys there, or correct `user`, `key` or `agent`"
     )
 
@@ -238,7 +238,7 @@ def _keep(transport: paramiko.Transport, interval: float) -> None:
 
 def _word(error: Exception) -> str:
     if isinstance(error, NoValidConnectionsError):
-        return "nobody listens there"
+        return "nothing listens there"
     if isinstance(error, TimeoutError):
         return "no answer"
     if isinstance(error, EOFError):

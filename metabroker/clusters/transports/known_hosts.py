@@ -54,7 +54,7 @@ class KnownHosts:
             where = ", ".join(f"{self._path}:{k.line}" for k in known)
             raise Unreached(
                 f"{hop}: its host key is not the known one: it has {offered}, and {where} "
-                "another; either another host answers in its place, or it was set up anew: ask "
+                "another; either another host answers in its place, or it was reinstalled: ask "
                 "its administrator, and only then replace that line"
             )
         raise Unreached(

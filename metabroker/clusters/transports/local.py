@@ -119,9 +119,11 @@ def _other(account: str) -> accounts.Identity:
     """
     who = accounts.identity(account)
     if who is None:
-        raise NotAllowed(f"there is no account {account} on this host: create it, or correct users")
+        raise NotAllowed(
+            f"there is no account {account} on this host: create it, or correct `users`"
+        )
     if who.uid == 0 or who.gid == 0:
-        raise NotAllowed(f"{account} is root: nothing is ever run for root")
+        raise NotAllowed(f"{account} is root, and nothing is ever run as root")
     if os.geteuid() != 0:
         raise NotAllowed(
             f"only root can act for {account}: run the daemon as root, or set `run_as: sudo`"

@@ -166,7 +166,7 @@ def _entered(way: SplitPath, count: int) -> Iterator[int]:
             if index < way.gates:
                 owned(name, _seen(os.fstat(here)), owners)
             elif index == way.gates > 0 and os.fstat(here).st_uid not in owners:
-                raise Unsafe(f"{name} is somebody else's")
+                raise Unsafe(f"{name} belongs to somebody else")
         yield here
     finally:
         os.close(here)
@@ -196,7 +196,7 @@ def _folder_in(folder: int, name: str) -> int:
     except NotADirectoryError:
         with contextlib.suppress(FileNotFoundError):
             if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-                raise Unsafe("a link stands where its folder was") from None
+                raise Unsafe("a link is in the place of its folder") from None
         raise
 
 
@@ -263,7 +263,7 @@ def _tree(top: int) -> list[Listed]:
     while left:
         names = left.pop()
         if len(names) > MOST_DEPTH:
-            raise TooMany(f"its folders are more than {MOST_DEPTH} deep")
+            raise TooMany(f"its folders are nested more than {MOST_DEPTH} deep")
         with contextlib.suppress(*_GONE), _deep(top, names) as folder, os.scandir(folder) as files:
             for file in files:
                 seen += 1
@@ -312,7 +312,7 @@ def _empty(top: int) -> None:
                     _raise_up(top, name)
                 else:
                     os.unlink(name, dir_fd=top)
-    raise TooMany("there is very much to remove")
+    raise TooMany("there is too much to remove at once")
 
 
 def _raise_up(top: int, name: str) -> None:

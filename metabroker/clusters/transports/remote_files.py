@@ -136,7 +136,7 @@ class CommandFiles:
         try:
             return base64.b64decode(told, validate=True)
         except binascii.Error as error:
-            raise CommandLost(f"a part of a file came garbled: {error}") from error
+            raise CommandLost(f"a part of a file arrived garbled: {error}") from error
 
     def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
         """Write a part of a file that is being made."""
@@ -170,7 +170,9 @@ class CommandFiles:
                 full = int(mode, 8) | _TYPES.get(kind, stat.S_IFREG)
                 found[path] = Seen(int(uid), int(gid), full, target)
         except ValueError as error:
-            raise CommandLost(f"what is on the way to a folder is told garbled: {error}") from error
+            raise CommandLost(
+                f"the answer about the path to a folder is garbled: {error}"
+            ) from error
         return found
 
     def _private(self, path: str, gid: int) -> bool:

@@ -151,7 +151,7 @@ def plain_line(command: Command) -> str:
     """
     wrong = next((word for word in command.argv if _PLAIN.fullmatch(word) is None), None)
     if wrong is not None:
-        raise CommandMissing(f"{command.argv[0]}: {wrong!r} is no plain word")
+        raise CommandMissing(f"{command.argv[0]}: {wrong!r} is not a plain word")
     return f"exec {' '.join(command.argv)}"
 
 

@@ -123,7 +123,7 @@ class RunAsTransport:
         if known is None:
             fields = self._asked("getent", "passwd", account).split(":")
             if len(fields) < 6 or not fields[5].startswith("/"):
-                raise NotAllowed(f"there is no account {account} with a home there")
+                raise NotAllowed(f"there is no account {account} with a home folder there")
             if len(self._homes) >= _MOST_ACCOUNTS:
                 self._homes.clear()
             known = self._homes[account] = fields[5]
@@ -187,7 +187,7 @@ class RunAsTransport:
             if refusal(said) is not None:
                 raise NotAllowed(_explained(account, self._server, said)) from error
             raise Unreached(
-                f"no server of {account}'s files: {said}; see `sftp_server` of this cluster"
+                f"no SFTP server runs as {account}: {said}; see `sftp_server` of this cluster"
             ) from error
 
     def _make_room(self, account: str) -> None:
@@ -201,7 +201,9 @@ class RunAsTransport:
             if each.session.close(if_idle=True):
                 others = [other for other in others if other.session.is_open]
         if len(others) >= self._most:
-            raise Unreached(f"{account}'s files: not reached: others' files are on their way")
+            raise Unreached(
+                f"{account}'s files: not reached: other users' files are being transferred"
+            )
 
     def _rest(self) -> None:
         """End the servers that nobody has used for a while."""

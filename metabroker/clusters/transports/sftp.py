@@ -50,7 +50,7 @@ class SftpSession:
             CommandLost: it ended in the middle.
         """
         if not self._one.acquire(timeout=self._seconds):
-            raise Unreached("not done: another file is on its way")
+            raise Unreached("not done: another file is being transferred")
         try:
             self.used = time.monotonic()
             if self.used < self._tired:

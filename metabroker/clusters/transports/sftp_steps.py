@@ -119,11 +119,11 @@ class Ways:
             owned(way.parts[count - 1], seen, {0, self._account(sftp)})
             self._remember(folder)
         elif way.gates and stat.S_ISLNK(seen.mode):
-            raise Unsafe(f"{way.parts[count - 1]} has been exchanged for a link")
+            raise Unsafe(f"{way.parts[count - 1]} has been replaced by a link")
         elif (not way.gates and stat.S_ISLNK(seen.mode)) or not stat.S_ISDIR(seen.mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         elif way.gates and count == way.gates + 1 and seen.uid not in (0, self._account(sftp)):
-            raise Unsafe(f"{way.parts[count - 1]} is somebody else's")
+            raise Unsafe(f"{way.parts[count - 1]} belongs to somebody else")
 
     def _remember(self, folder: str) -> None:
         if len(self._gates) >= _MOST_KEPT:
@@ -168,7 +168,7 @@ class Ways:
         if self._own is None:
             uid: int | None = sftp.stat("/proc/self").st_uid
             if uid is None:
-                raise OSError(errno.EIO, "it cannot be told whose files these are")
+                raise OSError(errno.EIO, "the owner of these files cannot be found out")
             self._own = uid
         return self._own
 
@@ -315,7 +315,7 @@ def remove(sftp: paramiko.SFTPClient, path: str) -> None:
             with contextlib.suppress(FileNotFoundError):
                 sftp.rmdir(top)
             return
-    raise TooMany("there is very much to remove")
+    raise TooMany("there is too much to remove at once")
 
 
 def _raise_up(sftp: paramiko.SFTPClient, top: bytes, folder: bytes) -> None:

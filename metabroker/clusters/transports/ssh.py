@@ -156,7 +156,7 @@ class _Exchange:
         while self._channel.recv_stderr_ready():
             stderr += self._channel.recv_stderr(_PIECE)
         if max(len(stdout), len(stderr)) > MOST_OUTPUT:
-            raise CommandLost(f"{self._what}: it says more than {MOST_OUTPUT >> 20} MB")
+            raise CommandLost(f"{self._what}: its output is larger than {MOST_OUTPUT >> 20} MB")
         return len(stdout) + len(stderr) > before
 
     def _wait(self) -> None:

@@ -22,9 +22,9 @@ MADE_APART = f"{FOLDER}-mb-"
 """How the name of a gate begins that has no folder of gates above it."""
 _MOST_LINKS = 40
 ROOT_BELIEVED = 300.0
-"""Seconds for which a chain of folders is not looked at again."""
+"""Seconds for which a chain of folders is not checked again."""
 GATE_BELIEVED = 60.0
-"""Seconds for which a gate that was our own is not looked at again."""
+"""Seconds for which a gate that was our own is not checked again."""
 
 
 class Unsafe(PermissionError):
@@ -86,11 +86,11 @@ def owned(path: str, seen: Seen, owners: Collection[int]) -> None:
     """
     name = path.rpartition("/")[2]
     if stat.S_ISLNK(seen.mode):
-        raise Unsafe(f"{shown(name)} has been exchanged for a link")
+        raise Unsafe(f"{shown(name)} has been replaced by a link")
     if not stat.S_ISDIR(seen.mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     if seen.uid not in owners:
-        raise Unsafe(f"{shown(name)} is somebody else's")
+        raise Unsafe(f"{shown(name)} belongs to somebody else")
     if seen.mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise Unsafe(f"others may write in {shown(name)}")
 
@@ -167,7 +167,7 @@ def _found(path: str, ahead: Sequence[str], known: dict[str, Seen], look: Look) 
 
 def _judge_owner(path: str, seen: Seen, owners: Owners) -> None:
     if seen.uid not in owners():
-        raise Unsafe(f"{path} belongs to another user, who could exchange what is in it: {_ADVICE}")
+        raise Unsafe(f"{path} belongs to another user, who could replace what is in it: {_ADVICE}")
 
 
 def _judge_folder(path: str, seen: Seen, owners: Owners, private: Private) -> None:
@@ -177,7 +177,7 @@ def _judge_folder(path: str, seen: Seen, owners: Owners, private: Private) -> No
     if seen.mode & stat.S_ISVTX or not seen.mode & (stat.S_IWGRP | stat.S_IWOTH):
         return
     if seen.mode & stat.S_IWOTH or not private(path, seen.gid):
-        raise Unsafe(f"others may write in {path}, and could exchange what is in it: {_ADVICE}")
+        raise Unsafe(f"others may write in {path}, and could replace what is in it: {_ADVICE}")
 
 
 _ADVICE = (

@@ -92,7 +92,7 @@ def _way(sftp: paramiko.SFTPClient, folder: str, name: str, *, make: bool = Fals
             with contextlib.suppress(OSError):
                 sftp.mkdir(folder, 0o755)
         if not stat.S_ISDIR(sftp.lstat(folder).st_mode or 0):
-            raise OSError(0, f"{part} is no folder")
+            raise OSError(0, f"{part} is not a folder")
     return f"{folder}/{last}"
 
 
@@ -101,7 +101,7 @@ def _listed(name: str, seen: paramiko.SFTPAttributes) -> Listed:
     if stat.S_ISLNK(mode):
         raise OSError(0, "it is a symbolic link: name the file itself")
     if not stat.S_ISREG(mode):
-        raise OSError(0, "it is no regular file")
+        raise OSError(0, "it is not a regular file")
     runs = bool(mode & stat.S_IXUSR)
     return Listed(name, seen.st_size or 0, int(seen.st_mtime or 0), runs)
 

@@ -91,7 +91,7 @@ class UserFiles:
         while left:
             folder = left.pop()
             if folder.count("/") - path.count("/") > MOST_DEPTH:
-                raise TooMany(f"its folders are more than {MOST_DEPTH} deep")
+                raise TooMany(f"its folders are nested more than {MOST_DEPTH} deep")
             with self.session.one() as sftp:
                 self._ways.check(sftp, f"{folder}/")
                 told = steps.listing(sftp, folder, MOST_FILES - seen)

@@ -56,7 +56,7 @@ class Campaign:
                 lease_term = self.ask()
             except StoreUnavailable as error:
                 if str(error) != self._trouble:
-                    log.warning("nobody can be asked for the lead: %s", error)
+                    log.warning("the store cannot be asked who leads: %s", error)
                 self._trouble = str(error)
                 continue
             self._trouble = ""

@@ -63,7 +63,7 @@ class Lease:
             while not self._over and not self._may_act():
                 self._news.wait(0.1)
             if self._over:
-                raise CommandLost("not done: this broker does not lead any more")
+                raise CommandLost("not done: this broker no longer leads")
 
     def close(self, *, release: bool) -> None:
         """Act no more; with `release`, let another broker lead at once."""
@@ -75,7 +75,7 @@ class Lease:
             try:
                 self._leadership.release(self.lease_term.term)
             except StoreUnavailable as error:
-                log.warning("the lease was not let go, and runs out by itself: %s", error)
+                log.warning("the lease could not be released, and expires by itself: %s", error)
 
     def _may_act(self) -> bool:
         return not self._over and self.lease_term.may_act(self._clock())

@@ -1,4 +1,4 @@
-"""A broker that leads no more begins anew: the same process, and nothing left of the old one."""
+"""A broker that no longer leads restarts itself: the same process, nothing left of the old one."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def reexec() -> NoReturn:
     try:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     except OSError as error:
-        log.critical("cannot begin anew, so the daemon ends: %s", error)
+        log.critical("the daemon cannot restart itself, so it ends: %s", error)
     os._exit(1)
 
 
 def reap_former() -> None:
-    """Wait for the commands that were under way when this process began anew, so that they do not
+    """Wait for the commands that were under way when this process restarted, so that they do not
     stay as zombies. To be called before any is started."""
     try:
         listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()

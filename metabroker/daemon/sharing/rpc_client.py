@@ -106,7 +106,7 @@ class RpcClient:
             except StoreUnavailable as error:
                 log.debug("answers cannot be read now: %s", error)
             except Exception:
-                log.exception("answers of the broker that leads")
+                log.exception("answers of the leader")
             self._give_up()
         self._listener.close()
 
@@ -143,7 +143,7 @@ class RpcClient:
         with self._lock:
             late = [n for n, asked in self._asked.items() if now > asked.until + _LONGER]
         for number in late:
-            self._end(number, _undecided("the broker that leads has not answered"))
+            self._end(number, _undecided("the leader has not answered"))
 
     def _end(self, number: int, error: ServiceError) -> None:
         with self._lock:
@@ -164,13 +164,13 @@ def _fail(future: Future[Json], error: ServiceError) -> None:
 def _nobody_leads() -> ServiceError:
     return ServiceError(
         Failure.UNAVAILABLE,
-        "this broker stands by, and none leads now",
+        "this broker is a stand-by, and no broker leads now",
         "try again later; nothing was changed",
     )
 
 
 def _undecided(why: str) -> ServiceError:
-    advice = "it may be done yet, or have been done: look before you repeat it"
+    advice = "it may have been done, or may still be: check before you repeat it"
     return ServiceError(Failure.UNDECIDED, why, advice)
 
 

@@ -85,7 +85,7 @@ class RpcServer:
         except StoreUnavailable as error:
             log.debug("requests cannot be read now: %s", error)
         except Exception:
-            log.exception("requests that were passed on cannot be read")
+            log.exception("forwarded requests cannot be read")
         return []
 
     def _tidy(self) -> None:
@@ -146,7 +146,9 @@ class RpcServer:
                     return  # a later leader takes these requests again
                 time.sleep(_LOOK)
             except Exception:
-                log.exception("answers cannot be written; whoever asked is told that they are open")
+                log.exception(
+                    "answers cannot be written; their callers are told that the outcome is unknown"
+                )
                 return
             else:
                 return
@@ -161,13 +163,14 @@ def _refusal(passed: Passed, error: BaseException) -> ServiceError:
     if isinstance(error, SubmissionError):
         return ServiceError(Failure.INVALID, error.what, error.advice)
     if not isinstance(error, ServiceError):
-        log.error("a request that was passed on: %s", passed.kind, exc_info=error)
-        advice = "look before you repeat it; the daemon's log says more"
+        log.error("a forwarded request: %s", passed.kind, exc_info=error)
+        advice = "check before you repeat it; the daemon's log says more"
         return ServiceError(Failure.UNDECIDED, f"{type(error).__name__} in the daemon", advice)
     if passed.again and error.failure is Failure.CONFLICT:
         return ServiceError(
             Failure.UNDECIDED,
-            f"another broker has taken over, and cannot tell whether it was done: {error.message}",
-            "look at the job before you repeat it",
+            "another broker has become the leader, and does not know whether it was done: "
+            f"{error.message}",
+            "check the job before you repeat it",
         )
     return error

@@ -22,7 +22,7 @@ from .rpc_client import RpcClient
 PATIENCE = 2.0  # seconds for what only the broker that leads knows
 _GRACE = 10.0  # seconds that a change waits for a leader, after the last one's lease has run out
 _MOST_NAMED = 1000  # waiting jobs asked for by their numbers: of more, all are
-_UNTOLD = "this broker stands by, and none leads now: where it waits is not known"
+_UNTOLD = "this broker is a stand-by, and no broker leads now: where it waits is not known"
 
 
 class StandbyService:
@@ -127,7 +127,7 @@ class StandbyService:
     def _told_by_leader(self, name: str) -> Json:
         found: Json | None = self._asked(name)
         if found is None:
-            raise unavailable("this broker stands by, and none leads now")
+            raise unavailable("this broker is a stand-by, and no broker leads now")
         return found
 
     def _asked_places(self, rows: Sequence[Row]) -> Places:
@@ -174,5 +174,5 @@ def _last_seen(row: Mapping[str, Any], now: float) -> Json:
         "reachable": None,
         "fresh": False,
         "age_seconds": max(0.0, now - row["seen"]),
-        "error": "this broker stands by, and none leads now",
+        "error": "this broker is a stand-by, and no broker leads now",
     }

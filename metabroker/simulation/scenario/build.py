@@ -168,7 +168,7 @@ def _law(service: ServiceTime) -> laws.Law:
 
 def _reasonable(rate: float) -> None:
     if not 0 < 1 / rate < math.inf or not rate < math.inf:
-        raise ValueError(f"makes an arrival rate of {rate:g}, which no clock can tell")
+        raise ValueError(f"gives an arrival rate of {rate:g}, which is beyond what can be computed")
 
 
 def _runtimes(

@@ -49,10 +49,10 @@ def _policy(scenario: Scenario) -> Iterator[Problem]:
         message = f"{policy} runs on one cluster, not on {clusters}"
         yield Problem(("policy",), message, "name one cluster under `clusters`")
     if policy in PLANNERS and discipline is not None:
-        message = f"{policy} has no queues with a discipline of their own"
+        message = f"{policy} has no queues that need a discipline"
         yield Problem(("discipline",), message, "leave `discipline` out")
     elif policy in ("FCFS", "FPFS") and discipline not in (None, policy):
-        message = f"policy {policy} is a discipline itself, and not {discipline}"
+        message = f"policy {policy} is itself a discipline, so {discipline} cannot apply"
         yield Problem(("discipline",), message, "leave `discipline` out")
 
 
@@ -90,7 +90,7 @@ def _job_mix(scenario: Scenario) -> Iterator[Problem]:
             message = f"a job mix needs a power of two of processors, not {processors}"
             yield Problem(("clusters", name), message, "write for example 128")
     if scenario.policy not in _FOR_A_MIX:
-        message = f"policy {scenario.policy} makes no sense of a job mix: it is for several queues"
+        message = f"policy {scenario.policy} cannot run a job mix: it is for several queues"
         yield Problem(("policy",), message, f"write one of {', '.join(_FOR_A_MIX)}")
 
 

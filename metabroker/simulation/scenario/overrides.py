@@ -102,7 +102,7 @@ def combinations(overrides: Sequence[Override]) -> Iterator[dict[str, Any]]:
         number *= len(override.values)
     if number > MOST_RUNS:
         names = " x ".join(override.name for override in swept)
-        message = f"these are {number} runs, and {MOST_RUNS} are the most"
+        message = f"these are {number} runs, and at most {MOST_RUNS} are allowed"
         raise _wrong(f"--set {names}", message, "sweep fewer values")
     for values in itertools.product(*(override.values for override in swept)):
         yield dict(zip((override.name for override in swept), values, strict=True))

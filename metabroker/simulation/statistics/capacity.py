@@ -32,7 +32,7 @@ def capacity(
     `low`.
     """
     if not 0 < low < high:
-        raise ValueError(f"utilizations from {low} to {high} are no range")
+        raise ValueError(f"utilizations from {low} to {high} are not a range")
     if stable(high):
         raise ValueError(f"stable at {high}: begin with more")
     if not stable(low):

@@ -27,7 +27,7 @@ from .streams import CHUNK, Purpose, stream
 class JobMixStream:
     """`processors` (a power of two), `nmax`, and mean times in the unit of the workload.
 
-    Raises ValueError for numbers of processors that are no power of two, and means not above 0.
+    Raises ValueError for numbers of processors that are not a power of two, and means not above 0.
     """
 
     nmax: int
@@ -37,7 +37,7 @@ class JobMixStream:
 
     def __post_init__(self) -> None:
         if self.processors < 1 or self.processors & (self.processors - 1):
-            raise ValueError(f"{self.processors} processors are no power of two")
+            raise ValueError(f"{self.processors} processors are not a power of two")
         if self.nmax < 0:
             raise ValueError(f"nmax is not negative, but {self.nmax}")
         if not (self.mean_interarrival > 0 and self.mean_service > 0):

@@ -83,7 +83,7 @@ def from_file(path: str | Path) -> tuple[Measured, ...]:
     for row in rows(path, ("application", "total", "components", "run_time")):
         total, components = row.whole("total"), row.whole("components")
         if components > total:
-            raise row.wrong("components", f"{total} processors make no {components} components")
+            raise row.wrong("components", f"{total} processors cannot form {components} components")
         time = row.number("run_time")
         found.append(Measured(row.values["application"], total, components, time))
     return tuple(found)

@@ -75,7 +75,7 @@ def sizes(path: str | Path) -> Discrete:
     for row in rows(path, ("size", "prob")):
         size = row.whole("size")
         if size in found:
-            raise row.wrong("size", f"{size} comes twice")
+            raise row.wrong("size", f"{size} is given twice")
         found[size] = row.number("prob")
     total = sum(found.values())
     if not math.isclose(total, 1.0, abs_tol=0.001):

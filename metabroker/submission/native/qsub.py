@@ -34,7 +34,7 @@ def _wrong(word: str) -> str | None:
         return f"{word!r} is not an option of qsub: write -XVALUE as one word"
     option, value = word[1], word[2:]
     if option not in _ANY_VALUE | set("lqW"):
-        return f"{word!r} is metabroker's own to set, or unknown: leave it out"
+        return f"{word!r} is set by metabroker itself, or unknown: leave it out"
     if not value.strip() or value != value.strip():
         return f"{word!r} has no value, or blanks around it: write -{option}VALUE as one word"
     if option == "q" and _QUEUE.fullmatch(value) is None:
@@ -54,5 +54,5 @@ def _of_broker(word: str, value: str, names: frozenset[str], *, allowed: bool) -
             return f"{word!r}: write -{word[1]}name=value, without commas or blanks in the value"
         name = found[1].lower()
         if (name in names) is not allowed:
-            return f"{word!r}: {name} is metabroker's own to set: leave it out"
+            return f"{word!r}: {name} is set by metabroker itself: leave it out"
     return None

@@ -123,7 +123,7 @@ def _wrong(word: str) -> str | None:
             return None
         return f"{word!r}: write the long form of this option, as --option=value"
     if any(option.startswith(name) for option in FORBIDDEN):
-        return f"{word!r} is metabroker's own to set: leave it out"
+        return f"{word!r} is set by metabroker itself: leave it out"
     if not given and name not in _ALONE:
         return f"{word!r} has no value: write --option=value as one word"
     return None
@@ -134,7 +134,7 @@ def _gives_more(word: str) -> str | None:
     if not word.startswith("--"):
         name, value = word[:2], word[2:]
     if _is(name, GIVES_MORE):
-        return f"{word!r} would give the job other processors than it asks for: leave it out"
+        return f"{word!r} would change the number of processors of the job: leave it out"
     if _is(name, _ONE_NODE) and _NODE.fullmatch(value) is None:
         return f"{word!r} would give the job several nodes: name one, or leave it out"
     if _is(name, _FEATURES) and "*" in value:

@@ -5,7 +5,7 @@
   const AGAIN = 3000; // milliseconds until a stream that the server refused is asked for again
   const PARTS = {
     ours: "held by metabroker", others: "held by others", free: "free", down: "out of service",
-    unsure: "free, but not to be had now", unknown: "not known",
+    unsure: "free, but not available now", unknown: "not known",
   };
   const byId = (id) => document.getElementById(id);
   let seen = null; // the latest overview
@@ -257,7 +257,7 @@
     });
     oneStop(list);
     const notes = [];
-    if (!rows.length) notes.push(all() ? "Nothing runs, and nothing is reserved." : "Nothing of what is chosen runs.");
+    if (!rows.length) notes.push(all() ? "Nothing runs, and nothing is reserved." : "None of the selected jobs runs or is reserved.");
     if (seen.more_rows) notes.push(`${count(seen.more_rows, "component more", "components more")}, not shown.`);
     write(byId("timeline-note"), notes.join(" "));
   }
@@ -367,7 +367,7 @@
     byId("timeline-section").hidden = seen.jobs === null;
     if (seen.jobs !== null) drawTimeline();
     write(byId("queues-note"), seen.jobs === null
-      ? "Single jobs are not shown to everybody who can open this address: `metabroker page` shows them to you, `page: jobs` in the configuration to all." : "");
+      ? "This address does not show single jobs. `metabroker page` shows them to you; `page: jobs` in the configuration shows them to everybody." : "");
     trouble(seen.trouble);
   }
 

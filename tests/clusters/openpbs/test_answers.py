@@ -76,7 +76,7 @@ def test_what_is_full_for_one_users_own_options_closes_no_cluster(
 
 
 def test_options_in_whose_echo_the_server_would_seem_not_to_answer_are_refused() -> None:
-    assert "speaks of its own state" in str(confusing(["-Acannot connect"]))
+    assert "uses to report its own state" in str(confusing(["-Acannot connect"]))
     assert confusing(["-qshort", "-lmem=1gb", "-Pphysics"]) is None
     lost = of_submission(Completed(255, "", "qsub: End of File"), own_options=True, reserved=False)
     assert isinstance(lost, UnknownOutcome)

@@ -217,7 +217,7 @@ def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:
         ({"chunk": "mem=2gb:Qlist=y"}, 4),
     ):
         assert look([said(), said(), said(), nodes], cluster(**given)).processors == processors
-    with pytest.raises(ClusterRefusal, match="no node is for this queue"):
+    with pytest.raises(ClusterRefusal, match="no node serves this queue"):
         look([said(), said(), said(), nodes], cluster(chunk="Qlist=z"))
 
 

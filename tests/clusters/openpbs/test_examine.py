@@ -67,7 +67,7 @@ def test_nodes_that_are_given_whole_ask_for_whole_nodes(word: str) -> None:
 def test_whole_nodes_that_are_none_or_of_another_size() -> None:
     _, found = examined(PbsIdentity("mbsvc", unit=4))
     assert found["whole nodes"].outcome is CheckOutcome.WARNING
-    assert "leave out `whole_nodes`" in found["whole nodes"].advice
+    assert "remove `whole_nodes`" in found["whole nodes"].advice
     _, found = examined(PbsIdentity("mbsvc", unit=8), "default_excl")
     assert found["whole nodes"].outcome is CheckOutcome.WARNING
     assert "set `whole_nodes: 4`" in found["whole nodes"].advice

@@ -197,7 +197,7 @@ def test_a_gate_that_vanishes_does_not_disturb_other_jobs(tmp_path: Path, made: 
 
 
 def test_options_of_its_own_it_has_none(made: Made) -> None:
-    assert made().check_native(("--mem=1G",)) == "lab is simulated and takes no options of its own"
+    assert made().check_native(("--mem=1G",)) == "lab is simulated and has no native options"
 
 
 # --- restarts ---------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def test_what_is_full_for_one_users_own_options_closes_no_cluster(
     "option", ["--partition=are busy", "--comment=timed out", "-pconnect failure", "-CMaxJobCount"]
 )
 def test_options_in_whose_echo_the_cluster_would_seem_to_speak_are_refused(option: str) -> None:
-    assert "speaks of its own state" in str(confusing([option]))
+    assert "uses to report its own state" in str(confusing([option]))
     assert confusing(["--partition=short", "--constraint=gpu&fast", "--comment=busy"]) is None
 
 

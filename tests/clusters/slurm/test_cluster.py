@@ -75,7 +75,7 @@ def test_an_unknown_partition() -> None:
         NO_RESERVATIONS,
         said("slurm 24.11.5"),
     ]
-    with pytest.raises(ClusterRefusal, match=r"no node is in the partition \(nowhere\)"):
+    with pytest.raises(ClusterRefusal, match=r"no node belongs to the partition \(nowhere\)"):
         drive(cluster(partition="nowhere").observe(5.0), answers, Told())
 
 

@@ -115,9 +115,9 @@ def test_an_output_that_is_too_large_is_no_answer(
     for name in ("ssh", "children"):
         monkeypatch.setattr(f"metabroker.clusters.transports.{name}.MOST_OUTPUT", 1 << 20)
     assert base.MOST_OUTPUT > 1 << 20
-    with pytest.raises(CommandLost, match="says more than 1 MB"):
+    with pytest.raises(CommandLost, match="output is larger than 1 MB"):
         run(transport, "yes")
-    with pytest.raises(CommandLost, match="says more than 1 MB"):
+    with pytest.raises(CommandLost, match="output is larger than 1 MB"):
         run(transport, "sh", "-c", "yes >&2")
     assert run(transport, "echo", "next").stdout == "next\n"
 

@@ -103,10 +103,10 @@ def test_the_list(call: Any) -> None:
     ("args", "code", "said"),
     [
         (("be03-fig99",), 2, "no experiment 'be03-fig99'; did you mean be03-fig9?"),
-        (("xyz",), 2, "no experiment 'xyz'; `metabroker experiment --list` tells them"),
+        (("xyz",), 2, "no experiment 'xyz'; list them with: metabroker experiment --list"),
         ((), 2, "no experiment is named"),
-        (("be03-fig15", "--only", "BE"), 2, "--only is about claims"),
-        (("claims", "--only", "ZZ"), 2, "no claim's id begins with 'ZZ'"),
+        (("be03-fig15", "--only", "BE"), 2, "--only selects claims"),
+        (("claims", "--only", "ZZ"), 2, "no claim has an id that begins with 'ZZ'"),
         (("be03-fig15", "--dask", "x", "--processes", "1"), 2, "cannot go together"),
         (("be03-fig15", "--dask", "tcp://127.0.0.1:9:9"), 1, "no Dask scheduler answers"),
         (("be03-fig15", "--seed", "-1"), 2, "--seed"),

@@ -35,7 +35,7 @@ CASES: list[tuple[str, int, str, str, str]] = [
     (f"policy: AFCFS\n{LEAST}", 1, "policy", "one cluster, not on 4", "one cluster"),
     (f"policy: MULTI-SITE\nplacement: worst-fit\n{LEAST}", 2, "placement", "cannot have", "leave"),
     (f"policy: EASY\ndiscipline: FPFS\n{LEAST}", 2, "discipline", "no queues", "leave"),
-    (f"policy: FPFS\ndiscipline: FCFS\n{LEAST}", 2, "discipline", "discipline itself", "leave"),
+    (f"policy: FPFS\ndiscipline: FCFS\n{LEAST}", 2, "discipline", "itself a discipline", "leave"),
     (f"placement: first-fit\n{LEAST}", 1, "placement", "must be worst-fit", "fit"),
     (f"placement: best-fit\noptions: {{ties: random}}\n{LEAST}", 2, "options.ties", "random", ""),
     (f"policy: EASY\noptions: {{ties: random}}\n{LEAST}", 2, "options.ties", "random", "lowest"),
@@ -88,7 +88,7 @@ CASES: list[tuple[str, int, str, str, str]] = [
     (f"{FOUR}workload: {{job_mix: }}\n", 1, "clusters", "one cluster, not on 4", "one cluster"),
     ("clusters: {c: 100}\npolicy: AFCFS\nworkload: {job_mix: }\n", 1, "clusters.c", "power of two",
      "128"),
-    (f"{ONE}policy: LS-DO\nworkload: {{job_mix: }}\n", 2, "policy", "makes no sense", "AFCFS"),
+    (f"{ONE}policy: LS-DO\nworkload: {{job_mix: }}\n", 2, "policy", "a job mix", "AFCFS"),
     (f"{ONE}workload: {{swf: {{}}}}\n", 2, "workload.swf.file", "is missing", "swf"),
     (f"{ONE}workload: {{swf: {{file: none.swf}}}}\n", 2, "workload.swf.file", "cannot be read", ""),
     (f"{ONE}workload: {{batch: {{kinds: []}}}}\n", 2, "workload.batch.kinds", "is empty", "kind"),
@@ -141,7 +141,7 @@ def test_an_error_of_an_option_names_the_option(option: str, start: str) -> None
         assert str(errors(LEAST, option)[0]).startswith(start)
     else:
         found = errors(LEAST, option, "jobs=[" + "2," * 200 + "1]")
-        assert "40401 runs, and 10000 are the most" in str(found[0])
+        assert "40401 runs, and at most 10000 are allowed" in str(found[0])
 
 
 def job(number: int, size: int, run: int = 5) -> str:
@@ -166,7 +166,7 @@ def test_a_broken_line_of_a_log_that_is_read_strictly(tmp_path: Path) -> None:
     text = swf(tmp_path, job(1, 8), "1 2 three", strict="true")
     (error,) = errors(text, folder=tmp_path)
     assert (error.line, error.key) == (4, "workload.swf.file")
-    assert f"{tmp_path}/log.swf:3: it has not the 18 fields of a job" in str(error)
+    assert f"{tmp_path}/log.swf:3: it does not have the 18 fields of a job" in str(error)
 
 
 def test_a_gzip_that_is_cut_off(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_table_of_run_times_that_is_wrong(tmp_path: Path) -> None:
     text = f"{FOUR}workload: {{runtimes: {{table: t.csv, utilization: 0.5}}}}\n"
     (error,) = errors(text, folder=tmp_path)
     assert (error.line, error.key) == (2, "workload.runtimes.table")
-    assert "t.csv:2: components: 2 processors make no 4 components" in error.message
+    assert "t.csv:2: components: 2 processors cannot form 4 components" in error.message
 
 
 def test_all_errors_are_told_at_once() -> None:

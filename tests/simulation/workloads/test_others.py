@@ -115,7 +115,9 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     (entry,) = runtimes.from_file(path)
     assert entry == Measured("solver", 9, 2, 12.5) and entry.sizes == (5, 4)
     path.write_text("application,total,components,run_time\nsolver,2,3,12.5\n")
-    with pytest.raises(WorkloadError, match=r"times\.csv:2: components: 2 processors make no 3"):
+    with pytest.raises(
+        WorkloadError, match=r"times\.csv:2: components: 2 processors cannot form 3"
+    ):
         runtimes.from_file(path)
 
 

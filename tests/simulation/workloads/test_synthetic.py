@@ -157,7 +157,7 @@ def test_the_das_sizes_split_as_the_paper_says(limit: int, multi: float, ratio: 
     ("content", "wrong"),
     [
         ("size,prob\n1,0.5\n2,0.4\n", "add up to 0.9"),
-        ("size,prob\n1,0.5\n1,0.5\n", ":3: size: 1 comes twice"),
+        ("size,prob\n1,0.5\n1,0.5\n", ":3: size: 1 is given twice"),
         ("size,prob\n1,x\n", ":2: prob: must be a number"),
         ("size,prob\n1,-1\n", ":2: prob: must be a number"),
         ("size,prob\n0,1\n", ":2: size: must be a whole number"),

@@ -147,7 +147,7 @@ class PyslurmTransport:
     def _fall_back(self, why: str) -> None:
         """From now on."""
         extra = about(cluster=self._name)
-        log.warning("%s: by its commands from now on: %s", self._name, why, extra=extra)
+        log.warning("%s: falling back to the cluster's commands: %s", self._name, why, extra=extra)
         self._by_commands = True
 
     @contextlib.contextmanager

@@ -21,7 +21,7 @@ from metabroker.api import client as client_module
 from metabroker.api.client import Client, ClientError, LostReply
 from metabroker.api.middleware import Middleware
 from metabroker.api.server import ApiServer
-from metabroker.runtime import loop
+from metabroker.runtime import turns
 from metabroker.submission.wire import to_wire
 from tests.daemon_units.making import House, submission
 
@@ -117,7 +117,7 @@ def test_every_number_is_a_job_and_every_job_is_known(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "_LONGEST_PAUSE", 0.1)
-    monkeypatch.setattr(loop, "_STORE_RETRY", 0.02)
+    monkeypatch.setattr(turns, "_STORE_RETRY", 0.02)
     house = House(folder, submitters=("root",))
     server = ApiServer(house.service, folder / "behind.sock", middleware=Middleware())
     server.start()

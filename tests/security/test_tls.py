@@ -64,7 +64,7 @@ def test_a_new_certificate_is_taken_and_a_bad_one_is_not(front: Front) -> None:
                                  "https://a:b@localhost", "https://localhost/x",
                                  "https://x:99999"])  # fmt: skip
 def test_the_client_has_no_way_without_tls(front: Front, url: str) -> None:
-    with pytest.raises(ClientError, match=r"without TLS|not the URL"):
+    with pytest.raises(ClientError, match=r"over TLS only|not the URL"):
         Remote(url, front.kept(front.token()["token"]), None)
 
 

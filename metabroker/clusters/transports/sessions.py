@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import paramiko
 
@@ -48,7 +48,7 @@ class Sessions:
             well = True
         finally:
             if channel is not None:
-                channel.close()
+                end(channel)
             self._given_back(prepare=well)
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Sessions:
             self._closed = True
             ready, self._ready = self._ready, None
         if ready is not None:
-            ready.close()
+            end(ready)
         self._maker.shutdown(wait=False, cancel_futures=True)
 
     def _taken(self, seconds: float, what: str) -> paramiko.Channel | None:
@@ -112,3 +112,9 @@ class Sessions:
         finally:
             guard.cancel()
         return channel
+
+
+def end(channel: paramiko.Channel) -> None:
+    """Close a channel. It tells the other side, which raises where the connection is broken."""
+    with suppress(OSError, EOFError, paramiko.SSHException):
+        channel.close()

@@ -17,6 +17,7 @@ import paramiko
 from .base import CommandLost, Unreached
 from .connection import SshConnection
 from .remote_files import CommandFiles, Run
+from .sessions import end
 from .sftp_steps import Ways, get, put, write
 from .trust import split
 
@@ -168,7 +169,7 @@ def _subsystem(connection: SshConnection, seconds: float) -> paramiko.SFTPClient
         channel.invoke_subsystem("sftp")
         return paramiko.SFTPClient(channel)
     except (paramiko.SSHException, OSError, EOFError) as error:
-        channel.close()
+        end(channel)
         raise Unreached(f"there is no SFTP over there: {error}") from error
     finally:
         guard.cancel()

@@ -12,7 +12,7 @@ import paramiko
 from .base import MOST_OUTPUT, Command, CommandLost, Completed, Unreached
 from .connection import SshConnection
 from .remote_shell import RemoteShell, Sent, plain_line
-from .sessions import Sessions
+from .sessions import Sessions, end
 from .sftp import SftpFiles
 from .slots import CHANNELS
 from .ssh_target import SshTarget
@@ -57,7 +57,7 @@ class SshTransport:
         try:
             channel.exec_command(plain_line(command))
         except (paramiko.SSHException, OSError, EOFError) as error:
-            channel.close()
+            end(channel)
             raise Unreached(
                 f"{command.argv[0]}: not run: the connection is lost: {error}"
             ) from error

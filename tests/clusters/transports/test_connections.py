@@ -126,6 +126,22 @@ def test_one_cut_on_its_way_runs_whole_or_not_at_all(
     assert answered <= len(counts) <= 8
 
 
+def test_a_session_whose_end_cannot_be_told_is_given_back(
+    far: MakeFar, sshd: Sshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection broke: to close a channel tells the other side, and raises then."""
+    transport = far(reach(sshd))
+    close = paramiko.Channel.close
+
+    def broken(channel: paramiko.Channel) -> None:
+        close(channel)
+        raise EOFError
+
+    monkeypatch.setattr(paramiko.Channel, "close", broken)
+    for _ in range(6):  # more than there are sessions
+        assert transport.run(Command(("echo", "done"))).stdout == "done\n"
+
+
 def test_a_host_that_is_away_is_tried_less_and_less_often(
     far: MakeFar, sshd: Sshd, way: Proxy
 ) -> None:

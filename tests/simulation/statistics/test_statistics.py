@@ -157,5 +157,5 @@ def test_capacity_by_bisection() -> None:
         capacity(lambda _: True, 0.1, 1.0)
     with pytest.raises(ValueError, match="begin with less"):
         capacity(lambda _: False, 0.1, 1.0)
-    with pytest.raises(ValueError, match="no range"):
+    with pytest.raises(ValueError, match="are not a range"):
         capacity(lambda _: True, 1.0, 0.1)

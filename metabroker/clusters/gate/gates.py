@@ -63,6 +63,8 @@ _EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
 PEERS = "peers.json"
 # What a wrong or closed folder leads to; all else may be better soon.
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS})
+# Open files and memory, of which the broker itself has too little for a moment.
+_OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 # What a component can make of its own gate: folders in the place of files, files that are closed.
 _SPOILT = frozenset(
     {errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.EEXIST, errno.ELOOP}
@@ -363,8 +365,11 @@ def _end(seen: BulkRead, gate: str) -> tuple[int | None, bool]:
     return int(told[1]), "signalled" in (told[2] or "").split()
 
 
-def _cannot_write(gate: str, error: OSError) -> ClusterRefusal:
-    """The refusal that says so. The folder's own name is a secret: it is not told."""
+def _cannot_write(gate: str, error: OSError) -> ClusterRefusal | UnknownOutcome:
+    """What says so. The folder's own name is a secret: it is not told. What the broker itself is
+    short of now is no refusal, which would cost the job a try: it is done again later."""
+    if error.errno in _OURS:
+        return UnknownOutcome(f"the broker is short of something now: {error.strerror}")
     theirs = error.errno in _THEIRS
     return ClusterRefusal(
         Cause.INVALID if theirs else Cause.REFUSED,

@@ -13,7 +13,13 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, former_gate_path, gate_path
-from metabroker.clusters.port import CleanupResult, ClusterRefusal, ComponentRecord, Peer
+from metabroker.clusters.port import (
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRecord,
+    Peer,
+    UnknownOutcome,
+)
 from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.clusters.transports.trust import FOLDER
 
@@ -378,3 +384,15 @@ def test_a_gate_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
     gates().remove(gate)
     gates().introduce(gate, PEERS)
     assert not Path(gate).exists()
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
+def test_what_the_broker_is_short_of_is_no_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def short(*_args: object, **_options: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(LocalFiles, "make_folder", short)
+    with pytest.raises(UnknownOutcome, match="short of something now"):
+        gates().prepare(order(tmp_path))

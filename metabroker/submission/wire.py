@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from metabroker.submission.checks import LARGEST_SCRIPT, check
+from metabroker.submission.checks import LARGEST_SCRIPT, MOST_WORDS, check
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Submission
 from metabroker.submission.text import shown
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _ADVICE = "use the `metabroker` command of the daemon's own version"
+# Each value that is wrong is an error in memory, and only the first one is told.
+_MOST_VALUES = 4 * MOST_WORDS
 _OF_CORE = frozenset({"script", "processors", "time_limit", "hold", "request_id"})
 
 
@@ -49,6 +51,9 @@ def from_wire(wire: object) -> Submission:
     if not isinstance(wire, dict):
         raise SubmissionError("the submission must be an object", _ADVICE)
     script = _script(wire.get("script"))
+    if _values(wire) > _MOST_VALUES:
+        what = f"the submission has more than {_MOST_VALUES} values"
+        raise SubmissionError(what, "give fewer arguments, variables or options")
     try:
         submission = _description().validate_json(json.dumps({**wire, "script": ""}), strict=True)
     except ValueError as error:
@@ -79,6 +84,12 @@ def _plain(value: Any) -> Any:
 def _shortened(plain: Mapping[str, Any]) -> dict[str, Any]:
     short = {**plain, "processors": {k: v for k, v in plain["processors"].items() if v is not None}}
     return {key: value for key, value in short.items() if value not in (None, False, [], {})}
+
+
+def _values(wire: object) -> int:
+    """How many values are in it, and in those, empty lists too."""
+    inner = wire.values() if isinstance(wire, dict) else wire if isinstance(wire, list) else ()
+    return sum(1 + _values(value) for value in inner)
 
 
 def _script(wire: object) -> bytes:

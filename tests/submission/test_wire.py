@@ -81,6 +81,23 @@ def test_what_is_wrong_is_refused(key: str, value: Any) -> None:
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"args": [1] * 50_000},
+        {"args": [[]] * 50_000},
+        {"environment": {f"A{i}": 1 for i in range(50_000)}},
+        {"native": {f"a{i}": [1] for i in range(50_000)}},
+        {f"k{i}": 1 for i in range(50_000)},
+    ],
+    ids=["args", "lists", "environment", "native", "keys"],
+)
+def test_too_many_values_are_refused_before_each_is_looked_at(wrong: dict[str, Any]) -> None:
+    """What is wrong with each of them would take a thousand times its bytes."""
+    with pytest.raises(SubmissionError, match="more than 40000 values"):
+        from_wire({**LEAST, **wrong})
+
+
 @pytest.mark.parametrize("wire", [None, [], "x", 5, True, {}, [LEAST]])
 def test_what_is_no_submission_is_refused(wire: Any) -> None:
     with pytest.raises(SubmissionError):

@@ -19,6 +19,7 @@ from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.daemon.sharing.standby import StandbyService
 from metabroker.store import Store
 from metabroker.store.requests import ANSWERED, ASKED
+from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller, Processors
 from metabroker.submission.wire import to_wire
 from tests.api.asking import Asking
@@ -140,6 +141,14 @@ def test_refusals_are_the_leaders(pair: Pair) -> None:
     assert refused(lambda: it.cancel(NOBODY, 1)).failure is Failure.FORBIDDEN
     assert refused(lambda: it.job(99)).failure is Failure.NOT_FOUND
     assert answer(it.release(ANNA, 1))["state"] != "HELD"
+
+
+@pytest.mark.parametrize("name", ["submit", "dry run"])
+@pytest.mark.parametrize("wire", [None, {}, {"script": "A" * 100}, {"name": "\0"}])
+def test_what_is_no_sound_submission_is_not_passed_on(pair: Pair, name: str, wire: Any) -> None:
+    """Nobody leads, and it is refused all the same: it never reaches the database."""
+    with pytest.raises(SubmissionError):
+        pair.standby.call(ANNA, name, {"submission": wire})
 
 
 @pytest.mark.usefixtures("impatient")

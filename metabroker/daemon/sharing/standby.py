@@ -7,6 +7,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import metabroker
@@ -15,6 +16,7 @@ from metabroker.service.queries import ENDED_WORDS, Places, Queries, Row, unavai
 from metabroker.service.reasons import Waiting
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
+from metabroker.submission.wire import from_wire, to_wire
 
 from .completion_watcher import CompletionWatcher
 from .rpc_client import RpcClient
@@ -61,7 +63,7 @@ class StandbyService:
         self._ends.stop()
 
     def call(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> Future[Json]:
-        """See `metabroker.api.service.Service`."""
+        """See `metabroker.api.service.Service`. Raises `SubmissionError` too."""
         if name == "wait":
             return self._wait(**arguments)
         if name in self._of_leader:
@@ -69,8 +71,8 @@ class StandbyService:
         read = self._reads.get(name)
         if read is not None:
             return answered(read(**arguments))
-        if name == "submit":
-            arguments = {"submission": _once(arguments["submission"])}
+        if "submission" in arguments:
+            arguments = {"submission": _sound(arguments["submission"])}
         return self._client.ask(name, caller, arguments, self._lease + _GRACE)
 
     def _wait(self, job: int) -> Future[Json]:
@@ -152,11 +154,17 @@ class StandbyService:
             raise
 
 
-def _once(submission: Any) -> Any:
-    """With a request id: a leader that takes over in the middle of it must not make two jobs."""
-    if not isinstance(submission, dict) or submission.get("request_id") is not None:
-        return submission
-    return {**submission, "request_id": f"passed-on.{uuid.uuid4().hex}"}
+def _sound(wire: Any) -> Json:
+    """A submission that may be passed on: what is not sound gets no further, and it has a request
+    id, so that a leader that takes over in the middle of it does not make two jobs.
+
+    Raises:
+        SubmissionError: it is not sound.
+    """
+    submission = from_wire(wire)
+    if submission.request_id is None:
+        submission = replace(submission, request_id=f"passed-on.{uuid.uuid4().hex}")
+    return to_wire(submission)
 
 
 def _last_seen(row: Mapping[str, Any], now: float) -> Json:

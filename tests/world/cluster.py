@@ -7,23 +7,18 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from metabroker.broker.settings import Settings
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.simulated.actor import Actor
 from metabroker.clusters.simulated.model import Model, SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
-from metabroker.clusters.transports.base import Command, Completed, Files
+from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .controller import FOREIGN, Controller, is_ours
 from .files import MemoryFiles
 from .home import RESULT
 from .scenario import ClusterPlan
-from .slipping import SlippingFiles
-
-if TYPE_CHECKING:
-    from .host import Host
 
 _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
 _PATIENCE = re.compile(rb"^mb__patience=(\d*)$", re.M)
@@ -49,20 +44,6 @@ class Run:
     def early(self) -> bool:
         """Whether it may still start the script, and has not."""
         return self.actor.running_since is None and self.actor.over is None
-
-
-class NoTransport:
-    """The world runs the commands; the adapter only needs the files."""
-
-    def __init__(self, files: Files) -> None:
-        self.files = files
-
-    def run(self, command: Command) -> Completed:
-        """Never called."""
-        raise AssertionError(command)
-
-    def close(self) -> None:
-        """Nothing."""
 
 
 class WorldCluster:
@@ -103,11 +84,10 @@ class WorldCluster:
         now = self._clock()
         return now + self.offset + self.plan.drift * (now - self._began)
 
-    def adapter(self, settings: Settings, host: Host) -> SlurmCluster:
+    def adapter(self, settings: Settings, transport: Transport) -> SlurmCluster:
         """A broker's adapter for it; a new one after each of the broker's crashes."""
         options = SlurmOptions(self.plan.name, settings.instance, "root")
-        files = self.files if host.alone else SlippingFiles(self.files, host.about_to)
-        adapter = SlurmCluster(options, NoTransport(files))
+        adapter = SlurmCluster(options, transport)
         adapter.part = 4
         return adapter
 

@@ -1,36 +1,38 @@
 """A host with one broker on it: it starts, leads or stands by, is stopped, cut off, or dies.
 
 Where there is one broker only it leads as long as it lives, as with a store of its own. Where there
-are several, each asks the database for the lead; what a stopped one was about to do is done when
-it goes on, once, come what may.
+are several, each asks the database for the lead by the daemon's own `Campaign`, and keeps it by the
+daemon's own `Lease`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from metabroker.broker.lease_term import LeaseTerm, pause
-from metabroker.clusters.transports.base import CommandLost
+from greenlet import GreenletExit
+
+from metabroker.broker.lease_term import LeaseTerm
+from metabroker.daemon.sharing.candidate import Campaign
+from metabroker.daemon.sharing.lease import Lease
 from metabroker.runtime.engine import Item
 from metabroker.store import LeadershipLost, StoreUnavailable
 
+from . import virtual
 from .life import Life
 from .oracle import Violation
 from .scenario import Fault
-from .slipping import Slipped
 from .stores import WorldStore
 
 if TYPE_CHECKING:
     from .world import World
 
-T = TypeVar("T")
-
 LEASE = 10.0
 _NO_ANSWER = 2.0  # seconds after which the database is asked again
 _LATENCY = (0.001, 0.2)
+_PATIENCE = 60.0  # seconds that a broker has to end in
 
 
 class Host:
@@ -45,89 +47,81 @@ class Host:
         self.store: WorldStore = world.store if self.alone else world.store.another_way()
         self.store.reached = self._database
         self.store.fails = self._commit_fails
+        self.process = self._new_process()
         self.life: Life | None = None
-        self.lease_term: LeaseTerm | None = None
+        self.lease: Lease | None = None
         self.term = 0
         self.up = False
-        self.stopped_until = 0.0
         self.cut_until = 0.0
         self.cut_how = ""
         self.slip: Fault | None = None  # to be stopped when it is about to do something
-        self._births = 0
-
-    # --- time ---------------------------------------------------------------------------------
-
-    def at(self, time: float, what: Callable[[], None]) -> None:
-        """What this process does at a moment: later if it is stopped then, never if it is dead."""
-        birth = self._births
-
-        def run() -> None:
-            if birth != self._births:
-                return
-            if self.world.now < self.stopped_until:
-                self.world.at(self.stopped_until, run)
-            else:
-                what()
-
-        self.world.at(time, run)
-
-    @property
-    def clock(self) -> float:
-        """Its own clock, which goes on while it is stopped."""
-        return self.world.now * self.rate
+        self._campaign: Campaign | None = None
 
     @property
     def stopped(self) -> bool:
         """Whether nothing of it runs now."""
-        return self.world.now < self.stopped_until
-
-    def may_act(self) -> bool:
-        """Whether it may touch a cluster now.
-
-        Raises:
-            Violation: it may, and another broker leads already.
-        """
-        if self.alone:
-            return True
-        if self.lease_term is None or not self.lease_term.may_act(self.clock):
-            return False
-        if self.term != self.world.term:
-            raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
-        return True
+        return self.world.now < self.process.stopped_until
 
     # --- lives --------------------------------------------------------------------------------
 
+    def _new_process(self) -> virtual.Process:
+        return virtual.Process(self.world, self.rng, rate=self.rate)
+
     def begin(self) -> None:
         """The process starts."""
-        self._births += 1
+        self.process = self._new_process()
         self.up = True
-        self.stopped_until = 0.0
         self.slip = None
+        self.process.start(self._main)
+
+    def _main(self) -> None:
         if self.alone:
             self._lead()
         else:
             self.world.tell(f"{self.name} stands by")
-            self._stand_by()
+            self._campaign = Campaign(self, self.name, LEASE, self._elected)  # type: ignore[arg-type]
+            self._campaign.start()
+        while True:
+            virtual.sleep(self.world.scenario.look)
+            self._look_after()
+
+    def _look_after(self) -> None:
+        """As the daemon does: a core that has died ends it. And the oracle looks too."""
+        if self.life is None:
+            return
+        dead = self.life.loop.died
+        if isinstance(dead, LeadershipLost):
+            self.lost()
+        elif dead is not None:
+            raise Violation(f"the core has failed: {dead!r}") from dead
+        elif self.lease is None or self.lease.lease_term.may_act(self.process.monotonic):
+            self.life.in_time()
+
+    def _elected(self, lease_term: LeaseTerm) -> None:
+        self.term = self.store.term = lease_term.term
+        self.lease = Lease(self, lease_term, self.lost)  # type: ignore[arg-type]
+        self.lease.start()
+        self._lead()
 
     def _lead(self) -> None:
         """It leads; if its store fails it ends at once and is started again."""
+        life = Life(self)
         try:
-            self.life = Life(self)
-            self.life.begin()
+            life.begin()
         except StoreUnavailable:
             self.world.tell("the daemon cannot start: store")
             self.end()
             self.world.at(self.world.now + 3, self.begin)
+            raise GreenletExit from None
         except LeadershipLost:
             self.lost()
+        self.life = life
 
     def end(self) -> None:
         """Whatever it was doing, it does nothing more."""
-        self._births += 1
         self.up = False
-        if self.life is not None:
-            self.life.alive = False
-        self.life = self.lease_term = None
+        self.life = self.lease = self._campaign = None
+        self.process.kill()
 
     def crash(self, fault: Fault, how: str) -> None:
         """kill -9; what was sent to clusters is under way all the same."""
@@ -147,43 +141,38 @@ class Host:
         world.tell(f"{self.name} is stopped for {fault.lasts} ({fault.how})")
         world.tally.add("fault stop")
         world.tally.add(f"stop {fault.how}")
-        self.stopped_until = world.now + fault.lasts
-        self.at(self.stopped_until, self._goes_on)
+        self.process.stopped_until = world.now + fault.lasts
+        self.process.at(self.process.stopped_until, self._goes_on)
 
     def _goes_on(self) -> None:
         if self.life is not None:
             self.life.able_again()
 
-    def about_to(self, change: Callable[[], object]) -> None:
-        """It has asked whether it may, and is about to change something in a cluster.
+    def comes_to(self, *names: str) -> None:
+        """A thread of its comes to a moment of these names, and may die of it, or be stopped."""
+        virtual.check()
+        if self.world.moment(self, *names):
+            raise GreenletExit
+        if self.stopped:
+            virtual.pause()
+
+    def acts(self) -> bool:
+        """A thread of its has asked whether it may, and is about to change something in a cluster.
+        Whether that comes too late, since it was stopped at this very moment.
 
         Raises:
-            Slipped: it was stopped at that very moment.
+            Violation: it may, and another broker leads already.
         """
-        if self.slip is not None and self.rng.random() < 0.4:
-            fault, self.slip = self.slip, None
-            self.stop(fault)
-            raise Slipped(change)
-
-    def late(self, slipped: Slipped, done: Callable[[], None]) -> None:
-        """It does what it was about to do when it goes on; if it still leads, that is `done`."""
-
-        def change() -> None:
-            self.world.tell(f"{self.name} does too late what it was about to do")
-            before = {f for cluster in self.world.clusters for f in cluster.files.folders}
-            with contextlib.suppress(OSError, CommandLost):
-                slipped.what()
-            for cluster in self.world.clusters:
-                cluster.litter.update(set(cluster.files.folders) - before)
-
-        self.world.at(self.stopped_until, change)
-        self.at(self.stopped_until, done)
-
-    def hears(self, reply: Callable[[Any], None]) -> Callable[[Any], None]:
-        """What takes an answer: not before it goes on, if it is stopped."""
-        if self.alone:
-            return reply
-        return lambda said: self.at(self.world.now, lambda: reply(said))
+        virtual.check()
+        if not self.alone and self.term != self.world.term:
+            raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
+        if self.slip is None or self.rng.random() >= 0.4:
+            return False
+        fault, self.slip = self.slip, None
+        self.stop(fault)
+        virtual.pause()
+        self.world.tell(f"{self.name} does too late what it was about to do")
+        return True
 
     def ask(self, item: Item) -> None:
         """A user asks this broker; who stands by passes it on through the database."""
@@ -214,11 +203,26 @@ class Host:
         """SIGTERM, and a new start after a while."""
         self.world.tell(f"{self.name} ends")
         self.world.tally.add("fault handover")
-        term, led = self.term, self.life is not None
-        self.end()
-        if led:
-            self._ask(lambda: self.store.leadership.release(term), lambda _done: None)
-        self.world.at(self.world.now + fault.lasts, self.begin)
+        process = self.process
+        process.start(partial(self._terminate, fault.lasts))
+        self.world.at(self.world.now + _PATIENCE, partial(self._ended, process, fault.lasts))
+
+    def _terminate(self, pause: float) -> None:
+        process, life, lease = self.process, self.life, self.lease
+        if self._campaign is not None:
+            self._campaign.stop()
+        self.life = None
+        if life is not None:
+            life.end()
+        if lease is not None:
+            lease.close(release=True)
+        self._ended(process, pause)
+        raise GreenletExit
+
+    def _ended(self, process: virtual.Process, pause: float) -> None:
+        if not process.dead:
+            self.end()
+            self.world.at(self.world.now + pause, self.begin)
 
     def lost(self) -> None:
         """Another broker leads: it begins anew, and stands by."""
@@ -227,80 +231,49 @@ class Host:
         self.world.tally.add("lead lost")
         self.end()
         self.world.at(self.world.now + self.rng.uniform(0.2, 3), self.begin)
+        raise GreenletExit
 
-    # --- the lease ----------------------------------------------------------------------------
+    # --- the lease's row, as this broker reaches it ---------------------------------------------
 
-    def _stand_by(self) -> None:
-        asked_at, granted = self.clock, self._granted
+    def take(self, holder: str, seconds: float) -> int | None:
+        """See `Leadership.take`."""
 
-        def answered(term: int | None) -> None:
-            if term is None:
-                self.at(self.world.now + pause(LEASE), self._stand_by)
-            else:
-                granted(term, asked_at)
+        def taken() -> int | None:
+            term = self.store.leadership.take(holder, seconds)
+            if term is not None:
+                self.world.term = term
+                self.world.tally.add("lead taken")
+                self.world.tell(f"{self.name} is given the lead, term {term}")
+            return term
 
-        self._ask(self._take, answered, self._stand_by)
+        found: int | None = self._ask(taken)
+        return found
 
-    def _take(self) -> int | None:
-        term = self.store.leadership.take(self.name, LEASE)
-        if term is not None:
-            self.world.term = term
-            self.world.tally.add("lead taken")
-            self.world.tell(f"{self.name} is given the lead, term {term}")
-        return term
+    def renew(self, term: int, seconds: float) -> bool:
+        """See `Leadership.renew`."""
+        return bool(self._ask(lambda: self.store.leadership.renew(term, seconds)))
 
-    def _granted(self, term: int, asked_at: float) -> None:
-        self.term = self.store.term = term
-        self.lease_term = LeaseTerm.granted(term, LEASE, asked_at)
-        self.at(self.world.now + pause(LEASE), self._renew)
-        self._lead()
+    def release(self, term: int) -> None:
+        """See `Leadership.release`."""
+        self._ask(lambda: self.store.leadership.release(term))
 
-    def _renew(self) -> None:
-        asked_at, lease_term = self.clock, self.lease_term
-        if lease_term is None:
-            return
-
-        def answered(leads: bool) -> None:
-            if not leads:
-                self.lost()
-                return
-            sure = lease_term.may_act(self.clock)
-            lease_term.renewed(asked_at)
-            if not sure and self.life is not None:
-                self.life.able_again()
-            self.at(self.world.now + pause(LEASE), self._renew)
-
-        term = lease_term.term
-        self._ask(lambda: self.store.leadership.renew(term, LEASE), answered, self._renew)
-
-    def _ask(
-        self,
-        question: Callable[[], T],
-        answered: Callable[[T], None],
-        again: Callable[[], None] = lambda: None,
-    ) -> None:
+    def _ask(self, question: Callable[[], Any]) -> Any:
         """Ask the database; what it was asked it does, also if nobody hears the answer."""
-        world, birth = self.world, self._births
+        world = self.world
+        lost = StoreUnavailable("the database does not answer")
 
-        def asked() -> None:
-            trouble = self._trouble()
-            if trouble == "before":
-                if birth == self._births:
-                    self.at(world.now + _NO_ANSWER, again)
-                return
-            answer = question()
-            if birth != self._births:
-                return  # who has asked is gone
-            if trouble == "after":
-                self.at(world.now + _NO_ANSWER, again)
-            else:
-                self.at(world.now + self.rng.uniform(*_LATENCY), lambda: answered(answer))
+        def ask(answer: Callable[[Any], None]) -> None:
+            def asked() -> None:
+                trouble = self.cut_how if self.cut else world.store_trouble()
+                said = None if trouble == "before" else question()
+                if trouble:
+                    world.at(world.now + _NO_ANSWER, partial(answer, lost))
+                else:
+                    world.at(world.now + self.rng.uniform(*_LATENCY), partial(answer, said))
 
-        world.at(world.now + self.rng.uniform(*_LATENCY), asked)
+            world.at(world.now + self.rng.uniform(*_LATENCY), asked)
 
-    def _trouble(self) -> str:
-        """What is wrong with the way to the database: "before" or "after" it has done something."""
-        return self.cut_how if self.cut else self.world.store_trouble()
+        return virtual.call(ask)
 
     # --- the store ----------------------------------------------------------------------------
 
@@ -311,5 +284,6 @@ class Host:
         return self.world.store_trouble()
 
     def _database(self) -> None:
+        virtual.check()
         if self.cut:
             raise StoreUnavailable("the database does not answer")

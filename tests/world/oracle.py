@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
@@ -15,7 +16,14 @@ _SLACK = 30.0  # seconds in which the broker must do what is due
 
 
 class Violation(Exception):
-    """A promise was broken."""
+    """A promise was broken. `found`: all of this play, also those that were raised in a thread of
+    the daemon's, which may have taken them for a trouble of its own."""
+
+    found: ClassVar[list[Violation]] = []
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.found.append(self)
 
 
 @dataclass(slots=True)

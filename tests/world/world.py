@@ -26,6 +26,7 @@ from metabroker.submission.model import Submission
 
 from .cluster import WorldCluster
 from .ending import at_the_end
+from .errors import no_error_of_its_own
 from .home import FOLDER, RESULT, MemoryHome, inputs
 from .host import Host
 from .life import Life
@@ -34,6 +35,7 @@ from .oracle import Oracle, Violation
 from .requests import processors_of
 from .scenario import BROKERS, HOME, LIE, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
+from .virtual import installed
 
 _ACTIONS: dict[str, Callable[[int, str], Event]]
 _ACTIONS = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
@@ -131,6 +133,16 @@ class World:
         Raises:
             Violation: a promise was broken.
         """
+        Violation.found.clear()
+        with installed(self.network.rest), no_error_of_its_own():
+            try:
+                self._play()
+            finally:
+                for host in self.hosts:
+                    host.end()
+        at_the_end(self)
+
+    def _play(self) -> None:
         for index, plan in enumerate(self.scenario.jobs):
             self.at(START + plan.at, partial(self._submit, index))
         for fault in self.scenario.faults:
@@ -153,6 +165,8 @@ class World:
                 raise Violation("liveness: the broker is busy for ever in one instant")
             self.now = time
             what()
+            if Violation.found:
+                raise Violation.found[0]
             if self.now > self.last_fault + 1 and self._all_ended():
                 done_since = self.now if done_since is None else done_since
                 if self.now > done_since + CLEAN_BOUND:
@@ -161,7 +175,6 @@ class World:
                 done_since = None
             if self.now > self.last_fault + HEALED_BOUND:
                 raise Violation(f"liveness: not ended: {self._unfinished()}")
-        at_the_end(self)
 
     def _beat(self, cluster: WorldCluster) -> None:
         cluster.step()

@@ -1,0 +1,120 @@
+"""A broker's way to a cluster: its commands, and its steps at gates. Each is let through by the
+broker's own lease, and may come too late: when the process was stopped just after it had asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from metabroker.clusters.transports.base import (
+    Command,
+    Completed,
+    Files,
+    FolderEntry,
+    Listed,
+    Transport,
+)
+from metabroker.clusters.transports.fenced import permitted
+
+from . import virtual
+from .cluster import WorldCluster
+from .files import MemoryFiles
+
+if TYPE_CHECKING:
+    from .host import Host
+
+T = TypeVar("T")
+
+
+def transport(host: Host, cluster: WorldCluster) -> Transport:
+    """The way from a broker's host to a cluster."""
+    way = WorldTransport(host, cluster)
+    return way if host.lease is None else permitted(way, host.lease.permit)
+
+
+class WorldTransport:
+    """Commands and files of one cluster, for one broker."""
+
+    def __init__(self, host: Host, cluster: WorldCluster) -> None:
+        self._host = host
+        self._cluster = cluster
+        self.files: Files = WorldFiles(host, cluster)
+
+    def run(self, command: Command) -> Completed:
+        """See `Transport.run`."""
+        self._host.acts()
+        done = virtual.call(partial(self._host.world.network.send, self._cluster, command))
+        assert isinstance(done, Completed)
+        return done
+
+    def close(self) -> None:
+        """See `Transport.close`."""
+
+
+class WorldFiles:
+    """A cluster's files as one broker reaches them: each change takes its time."""
+
+    def __init__(self, host: Host, cluster: WorldCluster) -> None:
+        self._host = host
+        self._cluster = cluster
+        self._inner = cluster.files
+
+    def read(self, path: str) -> bytes | None:
+        """See `Files`."""
+        virtual.check()
+        return self._inner.read(path)
+
+    def list(self, path: str) -> Sequence[FolderEntry] | None:
+        """See `Files`."""
+        virtual.check()
+        return self._inner.list(path)
+
+    def bulk_read(self, _folders: Sequence[str], _names: Sequence[str]) -> MemoryFiles:
+        """See `Files`."""
+        virtual.check()
+        return self._inner
+
+    def tree(self, path: str) -> Sequence[Listed]:
+        """See `Files`."""
+        virtual.check()
+        return self._inner.tree(path)
+
+    def get(self, path: str, offset: int, length: int) -> bytes:
+        """See `Files`."""
+        virtual.check()
+        return self._inner.get(path, offset, length)
+
+    def make_folder(self, path: str) -> None:
+        """See `Files`."""
+        self._change(lambda: self._inner.make_folder(path))
+
+    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
+        """See `Files`."""
+        self._change(lambda: self._inner.write(path, content, executable=executable))
+
+    def rename(self, old: str, new: str) -> bool:
+        """See `Files`."""
+        return self._change(lambda: self._inner.rename(old, new))
+
+    def remove_tree(self, path: str) -> None:
+        """See `Files`."""
+        self._change(lambda: self._inner.remove_tree(path))
+
+    def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
+        """See `Files`."""
+        self._change(lambda: self._inner.put(path, offset, content, executable=executable))
+
+    def _change(self, change: Callable[[], T]) -> T:
+        with self._late() if self._host.acts() else contextlib.nullcontext():
+            done = change()
+        virtual.sleep(self._host.rng.uniform(0.0001, 0.01))
+        return done
+
+    @contextlib.contextmanager
+    def _late(self) -> Iterator[None]:
+        """What is made too late may be left behind, empty."""
+        before = set(self._inner.folders)
+        yield
+        self._cluster.litter.update(set(self._inner.folders) - before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from metabroker.broker.states import Cause
 
@@ -36,6 +36,14 @@ from .transports.base import (
     Transport,
     Unreached,
 )
+
+
+class NativeEnd(NamedTuple):
+    """How a component's job ended, by its cluster's word, and when its last run began there (Unix
+    seconds); None: that is not known."""
+
+    cause: Cause | None
+    started: float | None
 
 
 class GatedCluster:
@@ -149,7 +157,7 @@ class GatedCluster:
             raise
 
     def _cleaned(
-        self, request: CleanRequest, cleaning: Operation[Cause | None]
+        self, request: CleanRequest, cleaning: Operation[NativeEnd]
     ) -> Operation[CleanupResult]:
         """Shut the gate, carry out `cleaning` (which answers the cluster's word on how the job
         ended), and say what remains. The record stays until `discard`.
@@ -161,7 +169,7 @@ class GatedCluster:
             request = replace(request, gate=self.placed(request.gate))
         fenced = self._gates.shut(request)
         try:
-            cause = yield from answered(cleaning)
+            end = yield from answered(cleaning)
         except (ClusterRefusal, UnknownOutcome) as trouble:
             raise UnknownOutcome(trouble.detail, fenced=fenced) from trouble
-        return self._gates.remains(request.gate, cause)
+        return self._gates.remains(request.gate, end.cause, end.started)

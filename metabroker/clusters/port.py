@@ -143,7 +143,9 @@ class NativeSubmission:
 @dataclass(frozen=True, slots=True)
 class CleanupResult:
     """What was found when the last of a component was removed. `shut`: its gate was shut before
-    its script could start. `detail`: the cluster's words on an end that was not the broker's."""
+    its script could start. `restarted`: its cluster ended it and started it again, which runs no
+    script, so its word on how that ended is not the script's end. `detail`: the cluster's words on
+    an end that was not the broker's."""
 
     started: bool = False
     start_time: float | None = None
@@ -151,6 +153,7 @@ class CleanupResult:
     exit_code: int | None = None
     cause: Cause | None = None
     shut: bool = False
+    restarted: bool = False
     detail: str = ""
 
 

@@ -297,7 +297,8 @@ class _Events:
         if command == "cleaned":
             since = START if "started" in rest else None
             end = now if since else None
-            return Cleaned(ref, "started" in rest, since, end, code, cause, "shut" in rest)
+            shut, restarted = "shut" in rest, "restarted" in rest
+            return Cleaned(ref, "started" in rest, since, end, code, cause, shut, restarted)
         if command == "refused":
             return Refused(ref, Step(rest[0]), cause or Cause.BUSY, why or "nodes are busy")
         if command == "unsure":

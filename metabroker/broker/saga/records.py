@@ -126,11 +126,8 @@ def take_over(component: Component, job: Job | None, event: Cleaned, now: float)
             job.start_time = component.start_time
     if component.over:
         return
-    if event.shut and not component.started and component.exit_code is not None:
-        # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
-        said = f"its cluster says {component.detail}, but its script has never started"
-        if component.exit_code:
-            said += _FIX
+    said = _not_of_the_script(component, event)
+    if said and component.exit_code is not None:
         component.exit_code, component.cause, component.detail = None, Cause.LOST, said
     if event.end_time is not None:
         ended = _within(job, event.end_time, now)
@@ -139,6 +136,20 @@ def take_over(component: Component, job: Job | None, event: Cleaned, now: float)
         component.exit_code = event.exit_code
         component.cause = Cause.EXIT if event.exit_code else None
     _told_by_cluster(component, event)
+
+
+def _not_of_the_script(component: Component, event: Cleaned) -> str:
+    """Why the exit code that its cluster tells is not its script's; "" if it is."""
+    if event.shut and not component.started:
+        # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
+        said = f"its cluster says {component.detail}, but its script has never started"
+        return said + _FIX if component.exit_code else said
+    if event.restarted and event.exit_code is None:
+        return (
+            "its cluster started it again, which runs no script, and there is no record of how its "
+            "script ended"
+        )
+    return ""
 
 
 def _told_by_cluster(component: Component, event: Cleaned) -> None:

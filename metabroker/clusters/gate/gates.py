@@ -60,6 +60,8 @@ _HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is 
 _MOST_HOSTS = 10_000
 _LAST = 2.0**32  # Unix seconds: in the year 2106
 _EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
+# Seconds by which a controller's clock may be ahead of its file server's.
+_SKEW = 2.0
 PEERS = "peers.json"
 # What a wrong or closed folder leads to; all else may be better soon.
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS})
@@ -245,8 +247,11 @@ class Gates:
         return found
 
     @_doubted
-    def remains(self, gate: str | None, cause: Cause | None) -> CleanupResult:
-        """The component's last record; `cause` is its cluster's word on how it ended."""
+    def remains(
+        self, gate: str | None, cause: Cause | None, native_start: float | None = None
+    ) -> CleanupResult:
+        """The component's last record; `cause` is its cluster's word on how it ended, and
+        `native_start` on when its last run began (Unix seconds)."""
         marks = None if gate is None else _marks(self._files.bulk_read([gate], RECORDS), gate)
         own = marks is not None and marks.exit_code is not None and not marks.signalled
         if cause is Cause.EXIT:
@@ -261,6 +266,7 @@ class Gates:
             marks.exit_code,
             cause,
             shut=marks.gave_up,
+            restarted=not own and _began_later(native_start, marks.started),
         )
 
     @_doubted
@@ -307,6 +313,11 @@ class Gates:
         with _Spoilt():
             return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
         return False
+
+
+def _began_later(native_start: float | None, started: float | None) -> bool:
+    """Whether the run that the cluster tells of began after the script did: it is another one."""
+    return native_start is not None and started is not None and native_start > started + _SKEW
 
 
 def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:

@@ -12,7 +12,7 @@ from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.command_errors import answered
 from metabroker.clusters.examination import CheckResult
 from metabroker.clusters.gate import wrapper
-from metabroker.clusters.gated import GatedCluster
+from metabroker.clusters.gated import GatedCluster, NativeEnd
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
@@ -137,7 +137,7 @@ class OpenPBSCluster(GatedCluster):
         left = yield from self._cleaned(request, ending)
         return replace(left, detail=seen.words(left.cause))
 
-    def _ending(self, request: CleanRequest, seen: Ending) -> Operation[Cause | None]:
+    def _ending(self, request: CleanRequest, seen: Ending) -> Operation[NativeEnd]:
         """Clean up; how the job ended, also where the server forgets jobs that have."""
         who = self._who
         stray = None
@@ -157,9 +157,10 @@ class OpenPBSCluster(GatedCluster):
         self._told.pop(request.token, None)
         seen.last = last
         if last is not None and last.state is NativeState.ENDED:
-            return last.cause
+            return NativeEnd(last.cause, last.start_time)
         marks = self.look([request.gate]) if request.gate is not None else {}
-        return self._lasting.cause(request.token, next(iter(marks.values()), None))
+        cause = self._lasting.cause(request.token, next(iter(marks.values()), None))
+        return NativeEnd(cause, None)
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float

@@ -12,7 +12,7 @@ from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.command_errors import answered
 from metabroker.clusters.examination import CheckResult
 from metabroker.clusters.gate import wrapper
-from metabroker.clusters.gated import GatedCluster
+from metabroker.clusters.gated import GatedCluster, NativeEnd
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
@@ -111,8 +111,12 @@ class SlurmCluster(GatedCluster):
         stray = self._verified.stray(request.token) if self._verified and not who.acting else None
         if stray is not None:
             who = replace(who, user=stray, acting=True)
-        cleaning = operations.clean(who, request.token, reservation=request.reservation)
-        return (yield from self._cleaned(request, cleaning))
+        return (yield from self._cleaned(request, self._ending(who, request)))
+
+    @staticmethod
+    def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
+        last = yield from operations.clean(who, request.token, reservation=request.reservation)
+        return NativeEnd(None, None) if last is None else NativeEnd(last.cause, last.start_time)
 
     def examine(
         self, now: float, *, reserves: bool, least_age: float

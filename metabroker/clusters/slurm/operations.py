@@ -289,19 +289,22 @@ def submit(
 # --- cleaning ---------------------------------------------------------------------------------
 
 
-def clean(who: SlurmIdentity, token: str, *, reservation: bool) -> Operation[Cause | None]:
-    """Leave nothing of the token; answers how its job ended, in its cluster's words.
+def clean(
+    who: SlurmIdentity, token: str, *, reservation: bool
+) -> Operation[NativeJob | None]:
+    """Leave nothing of the token; answers its job as it was seen last.
 
     Raises:
         UnknownOutcome: not yet.
     """
-    last = yield from cleanup.clean(
-        token,
-        lambda: find(who, token),
-        lambda _jobs: _cancel(who, token),
-        (lambda: _delete_reservation(token)) if reservation else None,
+    return (
+        yield from cleanup.clean(
+            token,
+            lambda: find(who, token),
+            lambda _jobs: _cancel(who, token),
+            (lambda: _delete_reservation(token)) if reservation else None,
+        )
     )
-    return None if last is None else last.cause
 
 
 def _cancel(who: SlurmIdentity, token: str) -> Operation[None]:

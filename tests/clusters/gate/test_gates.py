@@ -327,6 +327,16 @@ def test_what_remains(tmp_path: Path) -> None:
     assert gates().remains(None, None) == CleanupResult()
 
 
+def test_a_run_that_began_after_the_script_is_another_one(tmp_path: Path) -> None:
+    gate = at(tmp_path, Position.RUN)
+    marks(gate, started="n1\n")
+    assert not gates().remains(gate, None, 999.0).restarted
+    assert not gates().remains(gate, None, 1001.0).restarted  # a clock that is a little ahead
+    assert gates().remains(gate, None, 1010.0).restarted
+    marks(gate, ended="0 \n")  # its own record has the last word
+    assert not gates().remains(gate, None, 1010.0).restarted
+
+
 @pytest.mark.parametrize("before", [Position.WAIT, Position.ARMED, Position.GO])
 def test_a_gate_that_was_shut_in_time_says_so(tmp_path: Path, before: Position) -> None:
     gate = at(tmp_path, before)

@@ -22,8 +22,8 @@ UNKNOWN = failed(f"delete_reservation reservation={TOKEN}: Requested reservation
 
 def clean(answers: list[Answer], *, reservation: bool = True) -> tuple[Cause | None, Told]:
     told = Told()
-    cause = drive(operations.clean(WHO, TOKEN, reservation=reservation), answers, told)
-    return cause, told
+    last = drive(operations.clean(WHO, TOKEN, reservation=reservation), answers, told)
+    return None if last is None else last.cause, told
 
 
 def test_nothing_is_there() -> None:

@@ -16,7 +16,7 @@ from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .controller import FOREIGN, Controller, is_ours
-from .files import MemoryFiles
+from .files import AsFiles, ClusterFiles
 from .home import RESULT
 from .scenario import ClusterPlan
 
@@ -69,10 +69,10 @@ class WorldCluster:
         self._gave_up = gave_up
         self._answers = answers
         self._fell = fell
-        self.model = Model(plan.processors)
-        self.files = MemoryFiles(self.local)
-        self.controller = Controller(plan.name, self.model, self._taken, self._sized)
         self._began = clock()
+        self.model = Model(plan.processors)
+        self.files = ClusterFiles(self.local)
+        self.controller = Controller(plan.name, self.model, self._taken, self._sized)
         self.runs: dict[int, Run] = {}
         self.orphans: list[Run] = []
         self.until: dict[str, float] = {}  # of faults that last
@@ -159,7 +159,7 @@ class WorldCluster:
         if run.works and ends and run.actor.over is None:
             self._leave_result(run)
         try:
-            run.actor.step(self.files, now)
+            run.actor.step(AsFiles(self.files), now)
         except FileNotFoundError:
             run.actor.over = run.actor.over or 1  # its folder is gone
         if run.actor.arrived and not run.answered and self._at_gate(run, "ready"):
@@ -177,14 +177,13 @@ class WorldCluster:
         """What the script has made is there before its end is written down."""
         with contextlib.suppress(FileNotFoundError):
             folder = f"{work_folder(run.actor.gate)}/{RESULT}".rpartition("/")[0]
-            if run.actor.gate in self.files.folders:
-                self.files.make_folder(folder)
+            if self.files.find(run.actor.gate) is not None:
+                self.files.make_folders(folder)
                 self.files.write(f"{work_folder(run.actor.gate)}/{RESULT}", run.token.encode())
 
     def _at_barrier(self, run: Run) -> bool:
         """Whether its gate is still where nobody has decided anything."""
-        entries = self.files.list(run.actor.gate) or ()
-        return run.actor.arrived and any(entry.name == "wait" for entry in entries)
+        return run.actor.arrived and self.files.has(run.actor.gate, "wait")
 
     def _kill(self, run: Run) -> None:
         if run.actor.running_since is not None and run.actor.over is None:
@@ -193,10 +192,7 @@ class WorldCluster:
             self._fell(run.token)  # and not because the broker has ended it
 
     def _at_gate(self, run: Run, name: str) -> bool:
-        broken, self.files.broken = self.files.broken, False
-        entries = self.files.list(run.actor.gate) or ()
-        self.files.broken = broken
-        return any(entry.name == name for entry in entries)
+        return self.files.has(run.actor.gate, name)
 
     def _sized(self, processors: int) -> int:
         """How many processors a reservation gets for those asked for."""

@@ -61,7 +61,7 @@ def _folders_left(cluster: WorldCluster) -> list[str]:
     that a broker made which had been stopped just before, and went on when all was over."""
     files = cluster.files
     left = [folder for folder in files.folders if ".kept-" not in folder]
-    return [folder for folder in left if folder not in cluster.litter or files.list(folder)]
+    return [folder for folder in left if folder not in cluster.litter or files.names(folder)]
 
 
 def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:

@@ -2,52 +2,55 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable
 
+from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import Listed
+
+from .virtual.filesystem import FileSystem
+from .virtual.system import on
 
 FOLDER = "/submit"
 RESULT = "out/result"
 
 
-class MemoryHome:
-    """`Home` in memory; `full` makes every write fail, as a disk without space does."""
+class WorldHome:
+    """The daemon's own `LocalSubmitDirectory`, on a disk in memory. `full`: whether that has no
+    space now."""
 
-    def __init__(self, full: Callable[[], bool]) -> None:
-        self._full = full
-        self.files: dict[str, bytes] = {}
-        self._times: dict[str, int] = {}
-        self._new: dict[str, bytes] = {}
+    def __init__(self, clock: Callable[[], float], full: Callable[[], bool]) -> None:
+        self.files = FileSystem(clock)
+        self.files.make_folders(FOLDER)
+        self.files.full = full
+        self._inner = LocalSubmitDirectory()
+
+    def holds(self, files: dict[str, bytes]) -> None:
+        """These files are there, each in its folder."""
+        for name, content in files.items():
+            path = f"{FOLDER}/{name}"
+            if "/" in name:
+                self.files.make_folders(path.rpartition("/")[0])
+            self.files.write(path, content)
 
     def look(self, folder: str, name: str) -> Listed | None:
-        """A file, if it is there."""
-        assert folder == FOLDER
-        content = self.files.get(name)
-        return None if content is None else Listed(name, len(content), self._times.get(name, 0))
+        """See `SubmitDirectory.look`."""
+        with on(self.files):
+            return self._inner.look(folder, name)
 
     def get(self, folder: str, was: Listed, offset: int, length: int) -> bytes:
-        """A part of a file."""
-        assert folder == FOLDER
-        return self.files[was.path][offset : offset + length]
+        """See `SubmitDirectory.get`."""
+        with on(self.files):
+            return self._inner.get(folder, was, offset, length)
 
     def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
-        """A part of a new file."""
-        assert folder == FOLDER
-        self._check()
-        self._new[name] = (self._new[name][:offset] if offset else b"") + content
+        """See `SubmitDirectory.put`."""
+        with on(self.files):
+            self._inner.put(folder, name, offset, content)
 
     def finish(self, folder: str, made: Listed) -> None:
-        """The new file is whole."""
-        assert folder == FOLDER
-        self._check()
-        self.files[made.path] = self._new.pop(made.path)
-        self._times[made.path] = made.modified
-
-    def _check(self) -> None:
-        if self._full():
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        """See `SubmitDirectory.finish`."""
+        with on(self.files):
+            self._inner.finish(folder, made)
 
 
 def inputs(job: int) -> dict[str, bytes]:

@@ -9,7 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from metabroker.clusters.transports.base import (
+    BulkRead,
     Command,
+    CommandLost,
     Completed,
     Files,
     FolderEntry,
@@ -17,10 +19,11 @@ from metabroker.clusters.transports.base import (
     Transport,
 )
 from metabroker.clusters.transports.fenced import permitted
+from metabroker.clusters.transports.local_files import LocalFiles
 
 from . import virtual
 from .cluster import WorldCluster
-from .files import MemoryFiles
+from .virtual.system import on
 
 if TYPE_CHECKING:
     from .host import Host
@@ -54,37 +57,33 @@ class WorldTransport:
 
 
 class WorldFiles:
-    """A cluster's files as one broker reaches them: each change takes its time."""
+    """The daemon's own `LocalFiles` on a cluster's shared folder, as one broker reaches it: each
+    change takes its time, and a step of a transfer may get lost."""
 
     def __init__(self, host: Host, cluster: WorldCluster) -> None:
         self._host = host
         self._cluster = cluster
-        self._inner = cluster.files
+        self._inner = LocalFiles()
 
     def read(self, path: str) -> bytes | None:
         """See `Files`."""
-        virtual.check()
-        return self._inner.read(path)
+        return self._seen(lambda: self._inner.read(path))
 
     def list(self, path: str) -> Sequence[FolderEntry] | None:
         """See `Files`."""
-        virtual.check()
-        return self._inner.list(path)
+        return self._seen(lambda: self._inner.list(path))
 
-    def bulk_read(self, _folders: Sequence[str], _names: Sequence[str]) -> MemoryFiles:
+    def bulk_read(self, _folders: Sequence[str], _names: Sequence[str]) -> BulkRead:
         """See `Files`."""
-        virtual.check()
-        return self._inner
+        return self
 
     def tree(self, path: str) -> Sequence[Listed]:
         """See `Files`."""
-        virtual.check()
-        return self._inner.tree(path)
+        return self._step(lambda: self._seen(lambda: self._inner.tree(path)))
 
     def get(self, path: str, offset: int, length: int) -> bytes:
         """See `Files`."""
-        virtual.check()
-        return self._inner.get(path, offset, length)
+        return self._step(lambda: self._seen(lambda: self._inner.get(path, offset, length)))
 
     def make_folder(self, path: str) -> None:
         """See `Files`."""
@@ -104,17 +103,37 @@ class WorldFiles:
 
     def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
         """See `Files`."""
-        self._change(lambda: self._inner.put(path, offset, content, executable=executable))
+
+        def put() -> None:
+            self._inner.put(path, offset, content, executable=executable)
+
+        self._step(lambda: self._change(put))
+
+    def _seen(self, look: Callable[[], T]) -> T:
+        virtual.check()
+        with on(self._cluster.files):
+            return look()
+
+    def _step(self, step: Callable[[], T]) -> T:
+        """A step of a transfer, which may get lost on its way there or back."""
+        fate = self._cluster.files.fate()
+        if fate == "request":
+            raise CommandLost("no answer")
+        done = step()
+        if fate == "reply":
+            raise CommandLost("no answer")
+        return done
 
     def _change(self, change: Callable[[], T]) -> T:
         with self._late() if self._host.acts() else contextlib.nullcontext():
-            done = change()
+            done = self._seen(change)
         virtual.sleep(self._host.rng.uniform(0.0001, 0.01))
         return done
 
     @contextlib.contextmanager
     def _late(self) -> Iterator[None]:
         """What is made too late may be left behind, empty."""
-        before = set(self._inner.folders)
+        files = self._cluster.files
+        before = set(files.folders)
         yield
-        self._cluster.litter.update(set(self._inner.folders) - before)
+        self._cluster.litter.update(set(files.folders) - before)

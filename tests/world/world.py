@@ -27,7 +27,7 @@ from metabroker.submission.model import Submission
 from .cluster import WorldCluster
 from .ending import at_the_end
 from .errors import no_error_of_its_own
-from .home import FOLDER, RESULT, MemoryHome, inputs
+from .home import FOLDER, RESULT, WorldHome, inputs
 from .host import Host
 from .life import Life
 from .network import COMMAND_TIMEOUT, Network
@@ -90,10 +90,10 @@ class World:
         self.refused: set[int] = set()
         self._store_until = 0.0
         self._home_until = 0.0
-        self.home = MemoryHome(lambda: self.now < self._home_until)
+        self.home = WorldHome(lambda: self.now, lambda: self.now < self._home_until)
         for index, job in enumerate(scenario.jobs):
             if job.sends:
-                self.home.files |= inputs(index)
+                self.home.holds(inputs(index))
         for cluster in self.clusters:
             cluster.files.fate = partial(self.network.step_fate, cluster)
         self.last_fault = 0.0
@@ -353,9 +353,8 @@ class World:
         row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         cluster = self.by_name[row["cluster"]]
         gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
-        broken, cluster.files.broken = cluster.files.broken, False
-        names = {entry.name for entry in cluster.files.list(gate or "") or ()}
-        cluster.files.broken = broken
+        with cluster.files.mended():
+            names = set(cluster.files.names(gate or "") or ())
         position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 
@@ -368,16 +367,15 @@ class World:
         row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         files = self.by_name[row["cluster"]].files
         gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
-        broken, files.broken = files.broken, False
-        found = {name: files.read(f"{work_folder(gate or '')}/{name}") for name in wanted}
-        files.broken = broken
+        with files.mended():
+            found = {name: files.read(f"{work_folder(gate or '')}/{name}") for name in wanted}
         return found == wanted
 
     def result(self, ref: Ref) -> set[str]:
         """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
         that they had come home)."""
         token = tokens.make(self.store.instance, ref).encode()
-        home = self.home.files.get(f"metabroker-{ref.job}.{ref.component}/{RESULT}")
+        home = self.home.files.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
         row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         builder = RequestBuilder(self.store, self.settings, row["cluster"])
         kept = self.by_name[row["cluster"]].files.read(f"{builder.keep(ref)}/{RESULT}")

@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType, TracebackType
 from typing import Any
 
+from metabroker.clusters import submit_directory
+from metabroker.clusters.transports import local_files
 from metabroker.daemon.sharing import candidate, lease
 from metabroker.runtime import clock, executor, fair_pool, loop, watcher
 
 from .processes import Process, Running, check, current, running, sleep
+from .system import System
 
-_MODULES: tuple[ModuleType, ...] = (
+_THREADS: tuple[ModuleType, ...] = (
     candidate, clock, executor, fair_pool, lease, loop, watcher,
 )  # fmt: skip
+Names = Mapping[str, Any]
+_FILES: tuple[ModuleType, ...] = (local_files, submit_directory)
 
 
 @contextlib.contextmanager
 def installed(rest: Callable[[float], float]) -> Iterator[None]:
     """The daemon's modules run in virtual time. `rest`: how long a pause of so many seconds
     takes."""
-    given = {"threading": _Threading, "time": _Time(rest)}
+    threads: Names = {"threading": _Threading, "time": _Time(rest)}
     with contextlib.ExitStack() as stack:
-        for module in _MODULES:
-            for name, stands_for in given.items():
-                if name in vars(module):
-                    stack.callback(setattr, module, name, vars(module)[name])
-                    setattr(module, name, stands_for)
+        for module in _THREADS:
+            _give(stack, module, threads)
+        for module in _FILES:
+            _give(stack, module, {"os": System(), "_umask": lambda: 0o022})
         yield
+
+
+def _give(stack: contextlib.ExitStack, module: ModuleType, names: Names) -> None:
+    for name, stands_for in names.items():
+        if name in vars(module):
+            stack.callback(setattr, module, name, vars(module)[name])
+            setattr(module, name, stands_for)
 
 
 def _now() -> float:

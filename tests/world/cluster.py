@@ -2,82 +2,62 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 
 from metabroker.broker.settings import Settings
-from metabroker.clusters.file_transfer import work_folder
-from metabroker.clusters.simulated.actor import Actor
 from metabroker.clusters.simulated.model import Model, SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .controller import FOREIGN, Controller, is_ours
-from .files import AsFiles, ClusterFiles
-from .home import RESULT
+from .files import HOME, ClusterFiles
+from .processes import Process, Surroundings, Witness
 from .scenario import ClusterPlan
+from .virtual.processes import Moments
 
 _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
-_PATIENCE = re.compile(rb"^mb__patience=(\d*)$", re.M)
-_RUN_TIME = re.compile(rb"METABROKER_RUN_TIME=([0-9.]+)")
-_EXITS = re.compile(rb"METABROKER_EXITS=([0-9.]+)")
 _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
-_RESULT = re.compile(rb"^mb__work='?(yes)'?$", re.M)
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
 
 
-@dataclass(slots=True)
-class Run:
-    """A job's process."""
-
-    token: str
-    actor: Actor
-    traps: bool
-    works: bool = False
-    answered: bool = False
-    dies_at: float | None = None  # an orphan that its node is about to end
-
-    @property
-    def early(self) -> bool:
-        """Whether it may still start the script, and has not."""
-        return self.actor.running_since is None and self.actor.over is None
-
-
 class WorldCluster:
-    """The cluster of a plan. `started` and `ended` are told when a script starts and ends."""
+    """The cluster of a plan. `witness` is told what becomes of its jobs' scripts."""
 
     def __init__(
         self,
         plan: ClusterPlan,
         rng: random.Random,
-        clock: Callable[[], float],
-        started: Callable[[str, float], None],
-        ended: Callable[[str, int | None], None],
-        gave_up: Callable[[str], None],
-        answers: Callable[[str], None],
-        fell: Callable[[str], None],
+        moments: Moments,
+        witness: Witness,
     ) -> None:
         self.plan = plan
         self.offset = plan.offset
         self._rng = rng
-        self._clock = clock
-        self._started = started
-        self._ended = ended
-        self._gave_up = gave_up
-        self._answers = answers
-        self._fell = fell
-        self._began = clock()
-        self.model = Model(plan.processors)
-        self.files = ClusterFiles(self.local)
-        self.controller = Controller(plan.name, self.model, self._taken, self._sized)
-        self.runs: dict[int, Run] = {}
-        self.orphans: list[Run] = []
+        self._moments = moments
+        self._began = moments.now
         self.until: dict[str, float] = {}  # of faults that last
+        self.model = Model(plan.processors)
+        self.files = ClusterFiles(self.local, lambda: self.suffers("files"))
+        self.controller = Controller(plan.name, self.model, self._taken, self._sized)
+        self.runs: dict[int, Process] = {}
+        self.orphans: set[Process] = set()
+        self._around = Surroundings(
+            plan.name,
+            self.files,
+            rng,
+            self._clock,
+            moments.at,
+            lambda: self.suffers("files"),
+            witness,
+            wholes=rng.random() < 0.8,
+        )
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
+
+    def _clock(self) -> float:
+        return self._moments.now
 
     def local(self) -> float:
         """The cluster's own clock."""
@@ -114,85 +94,39 @@ class WorldCluster:
     def step(self) -> None:
         """Catch up with the time."""
         now = self.local()
-        self.files.broken = False
-        hung = self.suffers("files")
         for job in self.model.advance(now):
             if "gate" in job.extra:
-                self.runs[job.id] = self._run(job, now)
+                self.runs[job.id] = Process(job, self._around, partial(self._over, job))
         if not self.suffers("lax"):
             for job in self.model.overdue(now):
                 job.extra.setdefault("ending", (State.TIMEOUT, now))
         for job in [j for j in self.model.jobs.values() if j.state is State.RUNNING]:
-            self._follow(job, now, hung)
-        for orphan in list(self.orphans):
-            if orphan.dies_at is not None and orphan.dies_at <= now:
-                self._kill(orphan)
-                self.orphans.remove(orphan)
-            elif not hung and self._act(orphan, now):
-                self.orphans.remove(orphan)
-        self.files.broken = hung
+            self._follow(job, now)
+        self.orphans -= {process for process in self.orphans if process.over}
 
-    def _follow(self, job: SimulatedJob, now: float, hung: bool) -> None:
-        run = self.runs.get(job.id)
-        if run is None:  # a local user's
+    def _follow(self, job: SimulatedJob, now: float) -> None:
+        process = self.runs.get(job.id)
+        if process is None:  # a local user's
             if "ending" in job.extra or now >= job.extra["until"]:
                 self.model.end(job, State.COMPLETED, now)
-            return
-        if "ending" in job.extra:
+        elif "ending" in job.extra:
             state, since = job.extra["ending"]
-            if now >= since + job.extra["stubborn"]:
-                if run.traps and run.actor.running_since is not None and not hung:
-                    self.files.write(f"{run.actor.gate}/ended", b"143 signalled\n")
-                self._kill(run)
-                del self.runs[job.id]
+            if job.extra["traps"] and not process.terminated:
+                process.terminate()
+            if not process.over and now >= since + job.extra["stubborn"]:
+                process.kill()
                 self.model.end(job, state, now)
-        elif not hung and self._act(run, now):
-            del self.runs[job.id]
-            code = run.actor.over
-            self.model.end(job, State.COMPLETED if code == 0 else State.FAILED, now, code)
+            if process.over:
+                self.runs.pop(job.id, None)
 
-    def _act(self, run: Run, now: float) -> bool:
-        """Let a process go on; whether it is over."""
-        before = run.actor.running_since
-        waited = self._at_barrier(run)
-        ends = before is not None and now >= before + run.actor.run_time
-        if run.works and ends and run.actor.over is None:
-            self._leave_result(run)
-        try:
-            run.actor.step(AsFiles(self.files), now)
-        except FileNotFoundError:
-            run.actor.over = run.actor.over or 1  # its folder is gone
-        if run.actor.arrived and not run.answered and self._at_gate(run, "ready"):
-            run.answered = True
-            self._answers(run.token)
-        if waited and run.actor.over is not None:
-            self._gave_up(run.token)
-        if before is None and run.actor.running_since is not None:
-            self._started(run.token, self._clock())
-        if run.actor.over is not None and run.actor.running_since is not None:
-            self._ended(run.token, run.actor.over)
-        return run.actor.over is not None
-
-    def _leave_result(self, run: Run) -> None:
-        """What the script has made is there before its end is written down."""
-        with contextlib.suppress(FileNotFoundError):
-            folder = f"{work_folder(run.actor.gate)}/{RESULT}".rpartition("/")[0]
-            if self.files.find(run.actor.gate) is not None:
-                self.files.make_folders(folder)
-                self.files.write(f"{work_folder(run.actor.gate)}/{RESULT}", run.token.encode())
-
-    def _at_barrier(self, run: Run) -> bool:
-        """Whether its gate is still where nobody has decided anything."""
-        return run.actor.arrived and self.files.has(run.actor.gate, "wait")
-
-    def _kill(self, run: Run) -> None:
-        if run.actor.running_since is not None and run.actor.over is None:
-            self._ended(run.token, None)
-        elif run.answered and not self._at_gate(run, "abort"):
-            self._fell(run.token)  # and not because the broker has ended it
-
-    def _at_gate(self, run: Run, name: str) -> bool:
-        return self.files.has(run.actor.gate, name)
+    def _over(self, job: SimulatedJob, status: int) -> None:
+        """Its process has ended by itself."""
+        if self.runs.pop(job.id, None) is None:
+            return  # its controller has forgotten it
+        state = State.COMPLETED if status == 0 else State.FAILED
+        if "ending" in job.extra:
+            state = job.extra["ending"][0]
+        self.model.end(job, state, self.local(), status)
 
     def _sized(self, processors: int) -> int:
         """How many processors a reservation gets for those asked for."""
@@ -207,33 +141,15 @@ class WorldCluster:
 
     def _taken(self, job: SimulatedJob, command: Command) -> None:
         text = command.stdin
-        gate, patience = _GATE.search(text), _PATIENCE.search(text)
-        run_time, exits = _RUN_TIME.search(text), _EXITS.search(text)
-        traps = _TRAPS.search(text)
-        assert gate and patience and run_time and exits and traps
-        attempt = int(job.name.split("-")[3])
-        codes = [int(code) for code in exits[1].split(b".")]
+        gate, traps = _GATE.search(text), _TRAPS.search(text)
+        assert gate and traps
         job.extra = {
             "gate": gate[1].decode(),
-            "patience": float(patience[1]) if patience[1] else None,
-            "run_time": float(run_time[1]),
-            "exit_code": codes[min(attempt, len(codes)) - 1],
+            "text": text.decode(),
+            "folder": HOME,
             "traps": traps[1] == b"1",
-            "works": _RESULT.search(text) is not None,
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),
         }
-
-    def _run(self, job: SimulatedJob, now: float) -> Run:
-        extra = job.extra
-        actor = Actor(
-            gate=extra["gate"],
-            host=f"{self.plan.name}n1",
-            started_at=now + self._rng.choice((0.0, 0.3, 2.0)),
-            patience=extra["patience"],
-            run_time=max(0.001, extra["run_time"]),  # what a script leaves it leaves in its time
-            exit_code=extra["exit_code"],
-        )
-        return Run(job.name, actor, extra["traps"], extra["works"])
 
     # --- faults of a moment -------------------------------------------------------------------
 
@@ -248,8 +164,8 @@ class WorldCluster:
             del self.model.jobs[job.id]
             run = self.runs.pop(job.id, None)
             if run is not None:
-                run.dies_at = now + self._rng.uniform(0, 4)
-                self.orphans.append(run)
+                self.orphans.add(run)
+                self._moments.at(self._clock() + self._rng.uniform(0, 4), run.kill)
         self.model.next_id = max(self.model.jobs, default=0) + 1
         for name, reservation in list(self.model.reservations.items()):
             used = any(j.reservation == name and not j.state.ended for j in self._ours())
@@ -268,7 +184,7 @@ class WorldCluster:
         job = self._rng.choice(jobs)
         run = self.runs.pop(job.id, None)
         if run is not None:
-            self._kill(run)
+            run.kill()
         if what == "requeue":
             job.state, job.start_time = State.PENDING, None
         else:
@@ -288,7 +204,7 @@ class WorldCluster:
         job = self._rng.choice(early)
         run = self.runs.pop(job.id, None)
         if run is not None:
-            self._kill(run)
+            run.kill()
         self.model.end(job, State.COMPLETED, self.local())
         return job.name
 

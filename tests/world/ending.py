@@ -27,8 +27,8 @@ def at_the_end(world: World) -> None:
         left += [
             j.name for j in cluster.model.jobs.values() if is_ours(j.name) and not j.state.ended
         ]
-        cluster.files.broken = False
-        left += _folders_left(cluster)
+        with cluster.files.mended():
+            left += _folders_left(cluster)
         if left:
             raise Violation(f"P4: left in {cluster.plan.name}: {left}")
     rows = {row["id"]: row for row in world.store.jobs.rows()}

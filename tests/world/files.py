@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from collections.abc import Callable, Iterator, Sequence
-
-from metabroker.clusters.transports.base import FolderEntry
 
 from .virtual.filesystem import FileSystem
 
@@ -13,10 +13,12 @@ HOME = "/home/u"
 
 
 class ClusterFiles(FileSystem):
-    """`fate`: what becomes of each step of a transfer."""
+    """`hung`: whether its file server is away; `fate`: what becomes of each step of a transfer."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], hung: Callable[[], bool]) -> None:
         super().__init__(clock)
+        self._hung = hung
+        self._mended = False
         self.fate: Callable[[], str] = lambda: ""
         self.make_folders(HOME)
 
@@ -28,36 +30,18 @@ class ClusterFiles(FileSystem):
     @contextlib.contextmanager
     def mended(self) -> Iterator[None]:
         """Whoever looks now sees what is there, though others cannot."""
-        broken, self.broken = self.broken, False
+        before, self._mended = self._mended, True
         try:
             yield
         finally:
-            self.broken = broken
+            self._mended = before
+
+    def check(self, path: str) -> None:
+        """See `FileSystem.check`."""
+        if not self._mended and self._hung():
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
 
     def has(self, folder: str, name: str) -> bool:
         """Whether that is in a folder, whoever can see it now."""
         with self.mended():
             return name in (self.names(folder) or ())
-
-
-class AsFiles:
-    def __init__(self, inner: ClusterFiles) -> None:
-        self._i = inner
-        self.write = inner.write
-
-    def list(self, path: str) -> Sequence[FolderEntry] | None:
-        """What is in a folder."""
-        folder = self._i.find(path)
-        if folder is None:
-            return None
-        return [FolderEntry(name, inode.modified) for name, inode in folder.entries.items()]
-
-    def rename(self, old: str, new: str) -> bool:
-        """Rename in one step; False: there is nothing to rename."""
-        try:
-            source, name = self._i.parent(self._i.root, old)
-            target, named = self._i.parent(self._i.root, new)
-            self._i.rename(source, name, target, named)
-        except FileNotFoundError:
-            return False
-        return True

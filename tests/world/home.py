@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import Listed
@@ -10,27 +11,36 @@ from metabroker.clusters.transports.base import Listed
 from .virtual.filesystem import FileSystem
 from .virtual.system import on
 
+if TYPE_CHECKING:
+    from .host import Host
+
 FOLDER = "/submit"
 RESULT = "out/result"
 
 
-class WorldHome:
-    """The daemon's own `LocalSubmitDirectory`, on a disk in memory. `full`: whether that has no
-    space now."""
+class HomeFiles(FileSystem):
+    """The disk that all brokers' hosts share. `full`: whether that has no space now."""
 
     def __init__(self, clock: Callable[[], float], full: Callable[[], bool]) -> None:
-        self.files = FileSystem(clock)
-        self.files.make_folders(FOLDER)
-        self.files.full = full
-        self._inner = LocalSubmitDirectory()
+        super().__init__(clock)
+        self.make_folders(FOLDER)
+        self.full = full
 
     def holds(self, files: dict[str, bytes]) -> None:
         """These files are there, each in its folder."""
         for name, content in files.items():
             path = f"{FOLDER}/{name}"
-            if "/" in name:
-                self.files.make_folders(path.rpartition("/")[0])
-            self.files.write(path, content)
+            self.make_folders(path.rpartition("/")[0])
+            self.write(path, content)
+
+
+class WorldHome:
+    """The daemon's own `LocalSubmitDirectory`, of one broker."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.files = host.world.home
+        self._inner = LocalSubmitDirectory()
 
     def look(self, folder: str, name: str) -> Listed | None:
         """See `SubmitDirectory.look`."""
@@ -44,11 +54,13 @@ class WorldHome:
 
     def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
         """See `SubmitDirectory.put`."""
+        self._host.slips()
         with on(self.files):
             self._inner.put(folder, name, offset, content)
 
     def finish(self, folder: str, made: Listed) -> None:
         """See `SubmitDirectory.finish`."""
+        self._host.slips()
         with on(self.files):
             self._inner.finish(folder, made)
 

@@ -166,6 +166,10 @@ class Host:
         virtual.check()
         if not self.alone and self.term != self.world.term:
             raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
+        return self.slips()
+
+    def slips(self) -> bool:
+        """Whether a thread of its was stopped at this very moment, and goes on only now."""
         if self.slip is None or self.rng.random() >= 0.4:
             return False
         fault, self.slip = self.slip, None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect
-from metabroker.broker.events import ClusterUnreachable, Event, Observed
+from metabroker.broker.events import ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.settings import Settings
 from metabroker.broker.states import JobState
@@ -22,6 +22,7 @@ from metabroker.runtime.watcher import WatchInterval
 from metabroker.store import StoreUnavailable
 
 from . import virtual
+from .home import WorldHome
 from .transport import transport
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Life:
             ClusterExecutor(
                 index,
                 cluster.adapter(settings, transport(host, cluster)),
-                RequestBuilder(host.store, settings, cluster.plan.name, home=world.home),
+                RequestBuilder(host.store, settings, cluster.plan.name, home=WorldHome(host)),
                 self.post,
                 workers=rng.choice((1, 2, 4, 8)),
                 clock=lambda: world.now,
@@ -84,13 +85,6 @@ class Life:
 
     def post(self, item: Item) -> None:
         """Something has happened, or somebody asks."""
-        if isinstance(item, Observed):
-            self._seen[item.cluster] = (True, item.snapshot.taken_at)
-        elif isinstance(item, ClusterUnreachable):
-            self._seen[item.cluster] = (False, self.world.now)
-        elif isinstance(item, Event):
-            step = getattr(item, "step", None)
-            self.world.tally.add(f"reply {type(item).__name__} {step.value if step else ''}")
         self.loop.post(item)
 
     def able_again(self) -> None:
@@ -126,6 +120,17 @@ class Life:
         for effect in effects:
             if isinstance(effect, CleanStray):
                 world.tally.add("stray")
+
+    def takes(self, item: Item) -> None:
+        """The core is about to handle that."""
+        if isinstance(item, Observed):
+            self._seen[item.cluster] = (True, item.snapshot.taken_at)
+        elif isinstance(item, ClusterUnreachable):
+            self._seen[item.cluster] = (False, self.world.now)
+        elif isinstance(item, Refused | Unsure):
+            self.world.tally.add(f"reply {type(item).__name__} {item.step.value}")
+        else:
+            self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:
         """Waiting jobs: seq, and the clusters in which they could run, as bits."""
@@ -166,13 +171,16 @@ class Watched(Engine):
 
     def process(self, items: Iterable[Item], now: float) -> Sequence[Effect]:
         """See `Engine.process`."""
-        waited = self._life.waiting()
-        effects = super().process(items, now)
+        waited, taken = self._life.waiting(), list(items)
+        for item in taken:
+            self._life.takes(item)
+        effects = super().process(taken, now)
         self._life.turned(waited, effects)
+        self._moment(effects)
         return effects
 
     def flush(self) -> Sequence[Effect]:
-        """See `Engine.flush`. A crash may come when all is written and nothing of it done."""
+        """See `Engine.flush`."""
         try:
             effects = super().flush()
         except StoreUnavailable:
@@ -181,7 +189,10 @@ class Watched(Engine):
         if self._troubled:
             self._troubled = False
             self._life.able_again()
-        if effects and self.recovered:
-            self._life.host.comes_to("written")
+            self._moment(effects)
         return effects
 
+    def _moment(self, effects: Sequence[Effect]) -> None:
+        """A crash may come when all is written and nothing of it done."""
+        if effects and self.recovered:
+            self._life.host.comes_to("written")

@@ -27,7 +27,7 @@ from metabroker.submission.model import Submission
 from .cluster import WorldCluster
 from .ending import at_the_end
 from .errors import no_error_of_its_own
-from .home import FOLDER, RESULT, WorldHome, inputs
+from .home import FOLDER, RESULT, HomeFiles, inputs
 from .host import Host
 from .life import Life
 from .network import COMMAND_TIMEOUT, Network
@@ -73,12 +73,8 @@ class World:
             WorldCluster(
                 plan,
                 random.Random(f"{scenario.seed} {plan.name}"),
-                lambda: self.now,
-                self.oracle.started,
-                self.oracle.stopped,
-                self.oracle.gave_up,
-                self.oracle.answers,
-                self.oracle.fell,
+                self,
+                self.oracle,
             )
             for plan in scenario.clusters
         ]
@@ -90,7 +86,7 @@ class World:
         self.refused: set[int] = set()
         self._store_until = 0.0
         self._home_until = 0.0
-        self.home = WorldHome(lambda: self.now, lambda: self.now < self._home_until)
+        self.home = HomeFiles(lambda: self.now, lambda: self.now < self._home_until)
         for index, job in enumerate(scenario.jobs):
             if job.sends:
                 self.home.holds(inputs(index))
@@ -375,7 +371,7 @@ class World:
         """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
         that they had come home)."""
         token = tokens.make(self.store.instance, ref).encode()
-        home = self.home.files.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
+        home = self.home.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
         row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         builder = RequestBuilder(self.store, self.settings, row["cluster"])
         kept = self.by_name[row["cluster"]].files.read(f"{builder.keep(ref)}/{RESULT}")

@@ -43,14 +43,10 @@ class Inode:
 
 
 class FileSystem:
-    """One host's files, or a cluster's.
-
-    `broken`: every access fails, as of a file server that is away; `full`: nothing can be written.
-    """
+    """One host's files, or a cluster's. `full`: whether nothing can be written now."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
-        self.broken = False
         self.full: Callable[[], bool] = lambda: False
         self.root = self._folder(0o755)
 
@@ -181,8 +177,6 @@ class FileSystem:
 
     def check(self, path: str) -> None:
         """Raise what is wrong with all of it now."""
-        if self.broken:
-            raise _error(errno.EIO, path)
 
     # --- what lasts -----------------------------------------------------------------------------
 

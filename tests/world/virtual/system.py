@@ -166,9 +166,7 @@ class System:
         self.handles[self._next] = _Opened(files, inode)
         return self._next
 
-    def _create(
-        self, files: FileSystem, folder: Inode, path: str, flags: int, mode: int
-    ) -> Inode:
+    def _create(self, files: FileSystem, folder: Inode, path: str, flags: int, mode: int) -> Inode:
         _others()
         parent, name = files.parent(folder, path)
         found = parent.entries.get(name)
@@ -250,9 +248,7 @@ class System:
         parent, name = files.parent(folder, path)
         files.remove(parent, name, is_folder=is_folder)
 
-    def stat(
-        self, path: str, *, dir_fd: int | None = None, follow_symlinks: bool = True
-    ) -> Stat:
+    def stat(self, path: str, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> Stat:
         """See `os.stat`."""
         files, folder = self._from(dir_fd)
         return _stat(files.at(folder, path, follow=follow_symlinks))
@@ -295,5 +291,3 @@ class System:
             return files, files.root
         opened = self.handles[dir_fd]
         return opened.files, opened.inode
-
-

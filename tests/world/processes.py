@@ -1,0 +1,167 @@
+"""The processes of components: each runs the text that its cluster was given, in a shell."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from metabroker.clusters.simulated.model import SimulatedJob
+
+from .files import ClusterFiles
+from .home import RESULT
+from .virtual.shell import Node, Running, Script, Shell
+
+_HUNG = 1.0  # seconds after which a process looks again whether the shared folder is back
+_SOON = 0.001
+
+
+class Witness(Protocol):
+    """What the oracle is told of a component, by its token."""
+
+    def started(self, token: str, now: float) -> None:
+        """Its script has started."""
+
+    def stopped(self, token: str, exit_code: int | None) -> None:
+        """Its script is over: by itself, or killed (None)."""
+
+    def gave_up(self, token: str) -> None:
+        """It has left the barrier by itself."""
+
+    def answers(self, token: str) -> None:
+        """It has said that it is armed."""
+
+    def fell(self, token: str) -> None:
+        """It was killed after it had said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process lives in. `at` does something at a moment of the world's; `hung`: whether
+    whoever touches the shared folder waits now."""
+
+    name: str
+    files: ClusterFiles
+    rng: random.Random
+    now: Callable[[], float]
+    at: Callable[[float, Callable[[], None]], None]
+    hung: Callable[[], bool]
+    witness: Witness
+    wholes: bool
+
+
+class Process:
+    """The process of one job. `ended` is called with its exit status when it ends by itself."""
+
+    def __init__(
+        self, job: SimulatedJob, around: Surroundings, ended: Callable[[int], None]
+    ) -> None:
+        self.token = job.name
+        self.gate: str = job.extra["gate"]
+        self.answered = False
+        self.over = False
+        self._around = around
+        self._ended = ended
+        self._script: Script | None = None
+        self._began = self._signalled = False
+        self._turn = 0
+        names = around.rng.choice((f"{around.name}n1", f"{around.name}n[1-3]"))
+        variables = {"SLURM_JOB_NODELIST": names, "SLURM_JOB_ID": str(job.id)}
+        node = Node(f"{around.name}n1", around.files, self._pace, around.wholes, self._moved)
+        self._shell = Shell(node, variables, set(variables), folder=job.extra["folder"])
+        self._running: Running = self._shell.run(job.extra["text"])
+        self._later(around.rng.choice((0.0, 0.3, 2.0)), None)
+
+    @property
+    def early(self) -> bool:
+        """Whether it may still start the script, and has not."""
+        return not self._began and not self.over
+
+    @property
+    def terminated(self) -> bool:
+        """Whether it was sent SIGTERM."""
+        return self._signalled or self.over
+
+    def kill(self) -> None:
+        """SIGKILL, to all of it."""
+        if self.over:
+            return
+        self.over = True
+        if self._began:
+            self._around.witness.stopped(self.token, None)
+        elif self.answered and not self._around.files.has(self.gate, "abort"):
+            self._around.witness.fell(self.token)  # and not because the broker has ended it
+
+    def terminate(self) -> None:
+        """SIGTERM, to all of it."""
+        if self.over or self._signalled:
+            return
+        if not self._shell.signalled("TERM"):
+            self.kill()
+            self._ended(143)
+            return
+        self._signalled = True
+        if self._script is not None:
+            self._later(0.0, 143)
+
+    # --- its life -------------------------------------------------------------------------------
+
+    def _later(self, seconds: float, answer: int | None) -> None:
+        self._turn += 1
+        turn = self._turn
+        self._around.at(self._around.now() + seconds, lambda: self._go_on(turn, answer))
+
+    def _go_on(self, turn: int, answer: int | None) -> None:
+        if self.over or turn != self._turn:
+            return
+        if self._around.hung():
+            self._later(_HUNG, answer)
+            return
+        if answer is not None:
+            self._script_ends(answer)
+        try:
+            step = next(self._running) if answer is None else self._running.send(answer)
+        except StopIteration as end:
+            self._ends(end.value)
+            return
+        if isinstance(step, Script):
+            self._begins(step)
+        else:
+            self._later(max(step, _SOON), None)
+
+    def _begins(self, script: Script) -> None:
+        self._script, self._began = script, True
+        attempt = int(self.token.split("-")[3])
+        codes = [int(code) for code in script.environment["METABROKER_EXITS"].split(".")]
+        seconds = float(script.environment["METABROKER_RUN_TIME"])
+        self._around.witness.started(self.token, self._around.now())
+        if not self.over:
+            self._later(max(_SOON, seconds), codes[min(attempt, len(codes)) - 1])
+
+    def _script_ends(self, _status: int) -> None:
+        """What the script has made is there before its end is written down."""
+        script, self._script = self._script, None
+        assert script is not None
+        if "METABROKER_WORK_DIR" in script.environment and not self._signalled:
+            path = f"{script.folder}/{RESULT}"
+            if self._around.files.find(script.folder) is not None:
+                self._around.files.make_folders(path.rpartition("/")[0])
+                self._around.files.write(path, self.token.encode())
+
+    def _ends(self, status: int) -> None:
+        self.over = True
+        if self._began:
+            self._around.witness.stopped(self.token, None if self._signalled else status)
+        self._ended(status)
+
+    def _moved(self, old: str, new: str) -> None:
+        """It has renamed something in its gate."""
+        if new == f"{self.gate}/ready":
+            self.answered = True
+            self._around.witness.answers(self.token)
+        elif (old, new) == (f"{self.gate}/wait", f"{self.gate}/abort"):
+            self._around.witness.gave_up(self.token)
+
+    def _pace(self) -> float:
+        return self._around.rng.choice((0.001, 0.002, 0.004))

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 LEASE = 10.0
 _NO_ANSWER = 2.0  # seconds after which the database is asked again
 _LATENCY = (0.001, 0.2)
+_SLOW = 0.05
+_SLOW_ANSWER = (0.2, LEASE / 4)  # more than that nobody waits for
 _PATIENCE = 60.0  # seconds that a broker has to end in
 
 
@@ -273,7 +275,9 @@ class Host:
                 if trouble:
                     world.at(world.now + _NO_ANSWER, partial(answer, lost))
                 else:
-                    world.at(world.now + self.rng.uniform(*_LATENCY), partial(answer, said))
+                    slow = self.rng.random() < _SLOW
+                    latency = self.rng.uniform(*(_SLOW_ANSWER if slow else _LATENCY))
+                    world.at(world.now + latency, partial(answer, said))
 
             world.at(world.now + self.rng.uniform(*_LATENCY), asked)
 

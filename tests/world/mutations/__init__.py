@@ -3,7 +3,16 @@
 Each is one a hurried change could make. A storm that misses one is too gentle, and is repaired.
 """
 
-from . import of_attempts, of_brokers, of_files, of_gates
+from . import of_attempts, of_brokers, of_files, of_gates, of_runtime
 from .planting import MUTATIONS, SHARED, planted
 
-__all__ = ["MUTATIONS", "SHARED", "of_attempts", "of_brokers", "of_files", "of_gates", "planted"]
+__all__ = [
+    "MUTATIONS",
+    "SHARED",
+    "of_attempts",
+    "of_brokers",
+    "of_files",
+    "of_gates",
+    "of_runtime",
+    "planted",
+]

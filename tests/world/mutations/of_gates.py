@@ -16,7 +16,9 @@ from metabroker.clusters.slurm import cluster as slurm_cluster
 from metabroker.clusters.slurm import commands, operations
 from metabroker.runtime import requests
 
-from .planting import mutation, swap
+from .planting import mutation, rewrite, swap
+
+_TAKE = 'mv "$mb__gate/go" "$mb__gate/run" 2>/dev/null || exit 75'
 
 
 @mutation
@@ -45,40 +47,69 @@ def blind_resubmit(stack: contextlib.ExitStack) -> None:
         return bool(old_move(self, gate, old_, new))
 
     old = swap(stack, PendingSteps, "_effect", effect)
-    old_move = gates.Gates._move
-    from metabroker.clusters.simulated import actor
-
-    def come(self: Any, files: Any, now: float) -> None:
-        if self.patience is not None and not self._wait(files, now):
-            return
-        if files.rename(self._at(gates.Position.GO), self._at(gates.Position.RUN)) or any(
-            entry.name == gates.Position.RUN.value for entry in files.list(self.gate) or ()
-        ):
-            files.write(f"{self.gate}/started", b"h\n")
-            self.running_since = now
-        elif self.patience is None:
-            self.over = 75
-
-    swap(stack, actor.Actor, "_come_to_gate", come)
+    old_move = swap(stack, gates.Gates, "_move", move)
+    rewrite(stack, _TAKE, f'{_TAKE[:-8]} [ -e "$mb__gate/run" ] || exit 75')
 
 
 @mutation
 def twin_not_stopped_at_the_gate(stack: contextlib.ExitStack) -> None:
     """The component's job does not mind whether its gate has been passed already."""
-    from metabroker.clusters.simulated import actor
+    rewrite(stack, _TAKE, f'{_TAKE[:-8]} [ -e "$mb__gate/run" ] || exit 75')
+    rewrite(
+        stack,
+        'until [ -e "$mb__gate/go" ]',
+        'until [ -e "$mb__gate/go" ] || [ -e "$mb__gate/run" ]',
+    )
+    rewrite(
+        stack,
+        'if [ ! -e "$mb__gate/wait" ]',
+        'if [ ! -e "$mb__gate/wait" ] && [ ! -e "$mb__gate/run" ]',
+    )
 
-    def come(self: Any, files: Any, now: float) -> None:
-        names = {entry.name for entry in files.list(self.gate) or ()}
-        if self.patience is not None and not names & {"go", "run"} and not self._wait(files, now):
-            return
-        if not names & {"go", "run"}:
-            self.over = 75
-            return
-        files.rename(self._at(gates.Position.GO), self._at(gates.Position.RUN))
-        files.write(f"{self.gate}/started", b"h\n")
-        self.running_since = now
 
-    swap(stack, actor.Actor, "_come_to_gate", come)
+@mutation
+def start_before_the_gate_is_taken(stack: contextlib.ExitStack) -> None:
+    """The wrapper looks whether its gate is open, and does not take it."""
+    rewrite(stack, _TAKE, f'[ -e "$mb__gate/go" ] || exit 75; {_TAKE[:-8]} :')
+
+
+@mutation
+def patience_ends_an_armed_wait(stack: contextlib.ExitStack) -> None:
+    """A component gives up although its gate is armed."""
+    rewrite(
+        stack,
+        'mv "$mb__gate/wait" "$mb__gate/abort" 2>/dev/null; then',
+        '{ mv "$mb__gate/wait" "$mb__gate/abort" 2>/dev/null || :; }; then'.replace(
+            "{ ", "( "
+        ).replace("; }", " )"),
+    )
+
+
+@mutation
+def end_not_written(stack: contextlib.ExitStack) -> None:
+    """The wrapper leaves no record of the script's end."""
+    rewrite(stack, 'echo "$mb__status $mb__signalled" > "$mb__gate/ended"', ":")
+
+
+@mutation
+def exit_code_of_the_wrapper(stack: contextlib.ExitStack) -> None:
+    """The record tells the exit code of something else than the script."""
+    rewrite(stack, "mb__status=$?", "mb__status=0")
+
+
+@mutation
+def shut_from_the_far_end(stack: contextlib.ExitStack) -> None:
+    """Who shuts a gate tries its last position first, so one that moves on meanwhile is missed."""
+
+    def shut(self: Any, request: Any) -> bool:
+        if request.gate is None:
+            return True
+        for position in (gates.Position.GO, gates.Position.ARMED, gates.Position.WAIT):
+            if self._move(request.gate, position, gates.Position.ABORT):
+                return True
+        return bool(self._is_shut(request.gate))
+
+    swap(stack, gates.Gates, "shut", shut)
 
 
 @mutation

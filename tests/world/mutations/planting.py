@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from metabroker.clusters.slurm import cluster as slurm_cluster
+
 Plant = Callable[[contextlib.ExitStack], None]
 
 MUTATIONS: dict[str, Plant] = {}
@@ -40,3 +42,14 @@ def swap(stack: contextlib.ExitStack, owner: Any, name: str, new: Any) -> Any:
     setattr(owner, name, new)
     stack.callback(setattr, owner, name, old)
     return old
+
+
+def rewrite(stack: contextlib.ExitStack, old: str, new: str) -> None:
+    """Replace a piece of the wrapper's text until the stack is closed."""
+
+    def wrapper(*given: Any, **more: Any) -> bytes:
+        text: str = before(*given, **more).decode()
+        assert text.count(old) == 1, old
+        return text.replace(old, new).encode()
+
+    before = swap(stack, slurm_cluster, "wrapper", wrapper)

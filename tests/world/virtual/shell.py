@@ -391,9 +391,7 @@ class Shell:
             parts.append(re.sub(r"([*?[])", r"[\1]", text) if quoted else text)
         return "".join(parts)
 
-    def _value(
-        self, part: Text | Parameter | Output | Sum
-    ) -> Generator[float | Script, int, str]:
+    def _value(self, part: Text | Parameter | Output | Sum) -> Generator[float | Script, int, str]:
         if isinstance(part, Text):
             return part.text
         if isinstance(part, Sum):
@@ -421,7 +419,9 @@ class Shell:
 
     def _sum(self, expression: str) -> int:
         words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[+*-]", expression)
-        values = [self.variables.get(w) or "0" if w[0].isalpha() or w[0] == "_" else w for w in words]
+        values = [
+            self.variables.get(w) or "0" if w[0].isalpha() or w[0] == "_" else w for w in words
+        ]
         total, operator = int(values[0]), ""
         for word in values[1:]:
             if word in "+-*":

@@ -103,6 +103,12 @@ class Listed:
     executable: bool = False
 
 
+def last_line(text: str) -> str:
+    """The last line that says something."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it does not say why"
+
+
 class BulkRead(Protocol):
     """Folders and small files as they are, or as they were in one moment."""
 

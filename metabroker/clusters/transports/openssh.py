@@ -14,18 +14,17 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .back_off import BackOff
-from .base import Command, CommandLost, CommandMissing, Completed, Unreached
+from .base import Command, CommandLost, CommandMissing, Completed, Unreached, last_line
 from .children import talk
 from .local import scrubbed
 from .pipe import Pipe
 from .remote_files import CommandFiles
 from .remote_shell import LINE, RemoteShell, plain_line
-from .slots import Slots
-from .ssh_target import Hop, SshTarget
+from .ssh_target import CHANNELS, Hop, SshTarget
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
 _OWN_WORD = 255  # ssh's own exit status; a command's never gets here (see `remote_shell`)
@@ -49,7 +48,7 @@ class OpenSshTransport:
         program: str | None = None,
     ) -> None:
         self._shell = RemoteShell(env, folder)
-        self._slots = Slots()
+        self._free = threading.BoundedSemaphore(CHANNELS)
         self._timeout = command_timeout
         self._master = Master(reach, program)
         self.files = CommandFiles(self.run)
@@ -58,7 +57,7 @@ class OpenSshTransport:
         """Run a command to its end; see `Transport.run`."""
         seconds = command.seconds if command.seconds is not None else self._timeout
         sent = self._shell.send(command, seconds)
-        with self._slots.taken(seconds, sent.what):
+        with self._slot(seconds, sent.what):
             argv = self._master.client()
             process = self._master.start([*argv, LINE])
             try:
@@ -67,7 +66,7 @@ class OpenSshTransport:
                 raise CommandLost(f"{sent.what}: {lost}") from None
         if process.returncode == 0:
             return sent.answer(stdout, stderr)
-        word = _last(stderr.decode("utf-8", "replace"))
+        word = last_line(stderr.decode("utf-8", "replace"))
         if _NO_MASTER.encode() in stderr:
             raise Unreached(f"{sent.what}: not run: the connection is lost")
         if process.returncode in (_OWN_WORD, -13):
@@ -83,6 +82,20 @@ class OpenSshTransport:
     def close(self) -> None:
         """End the connection."""
         self._master.close()
+
+    @contextlib.contextmanager
+    def _slot(self, seconds: float, what: str) -> Iterator[None]:
+        """One of the connection's sessions, as soon as one is free.
+
+        Raises:
+            Unreached: none became free in that time.
+        """
+        if not self._free.acquire(timeout=seconds):
+            raise Unreached(f"{what}: not run: the connection is busy with other commands")
+        try:
+            yield
+        finally:
+            self._free.release()
 
 
 class Master:
@@ -251,8 +264,3 @@ def _private_folder() -> Path:
 def _file_word(path: str) -> str:
     """A path as ssh's configuration reads it: one word, without tokens to expand."""
     return f'"{path.replace("%", "%%")}"'
-
-
-def _last(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it does not say why"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from .base import MOST_FILES, Command, CommandLost, Completed, FolderEntry, Listed, TooMany
-from .bulk_read import EXCHANGED, OWN, SCRIPT, RemoteBulkRead, error_of, read_glance
+from .bulk_read import OWN, SCRIPT, RemoteBulkRead, error_of, read_glance
 from .trust import ROOT_BELIEVED, Seen, examine, is_private, split
 
 Run = Callable[[Command], Completed]
@@ -225,6 +225,3 @@ def _error(done: Completed) -> OSError:
     line = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")
     word = line.rpartition(": ")[2].strip() or f"exit status {done.exit_status}"
     return error_of(word)
-
-
-__all__ = ["EXCHANGED", "CommandFiles", "Run"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
@@ -64,7 +63,3 @@ class CheckResults:
             absent = isinstance(trouble.__cause__, CommandMissing)
             self.miss(check, tried, trouble.detail, missing if absent and missing else advice)
             return None
-
-
-Examine = Callable[[float], Operation[list[CheckResult]]]
-"""Examines a cluster; told the broker's clock. What it makes to see whether it may, it removes."""

@@ -105,7 +105,7 @@ class WorldCluster:
 
     def adapter(self, settings: Settings, host: Host) -> SlurmCluster:
         """A broker's adapter for it; a new one after each of the broker's crashes."""
-        options = SlurmOptions(self.plan.name, settings.instance, "root")
+        options = SlurmOptions("root", name=self.plan.name, instance=settings.instance)
         files = self.files if host.alone else SlippingFiles(self.files, host.about_to)
         adapter = SlurmCluster(options, NoTransport(files))
         adapter.part = 4

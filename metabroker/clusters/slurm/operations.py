@@ -7,7 +7,6 @@ import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from metabroker.broker.observation import NativeJob
@@ -28,26 +27,13 @@ from metabroker.clusters.transports.base import Command, CommandMissing, Complet
 
 from . import commands, parsing
 from .answers import failure, of_submission
+from .commands import SlurmIdentity
 from .parsing import JobLine, NodeLine, SlurmReservation, Use
 from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
 
 R = TypeVar("R")
 _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
-
-
-@dataclass(frozen=True, slots=True)
-class SlurmIdentity:
-    """Under whose name, and where, jobs go. `acting`: it is another one than that which commands
-    run under, and jobs are submitted and cancelled as it."""
-
-    user: str
-    partition: str | None = None
-    account: str | None = None
-    qos: str | None = None
-    unit: int = 1  # processors of a node, where only whole nodes are given
-    native: tuple[str, ...] = ()  # options of sbatch that every job is given
-    acting: bool = False
 
 
 # --- looking ----------------------------------------------------------------------------------
@@ -63,22 +49,22 @@ def look(
     """
     count = 3
     if verified is None:
-        jobs = parsing.jobs((yield from _told(commands.list_jobs(who.user))).stdout)
+        jobs = parsing.jobs((yield from told(commands.list_jobs(who.user))).stdout)
     else:
         jobs = yield from _jobs_of_owners(prefix, verified)
-    nodes = parsing.nodes((yield from _told(commands.list_nodes())).stdout)
-    shown = yield from _told(commands.list_reservations())
+    nodes = parsing.nodes((yield from told(commands.list_nodes())).stdout)
+    shown = yield from told(commands.list_reservations())
     reservations = parsing.reservations(shown.stdout)
     foreign = [r.name for r in reservations if not r.name.startswith(prefix)]
     inside: list[Use] = []
     if foreign:
         count += 1
-        told = yield from _told(commands.list_jobs_in(foreign))
-        inside = parsing.uses(told.stdout)
+        used = yield from told(commands.list_jobs_in(foreign))
+        inside = parsing.uses(used.stdout)
     if not version:
         count += 1
         version = (
-            first_line((yield from _told(commands.version())).stdout)
+            first_line((yield from told(commands.version())).stdout)
             .removeprefix("slurm-wlm ")
             .removeprefix("slurm ")
         )
@@ -102,24 +88,41 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
 
 def time_there() -> Operation[int]:
     """What time the controller's clock tells, in Unix seconds."""
-    done = yield from _told(commands.show_settings())
+    done = yield from told(commands.show_settings())
     found = re.match(r"Configuration data as of (\d+)", done.stdout)
     if found is None:
         raise UnknownOutcome("scontrol show config: it does not say what time it is")
     return int(found[1])
 
 
-def _told(asked: Command) -> Operation[Completed]:
-    """A command that must succeed."""
+def told(asked: Command) -> Operation[Completed]:
+    """A command that must succeed.
+
+    Raises:
+        ClusterRefusal, UnknownOutcome: it has not.
+    """
     done = yield from command(asked)
     if done.exit_status != 0:
         raise failure(done, asked.argv[0])
     return done
 
 
+def identify() -> Operation[str]:
+    """ClusterName and the first controller: `delft at ctl1:6817`; the same for all who ask it.
+
+    Raises:
+        ClusterRefusal, UnknownOutcome: it does not say.
+    """
+    done = yield from told(commands.show_settings())
+    found: list[tuple[str, str]] = re.findall(r"^(\S+)\s*= (.*)$", done.stdout, re.MULTILINE)
+    said = {key: value.strip() for key, value in found}
+    host = said.get("SlurmctldHost[0]", said.get("SlurmctldHost", ""))
+    return f"{said.get('ClusterName', '')} at {host}:{said.get('SlurmctldPort', '')}"
+
+
 def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest."""
-    done = yield from _told(commands.find_jobs(who.user, token))
+    done = yield from told(commands.find_jobs(who.user, token))
     jobs = parsing.jobs(done.stdout)
     return liveliest_first(native_job(line) for line in jobs if line.name == token)
 
@@ -141,9 +144,7 @@ def reserve(
     refusal: ClusterRefusal | None = None
     for count in (whole,) if whole else _forms(nodes, request.processors, version):
         done = yield from command(
-            commands.create_reservation(
-                request.token, who.user, who.partition, request.seconds, count, cores
-            )
+            commands.create_reservation(who, request.token, request.seconds, count, cores)
         )
         if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
             reason = failure(done, "scontrol create reservation")
@@ -268,16 +269,7 @@ def submit(
             return NativeSubmission(known[0].native_id, known[0].submit_time)
     own_options = bool(request.native)
     request = dataclasses.replace(request, native=(*who.native, *request.native))
-    done = yield from command(
-        commands.submit(
-            request,
-            script,
-            partition=who.partition,
-            account=who.account,
-            qos=who.qos,
-            acting_for=who.user if who.acting else None,
-        )
-    )
+    done = yield from command(commands.submit(who, request, script))
     if done.exit_status != 0:
         raise of_submission(done, own_options=own_options, reserved=request.reservation)
     identity = done.stdout.strip().partition(";")[0]
@@ -305,7 +297,7 @@ def clean(who: SlurmIdentity, token: str, *, reservation: bool) -> Operation[Cau
 
 
 def _cancel(who: SlurmIdentity, token: str) -> Operation[None]:
-    done = yield from command(commands.cancel(who.user, token, acting=who.acting))
+    done = yield from command(commands.cancel(who, token))
     # An unknown job is no error, and one that has just ended none that matters.
     if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
         raise UnknownOutcome(failure(done, "scancel").detail)

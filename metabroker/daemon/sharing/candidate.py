@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 
 from metabroker.broker.lease_term import LeaseTerm, pause
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership
 
+from .background import Background
 from .lease import clock
 
 log = logging.getLogger(__name__)
 
 
-class Campaign:
-    """Asks for the lead again and again, in a thread of its own, until `stop`."""
+class Campaign(Background):
+    """Asks for the lead again and again, from `start` until `stop`, which waits while a lead that
+    was just taken is taken up."""
 
     def __init__(
         self,
@@ -26,23 +27,12 @@ class Campaign:
         elected: Callable[[LeaseTerm], None],
     ) -> None:
         """`holder`: this broker, for people; `elected` is called once, in the thread."""
+        super().__init__("candidate")
         self._leadership = leadership
         self._holder = holder
         self._seconds = seconds
         self._elected = elected
         self._trouble = ""
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="candidate", daemon=True)
-
-    def start(self) -> None:
-        """Ask from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Ask no more; waits while a lead that was just taken is taken up."""
-        self._stopping.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join()
 
     def ask(self) -> LeaseTerm | None:
         """Ask once. Raises StoreUnavailable."""

@@ -8,28 +8,19 @@ from concurrent.futures import Future
 from metabroker.api.service import Json, ServiceError
 from metabroker.service.queries import Queries
 
+from .background import Background
+
 _LOOK = 0.5  # seconds between two looks for jobs that have ended
 
 
-class CompletionWatcher:
-    """Looks for the ends of those jobs that somebody waits for."""
+class CompletionWatcher(Background):
+    """Looks for the ends of those jobs that somebody waits for; once stopped, nobody is told."""
 
     def __init__(self, reading: Queries) -> None:
+        super().__init__("ends")
         self._reading = reading
         self._lock = threading.Lock()
         self._waiters: dict[int, list[Future[Json]]] = {}
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="ends", daemon=True)
-
-    def start(self) -> None:
-        """Look from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Look no more; nobody is told."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def wait(self, job: int, future: Future[Json]) -> None:
         """Complete it when the job has ended."""

@@ -17,6 +17,8 @@ from metabroker.clusters.transports.base import CommandLost
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership
 
+from .background import Background
+
 log = logging.getLogger(__name__)
 
 
@@ -25,8 +27,8 @@ def clock() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-class Lease:
-    """Held from its making on, in the term that `take` has brought.
+class Lease(Background):
+    """Held from its making on, in the term that `take` has brought; renewed from `start` on.
 
     `lost` is called once, by the lease's own thread, when another broker leads.
     """
@@ -38,18 +40,13 @@ class Lease:
         lost: Callable[[], None],
         clock: Callable[[], float] = clock,
     ) -> None:
+        super().__init__("lease")
         self.lease_term = lease_term
         self._leadership = leadership
         self._lost = lost
         self._clock = clock
         self._news = threading.Condition()
         self._over = False
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
-
-    def start(self) -> None:
-        """Renew it from now on."""
-        self._thread.start()
 
     def permit(self) -> None:
         """Return when nobody else can be leader.
@@ -68,9 +65,7 @@ class Lease:
     def close(self, *, release: bool) -> None:
         """Act no more; with `release`, let another broker lead at once."""
         self._end()
-        self._stopping.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(timeout=self.lease_term.seconds)
+        self.stop(self.lease_term.seconds)
         if release:
             try:
                 self._leadership.release(self.lease_term.term)
@@ -85,7 +80,7 @@ class Lease:
             self._over = True
             self._news.notify_all()
 
-    def _keep(self) -> None:
+    def _run(self) -> None:
         while not self._stopping.wait(pause(self.lease_term.seconds)):
             if not self.renew():
                 self._end()

@@ -11,10 +11,8 @@ from pathlib import Path
 
 from metabroker import accounts
 from metabroker.clusters.examination import CheckOutcome, CheckResult, CheckResults
-from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
-from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import (
     Command,
@@ -30,6 +28,7 @@ from metabroker.daemon import build
 from metabroker.runtime.cluster_accounts import users_of
 
 from . import folders, run_as
+from .folders import Real
 
 _JOB_PATIENCE = 60.0  # seconds for the trial job
 _MOST_OFFSET = 2.0  # seconds
@@ -117,7 +116,9 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
             identity = _identity(cluster)
             account = None
             if configured.run_as != "self":
-                account = _acting(found, config, configured, name, cluster)
+                if isinstance(cluster.transport, RunAs):
+                    users = users_of(config)[name]
+                    account = run_as.examine(found, cluster, users, configured.run_as)
                 jobs = jobs and account is not None
             if configured.shared_dir is not None or jobs:
                 root = str(configured.shared_dir or _home(account) or folder)
@@ -129,25 +130,12 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     return Report(name, found.all, identity)
 
 
-def _identity(cluster: SlurmCluster | OpenPBSCluster) -> str | None:
+def _identity(cluster: Real) -> str | None:
     """What tells this cluster from all others; None: it does not say, which is told already."""
     try:
         return carry_out(cluster.identify(), cluster.transport)
     except (ClusterRefusal, UnknownOutcome):
         return None
-
-
-def _acting(
-    found: CheckResults,
-    config: Config,
-    configured: RealCluster,
-    name: str,
-    cluster: SlurmCluster | OpenPBSCluster,
-) -> str | None:
-    """Whether we can act for users; an account for which we can."""
-    if not isinstance(cluster.transport, RunAs):
-        return None
-    return run_as.examine(found, cluster, users_of(config)[name], configured.run_as)
 
 
 def _home(account: str | None) -> str | None:
@@ -199,12 +187,7 @@ def _login(found: CheckResults, transport: Transport, configured: RealCluster) -
     return True
 
 
-def _contact(
-    found: CheckResults,
-    config: Config,
-    configured: RealCluster,
-    cluster: SlurmCluster | OpenPBSCluster,
-) -> None:
+def _contact(found: CheckResults, config: Config, configured: RealCluster, cluster: Real) -> None:
     examining = cluster.examine(
         time.time(),
         reserves=configured.claim == "reservation",

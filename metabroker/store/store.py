@@ -171,8 +171,7 @@ class Store:
 
     def known_clusters(self) -> dict[str, int]:
         """Processors of each cluster, as last seen."""
-        with self._guard(), self._engine.connect() as connection:
-            return {row.name: row.processors for row in connection.execute(select(tables.clusters))}
+        return {row["name"]: row["processors"] for row in self.cluster_rows()}
 
     def cluster_rows(self) -> list[dict[str, Any]]:
         """What was last seen of each cluster."""

@@ -22,5 +22,4 @@ def upgrade() -> None:
         sa.Column("revoked", sa.Float(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
     )
-    with op.batch_alter_table("access_tokens", schema=None) as batch_op:
-        batch_op.create_index("access_tokens_by_user", ["user"], unique=False)
+    op.create_index("access_tokens_by_user", "access_tokens", ["user"])

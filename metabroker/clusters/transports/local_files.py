@@ -108,8 +108,7 @@ class LocalFiles:
         return self
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         way = split(path)
         with contextlib.suppress(*_GONE), _entered(way, len(way.parts)) as folder:
             _empty(folder)

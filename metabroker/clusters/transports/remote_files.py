@@ -110,8 +110,7 @@ class CommandFiles:
         return read_glance(said, folders, names)
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         way = split(path)
         old = "old" if way.gates == len(way.parts) == 2 else ""
         self._done(_guarded(_REMOVE, path, old, guard=(f"{path}/",)))

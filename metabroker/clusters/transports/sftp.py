@@ -154,8 +154,7 @@ class SftpFiles(SessionFiles, CommandFiles):
             self._ways.make(sftp, path, root_believed=True)
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         self._ways.forget(path)
         super().remove_tree(path)
 

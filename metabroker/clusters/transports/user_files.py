@@ -98,8 +98,7 @@ class UserFiles(SessionFiles):
         return found
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         way = split(path)
         with self.session.one() as sftp:
             try:

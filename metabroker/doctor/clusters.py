@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Iterator
@@ -110,10 +111,11 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     identity = None
     try:
         if isinstance(cluster.transport, PyslurmTransport):
-            _pyslurm(found, cluster.transport, required=_needs_pyslurm(configured))
+            _pyslurm(found, cluster.transport, configured)
         if _login(found, cluster.transport, configured):
             _contact(found, config, configured, cluster)
-            identity = _identity(cluster)
+            with contextlib.suppress(ClusterRefusal, UnknownOutcome):  # which is told already
+                identity = carry_out(cluster.identify(), cluster.transport)
             account = None
             if configured.run_as != "self":
                 if isinstance(cluster.transport, RunAs):
@@ -130,26 +132,15 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     return Report(name, found.all, identity)
 
 
-def _identity(cluster: Real) -> str | None:
-    """What tells this cluster from all others; None: it does not say, which is told already."""
-    try:
-        return carry_out(cluster.identify(), cluster.transport)
-    except (ClusterRefusal, UnknownOutcome):
-        return None
-
-
 def _home(account: str | None) -> str | None:
     """Where a user's trial job meets us: nobody can write in our own folder."""
     who = None if account is None else accounts.identity(account)
     return None if who is None else who.home
 
 
-def _needs_pyslurm(configured: RealCluster) -> bool:
-    return isinstance(configured, SlurmConfig) and configured.access == "pyslurm"
-
-
-def _pyslurm(found: CheckResults, asked: PyslurmTransport, *, required: bool) -> None:
+def _pyslurm(found: CheckResults, asked: PyslurmTransport, configured: RealCluster) -> None:
     """Whether a pyslurm is there that fits."""
+    required = isinstance(configured, SlurmConfig) and configured.access == "pyslurm"
     tried = "a helper process that imports pyslurm"
     try:
         found.ok("pyslurm", tried, asked.which())

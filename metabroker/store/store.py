@@ -285,13 +285,10 @@ class Store:
     @contextmanager
     def _write(self) -> Iterator[Connection]:
         """A transaction on the writer's own connection; after an error, on a new one."""
-        if self._writer is None:
-            self._writer = self._engine.connect()
-            prepare = self.shared
-        else:
-            prepare = False
+        new = self._writer is None
+        self._writer = self._writer or self._engine.connect()
         try:
-            if prepare:
+            if new and self.shared:
                 postgres.prepare_writer(self._writer)
             with self._writer.begin():
                 yield self._writer

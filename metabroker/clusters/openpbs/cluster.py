@@ -30,7 +30,6 @@ from . import operations, reserving
 from .answers import confusing
 from .commands import PbsIdentity
 from .examine import examine
-from .identity import identify
 from .last_seen import LastSeen
 from .operations import Ending
 from .pacing import HostPorts, PbsPace
@@ -154,7 +153,7 @@ class OpenPBSCluster(GatedCluster):
 
     def identify(self) -> Operation[str]:
         """Which server it is: the same for all entries that name it."""
-        return answered(identify())
+        return answered(operations.identify())
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for qsub."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 from metabroker.clusters.operation import Operation, Pause, command
 from metabroker.clusters.transports.base import Command, Completed
 
-from .identity import CLIENTS_FILE
+from .commands import show_clients_file
 from .ports import PortBudget, PortUse
 
 R = TypeVar("R")
@@ -91,6 +91,6 @@ class PbsPace:
 
 def _uses_ports() -> Operation[bool]:
     """Whether the clients prove who asks by a port: unless they do so in another way (munge)."""
-    said = yield from command(Command(CLIENTS_FILE))
+    said = yield from command(show_clients_file())
     method = re.search(r"^\s*PBS_AUTH_METHOD=[\"']?(\w+)", said.stdout, re.MULTILINE)
     return method is None or method[1].lower() == "resvport"

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 
 from metabroker.clusters.command_errors import first_line
-from metabroker.clusters.examination import CheckResult, CheckResults
+from metabroker.clusters.examination import COMMANDS, FAR, CheckResult, CheckResults
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.transports.base import Command
 
@@ -18,9 +18,6 @@ from .parsing import NodeLine
 
 OLDEST, NEWEST = (22, 5), (26, 5)
 """The releases that are tested."""
-_FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it may be
-_MOST_OFFSET = 2.0  # seconds
-_COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `env`"
 _REACH = "see that slurmctld runs, and that SLURM_CONF (`env`) names this cluster's slurm.conf"
 _RESERVE = (
     "only Slurm operators may reserve: `sacctmgr modify user where name={user} set "
@@ -63,13 +60,13 @@ def examine(
 
 def _release(found: CheckResults) -> Operation[bool]:
     tried = "sinfo --version"
-    done = yield from found.attempt("version", tried, told(commands.version()), _REACH, _COMMANDS)
+    done = yield from found.attempt("version", tried, told(commands.version()), _REACH, COMMANDS)
     if done is None:
         return False
     said = first_line(done.stdout)
     release = re.search(r"(\d+)\.(\d+)", said)
     if release is None:
-        found.miss("version", tried, said, _COMMANDS)
+        found.miss("version", tried, said, COMMANDS)
         return False
     number = (int(release[1]), int(release[2]))
     if OLDEST <= number <= NEWEST:
@@ -87,7 +84,9 @@ def _settings(found: CheckResults, now: float, least_age: float) -> Operation[bo
     if done is None:
         return False
     said = dict(re.findall(r"^(\w+)\s*= (.*)$", done.stdout, re.MULTILINE))
-    _clock(found, done.stdout, now)
+    time = re.match(r"Configuration data as of (\d+)", done.stdout)
+    if time is not None:
+        found.clock(tried, int(time[1]) + 0.5 - now, "the controller's clock")
     age = re.match(r"(\d+) sec", said.get("MinJobAge", ""))
     if age is not None and 0 < int(age[1]) < least_age:
         found.warn(
@@ -117,20 +116,6 @@ def _nodes(
             "whole nodes", tried, "jobs are given processors one by one",
             "remove `whole_nodes` of this cluster: it makes jobs wait for more than they need",
         )  # fmt: skip
-
-
-def _clock(found: CheckResults, text: str, now: float) -> None:
-    time = re.match(r"Configuration data as of (\d+)", text)
-    if time is None:
-        return
-    offset = int(time[1]) + 0.5 - now
-    words = f"the controller's clock differs by {offset:+.0f} s"
-    if abs(offset) - 0.5 > _MOST_OFFSET:
-        found.warn(
-            "clock", "scontrol show config", words, "synchronize the clocks of both hosts by NTP"
-        )
-    else:
-        found.ok("clock", "scontrol show config", "the same within 2 s")
 
 
 def _partition(found: CheckResults, who: SlurmIdentity) -> Operation[bool]:
@@ -164,7 +149,7 @@ def _reserving(found: CheckResults, who: SlurmIdentity) -> Operation[None]:
 
 def _reserved(who: SlurmIdentity) -> Operation[bool]:
     name = f"mb-doctor-{secrets.token_hex(4)}"
-    start, cores = f"now+{_FAR}seconds", 1 if who.unit == 1 else None
+    start, cores = f"now+{FAR}seconds", 1 if who.unit == 1 else None
     try:
         yield from told(commands.create_reservation(who, name, 60, 1, cores, start))
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 import secrets
@@ -168,10 +169,8 @@ def _after_making(step: Operation[R]) -> Operation[R]:
     """
     try:
         return (yield from step)
-    except ClusterRefusal as refusal:
-        raise UnknownOutcome(refusal.detail) from refusal
-    except CommandMissing as away:
-        raise UnknownOutcome(str(away)) from away
+    except (ClusterRefusal, CommandMissing) as refusal:
+        raise UnknownOutcome(str(refusal)) from refusal
 
 
 def _forms(nodes: Sequence[NodeLine], processors: int, version: str) -> Iterator[int | None]:
@@ -199,12 +198,8 @@ def _spreads(version: str) -> bool:
 
 
 def _fewest(rooms: Sequence[int], processors: int) -> int | None:
-    total = 0
-    for count, room in enumerate(rooms, 1):
-        total += room
-        if total >= processors:
-            return count
-    return None
+    totals = enumerate(itertools.accumulate(rooms), 1)
+    return next((count for count, total in totals if total >= processors), None)
 
 
 def _holds(request: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
@@ -224,8 +219,7 @@ def _shown(request: ReserveRequest) -> Operation[SlurmReservation | None]:
         if "not found" in done.stdout + done.stderr:
             return None
         raise failure(done, "scontrol show reservation")
-    found = [r for r in parsing.reservations(done.stdout) if r.name == request.token]
-    return found[0] if found else None
+    return next((r for r in parsing.reservations(done.stdout) if r.name == request.token), None)
 
 
 def _holds_nodes(request: ReserveRequest, count: int | None) -> Operation[bool]:

@@ -36,8 +36,7 @@ from .http_server import HttpServer
 from .leader import Leader, LeaderContext
 from .lock_file import LockFile
 from .offline import twins
-from .sharing.candidate import Campaign
-from .sharing.lease import Lease
+from .sharing.lease import Campaign, Lease
 from .sharing.standby import StandbyService
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .back_off import BackOff
@@ -25,6 +25,7 @@ from .pipe import Pipe
 from .remote_files import CommandFiles
 from .remote_shell import LINE, RemoteShell, plain_line
 from .ssh_target import CHANNELS, Hop, SshTarget
+from .turns import turn
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
 _OWN_WORD = 255  # ssh's own exit status; a command's never gets here (see `remote_shell`)
@@ -57,7 +58,8 @@ class OpenSshTransport:
         """Run a command to its end; see `Transport.run`."""
         seconds = command.seconds if command.seconds is not None else self._timeout
         sent = self._shell.send(command, seconds)
-        with self._slot(seconds, sent.what):
+        busy = f"{sent.what}: not run: the connection is busy with other commands"
+        with turn(self._free, seconds, busy):
             argv = self._master.client()
             process = self._master.start([*argv, LINE])
             try:
@@ -83,20 +85,6 @@ class OpenSshTransport:
         """End the connection."""
         self._master.close()
 
-    @contextlib.contextmanager
-    def _slot(self, seconds: float, what: str) -> Iterator[None]:
-        """One of the connection's sessions, as soon as one is free.
-
-        Raises:
-            Unreached: none became free in that time.
-        """
-        if not self._free.acquire(timeout=seconds):
-            raise Unreached(f"{what}: not run: the connection is busy with other commands")
-        try:
-            yield
-        finally:
-            self._free.release()
-
 
 class Master:
     """The connection, and the private folder where its clients find it."""
@@ -116,13 +104,10 @@ class Master:
         Raises:
             Unreached: it cannot be made.
         """
-        if not self._making.acquire(timeout=self._reach.connect_timeout + 5):
-            raise Unreached(f"{self._reach.target}: not yet connected")
-        try:
+        seconds = self._reach.connect_timeout + 5
+        with turn(self._making, seconds, f"{self._reach.target}: not yet connected"):
             if self._folder is None or not self._socket.exists():
                 self._connect()
-        finally:
-            self._making.release()
         return [
             *(self._program, "-T", "-S", str(self._socket), "-o", "ControlMaster=no"),
             *("-o", f"ProxyCommand=echo {_NO_MASTER} >&2; exit 1", "-o", "BatchMode=yes"),

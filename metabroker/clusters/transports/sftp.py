@@ -20,6 +20,7 @@ from .remote_files import CommandFiles, Run
 from .sessions import beginning
 from .sftp_steps import Ways, get, put, write
 from .trust import split
+from .turns import turn
 
 
 class SftpSession:
@@ -50,16 +51,12 @@ class SftpSession:
             Unreached: there is none, so nothing was done.
             CommandLost: it ended in the middle.
         """
-        if not self._one.acquire(timeout=self._seconds):
-            raise Unreached("not done: another file is being transferred")
-        try:
+        with turn(self._one, self._seconds, "not done: another file is being transferred"):
             self.used = time.monotonic()
             if self.used < self._tired:
                 raise Unreached("not done: the last one was not answered")
             with self._guarded(self._opened()) as sftp:
                 yield sftp
-        finally:
-            self._one.release()
 
     def close(self, *, if_idle: bool = False) -> bool:
         """End the session; with `if_idle`, not while it is used. Whether it was ended."""

@@ -1,4 +1,5 @@
-"""The lease of a broker that leads: renewed in time, and asked before each step in a cluster.
+"""The lease of the broker that leads: asked for by those that stand by, renewed in time by the one
+that has it, and asked before each step in a cluster.
 
 The decisions are in `metabroker.broker.lease_term`. The clock is one that goes on while the process
 is stopped and while the host is suspended, so a broker that wakes up knows at once that it may have
@@ -101,3 +102,43 @@ class Lease(Background):
                 self.lease_term.renewed(asked_at)
                 self._news.notify_all()
         return leads
+
+
+class Campaign(Background):
+    """Asks for the lead again and again, from `start` until `stop`, which waits while a lead that
+    was just taken is taken up."""
+
+    def __init__(
+        self,
+        leadership: Leadership,
+        holder: str,
+        seconds: float,
+        elected: Callable[[LeaseTerm], None],
+    ) -> None:
+        """`holder`: this broker, for people; `elected` is called once, in the thread."""
+        super().__init__("candidate")
+        self._leadership = leadership
+        self._holder = holder
+        self._seconds = seconds
+        self._elected = elected
+        self._trouble = ""
+
+    def ask(self) -> LeaseTerm | None:
+        """Ask once. Raises StoreUnavailable."""
+        asked_at = clock()
+        term = self._leadership.take(self._holder, self._seconds)
+        return None if term is None else LeaseTerm.granted(term, self._seconds, asked_at)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(pause(self._seconds)):
+            try:
+                lease_term = self.ask()
+            except StoreUnavailable as error:
+                if str(error) != self._trouble:
+                    log.warning("the store cannot be asked who leads: %s", error)
+                self._trouble = str(error)
+                continue
+            self._trouble = ""
+            if lease_term is not None:
+                self._elected(lease_term)
+                return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.local import LocalTransport
 
 from .operation import Operation
@@ -18,11 +17,7 @@ class UnconfiguredCluster:
 
     def __init__(self, name: str) -> None:
         self._why = f"{name} is no longer in the configuration"
-
-    @property
-    def transport(self) -> Transport:
-        """Nothing is ever run."""
-        return LocalTransport({})
+        self.transport = LocalTransport({})  # nothing is ever run
 
     def acting_for(self, _account: str) -> UnconfiguredCluster:
         """It does nothing for anybody."""

@@ -70,11 +70,8 @@ def _twice(config: Config, report: Report, others: list[str]) -> None:
     here = config.clusters[report.cluster]
     for name in others:
         other = config.clusters[name]
-        if (
-            isinstance(here, RealCluster)
-            and isinstance(other, RealCluster)
-            and overlap(here, other)
-        ):
+        assert isinstance(here, RealCluster) and isinstance(other, RealCluster)
+        if overlap(here, other):
             found = CheckResults()
             found.miss(
                 "identity", "its own name", f"it is the same cluster as {name}: {report.identity}",

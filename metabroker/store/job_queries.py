@@ -14,15 +14,10 @@ from .database import Part
 from .tables import not_gone
 
 # Read at every step of an attempt: built once.
-_SCRIPT = select(tables.scripts.c.script, tables.scripts.c.spec, tables.scripts.c.secret).where(
-    tables.scripts.c.job == bindparam("job")
-)
-_MEETING_PLACE = select(tables.scripts.c.spec["chdir"].as_string(), tables.scripts.c.secret).where(
-    tables.scripts.c.job == bindparam("job")
-)
-_ACCOUNTS = select(tables.scripts.c.spec["accounts"].label("accounts")).where(
-    tables.scripts.c.job == bindparam("job")
-)
+_s, _ITS_SCRIPT = tables.scripts.c, tables.scripts.c.job == bindparam("job")
+_SCRIPT = select(_s.script, _s.spec, _s.secret).where(_ITS_SCRIPT)
+_MEETING_PLACE = select(_s.spec["chdir"].as_string(), _s.secret).where(_ITS_SCRIPT)
+_ACCOUNTS = select(_s.spec["accounts"].label("accounts")).where(_ITS_SCRIPT)
 _OWNER = select(tables.jobs.c.user).where(tables.jobs.c.id == bindparam("job"))
 _ATTEMPT = (
     select(tables.components, tables.jobs.c.sizes)

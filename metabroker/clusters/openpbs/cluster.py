@@ -32,8 +32,8 @@ from .commands import PbsIdentity
 from .examine import examine
 from .last_seen import LastSeen
 from .operations import Ending
-from .pacing import HostPorts, PbsPace
 from .parsing import PbsJob
+from .ports import HostPorts, PbsPace
 from .recent_jobs import Known
 from .snapshot import for_us, snapshot
 

@@ -134,7 +134,8 @@ def _queue(found: CheckResults, name: str | None) -> Operation[None]:
         return
     done = yield from command(commands.show_queue(name))
     if done.exit_status == UNKNOWN_QUEUE:
-        serving.no_queue(found, name)
+        advice = "correct `queue` of this cluster (`qstat -Q` lists them)"
+        found.miss("queue", f"qstat -Q -f {name}", f"there is no queue {name}", advice)
     elif done.exit_status == 0:
         try:
             has = entries(done.stdout, QUEUES).get(name, {})

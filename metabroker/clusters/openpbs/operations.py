@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
@@ -232,14 +233,8 @@ def clean(
             yield from _cancel(who, jobs)
             seen.told = True
 
-    def delete() -> Operation[bool]:
-        return delete_reservations(who, token, seen)
-
-    return (
-        yield from cleanup.clean(
-            token, lambda: find(who, token), cancel, delete if reservation else None
-        )
-    )
+    delete = partial(delete_reservations, who, token, seen) if reservation else None
+    return (yield from cleanup.clean(token, partial(find, who, token), cancel, delete))
 
 
 def _cancel(who: PbsIdentity, jobs: Sequence[NativeJob]) -> Operation[None]:

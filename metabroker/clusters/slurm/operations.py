@@ -8,6 +8,7 @@ import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
 from metabroker.broker.observation import NativeJob
@@ -281,11 +282,9 @@ def clean(who: SlurmIdentity, token: str, *, reservation: bool) -> Operation[Cau
     Raises:
         UnknownOutcome: not yet.
     """
+    delete = partial(_delete_reservation, token) if reservation else None
     last = yield from cleanup.clean(
-        token,
-        lambda: find(who, token),
-        lambda _jobs: _cancel(who, token),
-        (lambda: _delete_reservation(token)) if reservation else None,
+        token, partial(find, who, token), lambda _jobs: _cancel(who, token), delete
     )
     return None if last is None else last.cause
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import paramiko
@@ -97,12 +98,9 @@ class RunAsTransport:
             if found is None:
                 if len(self._files) >= _MOST_ACCOUNTS:
                     self._files = {n: f for n, f in self._files.items() if f.session.is_open}
-                session = SftpSession(lambda: self._serve(account), self._seconds, rest=_REST)
-
-                def private(path: str, gid: int) -> bool:
-                    return self._private(account, path, gid)
-
-                found = self._files[account] = UserFiles(session, Ways(private, self._keeper))
+                session = SftpSession(partial(self._serve, account), self._seconds, rest=_REST)
+                ways = Ways(partial(self._private, account), self._keeper)
+                found = self._files[account] = UserFiles(session, ways)
             return found
 
     def home_of(self, account: str) -> str:

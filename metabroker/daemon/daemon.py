@@ -18,7 +18,6 @@ from metabroker.api.server import ApiServer
 from metabroker.broker.lease_term import LeaseTerm
 from metabroker.config.model import Config
 from metabroker.config.values import Address
-from metabroker.daemon.sharing.current_service import CurrentService
 from metabroker.daemon.sharing.reexec import reexec
 from metabroker.daemon.sharing.rpc_client import RpcClient
 from metabroker.metrics import Exporter, Meters, OfBroker, StandbyExporter
@@ -37,7 +36,7 @@ from .leader import Leader, LeaderContext
 from .lock_file import LockFile
 from .offline import twins
 from .sharing.lease import Campaign, Lease
-from .sharing.standby import StandbyService
+from .sharing.standby import CurrentService, StandbyService
 
 log = logging.getLogger(__name__)
 

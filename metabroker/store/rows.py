@@ -46,8 +46,7 @@ class ClusterNames:
         """A request of that shape, one object for all jobs of the same shape."""
         where = None if clusters is None else tuple(self._index[name] for name in clusters)
         shape = (tuple(sizes), where)
-        found = self._requests.get(shape)
-        return self.shared(Request(*shape)) if found is None else found
+        return self._requests.get(shape) or self.shared(Request(*shape))
 
     def shared(self, request: Request) -> Request:
         """The one object for requests of that shape; when there have been very many shapes, for

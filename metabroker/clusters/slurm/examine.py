@@ -6,10 +6,9 @@ import re
 import secrets
 from collections.abc import Sequence
 
-from metabroker.clusters.command_errors import first_line
 from metabroker.clusters.examination import COMMANDS, FAR, CheckResult, CheckResults
 from metabroker.clusters.operation import Operation, command
-from metabroker.clusters.transports.base import Command
+from metabroker.clusters.transports.base import Command, first_line
 
 from . import commands, operations
 from .commands import SlurmIdentity

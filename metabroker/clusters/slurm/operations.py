@@ -14,7 +14,6 @@ from typing import TypeVar
 from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
 from metabroker.clusters import cleanup
-from metabroker.clusters.command_errors import first_line
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.owners import Verified
@@ -25,7 +24,7 @@ from metabroker.clusters.port import (
     ReserveRequest,
     UnknownOutcome,
 )
-from metabroker.clusters.transports.base import Command, CommandMissing, Completed
+from metabroker.clusters.transports.base import Command, CommandMissing, Completed, first_line
 
 from . import commands, parsing
 from .answers import failure, of_submission

@@ -103,6 +103,15 @@ class Listed:
     executable: bool = False
 
 
+LONGEST = 300
+"""Characters of an answer that are passed on."""
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, shortened."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:LONGEST]
+
+
 def last_line(text: str) -> str:
     """The last line that says something."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]

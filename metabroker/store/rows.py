@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Table
-
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
-
-from .tables import components, jobs
 
 Row = Mapping[str, Any]
 _MOST_SHAPES = 4096  # of requests that are remembered
@@ -60,55 +56,93 @@ class ClusterNames:
         return found
 
 
-def _plain(table: Table, *made: str) -> tuple[str, ...]:
-    """The columns that are fields of the same name, as they are: all but those that are `made`."""
-    return tuple(column.name for column in table.columns if column.name not in made)
-
-
-_OF_JOB = _plain(jobs, "state", "sizes", "clusters", "queue", "local", "home", "goal")
-_OF_COMPONENT = _plain(
-    components, "job", "attempt", "component", "term", "cluster", "phase", "step", "cause"
-)
-
-
 def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
     """A job's row."""
     where = job.request.clusters
-    return {name: getattr(job, name) for name in _OF_JOB} | {
+    return {
+        "id": job.id,
+        "user": job.user,
+        "name": job.name,
         "state": job.state.value,
+        "reason": job.reason,
         "sizes": list(job.request.sizes),
         "clusters": None if where is None else [names.names[c] for c in where],
         "queue": names.queue(job.queue),
         "local": names.name(job.local),
         "home": names.name(job.home),
+        "time_limit": job.time_limit,
+        "submit_time": job.submit_time,
+        "seq": job.seq,
+        "queued_at": job.queued_at,
+        "attempt": job.attempt,
+        "submission_failures": job.submission_failures,
+        "completion_failures": job.completion_failures,
+        "start_time": job.start_time,
+        "end_time": job.end_time,
+        "exit_code": job.exit_code,
+        "deadline": job.deadline,
         "goal": job.goal.value if job.goal is not None else None,
+        "by": job.by,
+        "stages_in": job.stages_in,
+        "stages_out": job.stages_out,
+        "uncertain": job.uncertain,
     }
 
 
 def job_of(row: Row, names: ClusterNames) -> Job:
     """The job of a row."""
     return Job(
+        id=row["id"],
+        user=row["user"],
+        name=row["name"],
         request=names.request(row["sizes"], row["clusters"]),
+        time_limit=row["time_limit"],
+        submit_time=row["submit_time"],
         queue=names.queue_index(row["queue"]),
         local=names.index(row["local"]),
         home=names.index(row["home"]),
         state=JobState(row["state"]),
+        reason=row["reason"],
+        seq=row["seq"],
+        queued_at=row["queued_at"],
+        attempt=row["attempt"],
+        submission_failures=row["submission_failures"],
+        completion_failures=row["completion_failures"],
+        start_time=row["start_time"],
+        end_time=row["end_time"],
+        exit_code=row["exit_code"],
+        deadline=row["deadline"],
         goal=Goal(row["goal"]) if row["goal"] is not None else None,
-        **{name: row[name] for name in _OF_JOB},
+        by=row["by"],
+        stages_in=row["stages_in"],
+        stages_out=row["stages_out"],
+        uncertain=row["uncertain"],
     )
 
 
 def component_row(component: Component, names: ClusterNames) -> dict[str, Any]:
     """A component's row."""
-    return {name: getattr(component, name) for name in _OF_COMPONENT} | {
+    return {
         "job": component.ref.job,
         "attempt": component.ref.attempt,
         "component": component.ref.component,
         "term": component.ref.term,
         "cluster": names.names[component.cluster],
+        "processors": component.processors,
+        "reserves": component.reserves,
+        "seq": component.seq,
         "phase": component.phase.value,
         "step": component.step.value,
+        "reservation": component.reservation,
+        "started": component.started,
+        "native_id": component.native_id,
+        "submit_time": component.submit_time,
+        "hosts": component.hosts,
+        "start_time": component.start_time,
+        "end_time": component.end_time,
+        "exit_code": component.exit_code,
         "cause": component.cause.value if component.cause is not None else None,
+        "detail": component.detail,
     }
 
 
@@ -119,8 +153,19 @@ def component_of(row: Row, names: ClusterNames) -> Component:
     return Component(
         ref=Ref(row["job"], row["attempt"], row["component"], row["term"]),
         cluster=cluster,
+        processors=row["processors"],
+        reserves=row["reserves"],
+        seq=row["seq"],
         phase=Phase(row["phase"]),
         step=Step(row["step"]),
+        reservation=row["reservation"],
+        started=row["started"],
+        native_id=row["native_id"],
+        submit_time=row["submit_time"],
+        hosts=row["hosts"],
+        start_time=row["start_time"],
+        end_time=row["end_time"],
+        exit_code=row["exit_code"],
         cause=Cause(row["cause"]) if row["cause"] is not None else None,
-        **{name: row[name] for name in _OF_COMPONENT},
+        detail=row["detail"],
     )

@@ -9,7 +9,7 @@ from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run
 
 from .evidence import Below, Close, Compared, Comparison, Quantity, Statement
-from .experiment import METRICS
+from .experiment import METRICS, ratio
 from .four_clusters import Case, level, run
 from .scale import Scale
 
@@ -150,17 +150,7 @@ def claim(
     return Compared(lambda scale: make(Claims(scale)), reading, most=most)
 
 
-def _ratio(kind: str) -> Callable[[JobOutcome, JobOutcome], float | None]:
-    metric = METRICS[kind]
-
-    def ratio(first: JobOutcome, second: JobOutcome) -> float | None:
-        a, b = metric(first), metric(second)
-        return None if a is None or not b else a / b
-
-    return ratio
-
-
-_RATIOS = {kind: _ratio(kind) for kind in METRICS}
+_RATIOS = {kind: ratio(metric, metric) for kind, metric in METRICS.items()}
 
 
 def _executor(*outcomes: JobOutcome) -> float:

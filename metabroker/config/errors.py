@@ -32,11 +32,11 @@ class ConfigError:
 
 
 class ConfigErrors(Exception):
-    """Everything that is wrong with one configuration, in the order of its lines."""
+    """Everything that is wrong with one configuration: each once, in the order of its lines."""
 
     def __init__(self, errors: Sequence[ConfigError]) -> None:
-        super().__init__("\n".join(str(error) for error in errors))
-        self.errors = tuple(errors)
+        self.errors = tuple(sorted(dict.fromkeys(errors), key=lambda error: error.line))
+        super().__init__("\n".join(map(str, self.errors)))
 
 
 class ConfigRefusal(ValueError):

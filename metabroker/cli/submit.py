@@ -12,7 +12,7 @@ import click
 from metabroker.api.client import Client
 from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
-from metabroker.cli.options import build, given, merged, script_options, with_job_options
+from metabroker.cli.options import build, given, job_options, merged, script_options
 from metabroker.cli.scripts import read_script
 from metabroker.submission.directives import foreign
 from metabroker.submission.model import Submission
@@ -20,8 +20,7 @@ from metabroker.submission.patterns import names_component
 from metabroker.submission.wire import to_wire
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
-@with_job_options
+@click.command(params=job_options(), context_settings={"allow_interspersed_args": False})
 @click.option(
     "--dry-run", is_flag=True, help="tell where and when the job would run now; queue nothing"
 )

@@ -142,23 +142,12 @@ def _scale(quick: bool, seed: int, trace: str | None) -> Scale:
 
 
 def _executor(processes: int | None, dask: str | None) -> Executor:
-    from metabroker.simulation.executor import (
-        Dask,
-        ExecutorError,
-        InProcess,
-        Processes,
-        on_stderr,
-        usable_processors,
-    )
+    from metabroker.simulation.executor import ExecutorError, executor_of, usable_processors
 
-    progress = on_stderr()
-    if dask is not None:
-        try:
-            return Dask(dask, progress)
-        except ExecutorError as error:
-            raise CliError(error.message, error.advice) from error
-    count = processes or usable_processors()
-    return InProcess(progress) if count == 1 else Processes(count, progress)
+    try:
+        return executor_of(processes or usable_processors(), dask)
+    except ExecutorError as error:
+        raise CliError(error.message, error.advice) from error
 
 
 def _perform(

@@ -151,22 +151,12 @@ def _play(
 
 
 def _executor(plans: list[Plan], processes: int | None, dask: str | None) -> Executor:
-    from metabroker.simulation.executor import (
-        Dask,
-        InProcess,
-        Processes,
-        on_stderr,
-        usable_processors,
-    )
+    from metabroker.simulation.executor import executor_of, usable_processors
 
-    if dask is not None:
-        return Dask(dask, on_stderr())
     number = sum(plan.scenario.replications or 1 for plan in plans)
     jobs = sum(plan.run.jobs * (plan.scenario.replications or 1) for plan in plans)
-    count = min(processes or usable_processors(), number)
-    if count == 1 or (processes is None and jobs <= SMALL):
-        return InProcess(on_stderr())
-    return Processes(count, on_stderr())
+    here = processes is None and jobs <= SMALL
+    return executor_of(1 if here else min(processes or usable_processors(), number), dask)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from metabroker.config.keys import Key
 from metabroker.policy import Limits, Options, Request
 from metabroker.simulation.system import JobStream, Run, System
 from metabroker.simulation.workloads import distributions as laws
@@ -20,7 +21,6 @@ from .defaults import filled
 from .errors import Wrong, blamed
 from .files import ScenarioFiles
 from .fits import Room
-from .keys import Key
 from .model import RuntimesWorkload, Scenario, ServiceTime, SwfWorkload, SyntheticWorkload
 
 
@@ -195,7 +195,7 @@ def _runtimes(
 def _replay(scenario: Scenario, given: SwfWorkload, files: ScenarioFiles) -> Replay:
     key: Key = ("workload", "swf")
     with blamed((*key, "file")):
-        trace = files.trace(given.file, given.strict)
+        trace = files.trace(given.file, strict=given.strict)
     with blamed((*key, "first" if given.first is not None else "last"), "correct first or last"):
         return Replay(
             trace,

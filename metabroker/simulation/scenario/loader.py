@@ -95,7 +95,8 @@ class _Reader:
         if not isinstance(log, dict) or not isinstance(file, str):
             return data
         with blamed(("workload", "swf", "file")):
-            found = self._files.trace(self._folder / file, log.get("strict") is True).clusters()
+            strict = log.get("strict") is True
+            found = self._files.trace(self._folder / file, strict=strict).clusters()
         if not found:
             message = "is missing, and the log does not tell how many processors there were"
             raise Wrong([Problem(("clusters",), message, "write `clusters: {NAME: PROCESSORS}`")])

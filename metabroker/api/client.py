@@ -60,20 +60,12 @@ class LostReply(ClientError):
 
 
 class ClientReply(Protocol):
-    """An answer whose head has come. `length`: the bytes of its body, unless it comes in chunks;
-    None: its head does not say."""
+    """An answer whose head has come: its HTTP status and its headers."""
 
-    @property
-    def status(self) -> int:
-        """Of HTTP."""
-
-    @property
-    def length(self) -> int | None:
-        """See above."""
-
-    @property
-    def chunked(self) -> bool:
-        """See above."""
+    status: int
+    chunked: bool
+    length: int | None
+    """Bytes of its body, unless it comes in chunks; None: its head does not say."""
 
     def header(self, name: str) -> str:
         """A header's value; nothing where it has none."""

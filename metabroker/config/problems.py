@@ -29,6 +29,11 @@ class Problem(NamedTuple):
     advice: str
 
 
+def of_cluster(name: str, key: str, message: str, advice: str) -> Problem:
+    """A problem with a key of one cluster."""
+    return Problem(("clusters", name, key), message, advice)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """`did you mean ...?` with the known word nearest to `word`; empty if none is near."""
     words = list(known)

@@ -82,11 +82,7 @@ class Trace:
 
     def skip(self, why: str, line: int) -> None:
         """Leave a line out."""
-        known = self.skipped.get(why)
-        if known is None:
-            self.skipped[why] = Skipped(why, line)
-        else:
-            known.count += 1
+        self.skipped.setdefault(why, Skipped(why, line, 0)).count += 1
 
     def number(self, name: str) -> int | None:
         """A header's value as a number: `MaxProcs`, `MaxNodes`, ...; None if it says none."""

@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from metabroker.errors import AdvisedError
+
 from .socket_http import BadReply, SocketConnection
 
 Json = dict[str, Any]
@@ -31,7 +33,7 @@ _UNDECIDED = 504  # the daemon's word that it does not know yet whether it will 
 _TOO_OFTEN = 429
 
 
-class ClientError(Exception):
+class ClientError(AdvisedError):
     """A request that was not carried out: what is wrong, and what to do about it."""
 
     def __init__(
@@ -43,9 +45,7 @@ class ClientError(Exception):
     ) -> None:
         """`status`: the daemon's answer as an HTTP status; None where it gave none. `again_after`:
         seconds after which it may be asked again, if it said so."""
-        super().__init__(f"{message}; {advice}" if advice else message)
-        self.message = message
-        self.advice = advice
+        super().__init__(message, advice)
         self.status = status
         self.again_after = again_after
 

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import click
 
 from metabroker import __version__
-from metabroker.api.client import ClientError
 from metabroker.cli.errors import FAILED, USAGE, CliError, complain
+from metabroker.errors import AdvisedError
 from metabroker.submission.errors import SubmissionError
 
 # Command: the module and name of its click command, and what `metabroker --help` says of it.
@@ -130,15 +130,11 @@ def _run() -> int:
         raise
     except click.ClickException as error:
         return _usage(error)
-    except CliError as error:
+    except AdvisedError as error:
         complain(error.message, error.advice)
-        return error.code
-    except SubmissionError as error:
-        complain(error.what, error.advice)
-        return USAGE
-    except ClientError as error:
-        complain(error.message, error.advice)
-        return FAILED
+        if isinstance(error, CliError):
+            return error.code
+        return USAGE if isinstance(error, SubmissionError) else FAILED
     except Exception as error:
         if os.environ.get("METABROKER_DEBUG"):
             raise

@@ -124,7 +124,7 @@ def _parsed(directive: Directive, where: str) -> Options:
     try:
         return given(command.make_context("#METABROKER", list(directive.words)))
     except SubmissionError as error:
-        raise SubmissionError(f"{where}: {error.what}", error.advice) from error
+        raise SubmissionError(f"{where}: {error.message}", error.advice) from error
     except click.UsageError as error:
         message = error.format_message().strip().removesuffix(".")
         advice = "the options are those of `metabroker submit --help`"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from metabroker.errors import AdvisedError
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigError:
@@ -39,10 +41,5 @@ class ConfigErrors(Exception):
         super().__init__("\n".join(map(str, self.errors)))
 
 
-class ConfigRefusal(ValueError):
-    """A value that a validator does not take: what is wrong, and what to do about it."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.advice = advice
+class ConfigRefusal(AdvisedError, ValueError):
+    """A value that a validator does not take."""

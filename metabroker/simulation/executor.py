@@ -21,17 +21,14 @@ from multiprocessing import resource_tracker
 from typing import Any, TextIO, TypeVar
 from urllib.parse import urlsplit
 
+from metabroker.errors import AdvisedError
+
 A = TypeVar("A")
 R = TypeVar("R")
 
 
-class ExecutorError(Exception):
-    """The runs cannot be spread: what is wrong, and what to do."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        super().__init__(f"{message}; {advice}")
-        self.message = message
-        self.advice = advice
+class ExecutorError(AdvisedError):
+    """The runs cannot be spread."""
 
 
 class Executor(ABC):

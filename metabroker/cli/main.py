@@ -32,10 +32,7 @@ COMMANDS = {
     "simulate": ("simulate:simulate", "simulate a policy on a workload or a log"),
     "backup": ("backup:backup", "copy the store while the daemon runs"),
     "restore": ("backup:restore", "replace the store by a backup"),
-    "move-store": (
-        "move_store:move_store",
-        "move the store from SQLite to PostgreSQL",
-    ),
+    "move-store": ("move_store:move_store", "move the store from SQLite to PostgreSQL"),
     "leftovers": (
         "leftovers:leftovers",
         "after a restore: what runs in clusters and the store does not know",

@@ -13,23 +13,11 @@ from __future__ import annotations
 import difflib
 from functools import cache
 
-from . import (
-    bucur_epema_2003,
-    bucur_epema_2007,
-    ernemann_2002,
-    karatza_hilzer_2002,
-    sinaga_2004,
-)
+from . import bucur_epema_2003, bucur_epema_2007, ernemann_2002, karatza_hilzer_2002, sinaga_2004
 from .evidence import Check
 from .experiment import Experiment
 
-PAPERS = (
-    bucur_epema_2003,
-    bucur_epema_2007,
-    karatza_hilzer_2002,
-    ernemann_2002,
-    sinaga_2004,
-)
+PAPERS = (bucur_epema_2003, bucur_epema_2007, karatza_hilzer_2002, ernemann_2002, sinaga_2004)
 CLAIMS = "claims"
 """The name under which all claims are decided; not an experiment."""
 

@@ -16,14 +16,7 @@ from metabroker.config import values
 from metabroker.config.errors import ConfigRefusal
 from metabroker.config.fields import AsText, Discipline, PathOrNone, path_of
 from metabroker.config.fields import Policy as DaemonPolicy
-from metabroker.config.section import (
-    ClusterName,
-    Count,
-    Section,
-    SizeLimits,
-    as_tuple,
-    empty,
-)
+from metabroker.config.section import ClusterName, Count, Section, SizeLimits, as_tuple, empty
 
 Policy = Literal[
     DaemonPolicy,

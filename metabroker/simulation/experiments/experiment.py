@@ -69,10 +69,10 @@ METRICS: dict[str, Figure] = {
 
 
 def ratio(over: Figure, under: Figure) -> Callable[..., float | None]:
-    """One figure divided by another one, of the same replication or of that of another run."""
+    """One figure divided by another one, of one outcome, or of the first and the last of two."""
 
-    def divided(first: JobOutcome, *second: JobOutcome) -> float | None:
-        a, b = over(first), under(*(second or (first,)))
+    def divided(*outcomes: JobOutcome) -> float | None:
+        a, b = over(outcomes[0]), under(outcomes[-1])
         return None if a is None or not b else a / b
 
     return divided

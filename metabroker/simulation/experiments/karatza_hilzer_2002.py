@@ -11,8 +11,7 @@ as many departures while jobs still arrive, and of a long run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.statistics.intervals import t_interval
@@ -75,26 +74,24 @@ class ShortRun:
         return self.run.play(replication)
 
 
-def _run(policy: str, nmax: int, jobs: int, scale: Scale, **cut: Any) -> Run:
+def long_run(policy: str, nmax: int, scale: Scale) -> Run:
+    """A run whose beginning is cut."""
     system = System((PROCESSORS,), policy)
-    return Run(system, JobMixStream(nmax), jobs, scale.seed, gangs=True, **cut)
+    return Run(system, JobMixStream(nmax), scale.jobs, scale.seed, gangs=True)
 
 
 def short_run(policy: str, nmax: int, scale: Scale) -> ShortRun:
     """As many jobs until the last has left, without any warm-up. So the gangs that starve while
     jobs arrive are counted too."""
-    return ShortRun(_run(policy, nmax, min(DEPARTURES, scale.jobs), scale, warmup="none"))
+    jobs = min(DEPARTURES, scale.jobs)
+    return ShortRun(replace(long_run(policy, nmax, scale), jobs=jobs, warmup="none"))
 
 
 def cut_run(policy: str, nmax: int, scale: Scale) -> ShortRun:
     """Another reading of a short run: the first departures, while jobs still arrive."""
     most = min(DEPARTURES, scale.jobs)
-    return ShortRun(_run(policy, nmax, ARRIVALS * most, scale, warmup="none", most=most))
-
-
-def long_run(policy: str, nmax: int, scale: Scale) -> Run:
-    """The same in the long run, its beginning cut."""
-    return _run(policy, nmax, scale.jobs, scale)
+    run = replace(long_run(policy, nmax, scale), jobs=ARRIVALS * most, warmup="none", most=most)
+    return ShortRun(run)
 
 
 READINGS: dict[str, Callable[[str, int, Scale], ShortRun | Run]] = {

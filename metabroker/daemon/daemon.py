@@ -160,7 +160,7 @@ class Daemon:
             self._service.service = leader.service
             self._registry.unregister(self._exporter)
             self._registry.register(
-                Exporter(leader.service.status.status, leader.service.status.clusters)
+                Exporter(leader.service.status.daemon, leader.service.status.clusters)
             )
             self._of_broker.leads(0 if lease_term is None else lease_term.term)
 

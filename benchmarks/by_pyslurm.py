@@ -25,7 +25,7 @@ from tests.testbed import Testbed
 from tests.testbed.fixtures import RELEASES
 from tests.testbed.pyslurm import VARIABLE, release
 
-OPTIONS = SlurmOptions("lab", "abcdef01", "root", partition="batch")
+OPTIONS = SlurmOptions("root", name="lab", instance="abcdef01", partition="batch")
 Action = Callable[[], object]
 
 

@@ -45,7 +45,7 @@ async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     except ServiceError as error:
         return refusal(error.failure.value, error.message, error.advice, error.headers)
     except SubmissionError as error:
-        return refusal(Failure.INVALID.value, error.what, error.advice)
+        return refusal(Failure.INVALID.value, error.message, error.advice)
     except web.HTTPException as error:
         return _http(request, error)
     except MemoryError:

@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from metabroker.errors import AdvisedError
+
 from .socket_http import BadReply, SocketConnection
 
 Json = dict[str, Any]
@@ -31,7 +33,7 @@ _UNDECIDED = 504  # the daemon's word that it does not know yet whether it will 
 _TOO_OFTEN = 429
 
 
-class ClientError(Exception):
+class ClientError(AdvisedError):
     """A request that was not carried out: what is wrong, and what to do about it."""
 
     def __init__(
@@ -43,9 +45,7 @@ class ClientError(Exception):
     ) -> None:
         """`status`: the daemon's answer as an HTTP status; None where it gave none. `again_after`:
         seconds after which it may be asked again, if it said so."""
-        super().__init__(f"{message}; {advice}" if advice else message)
-        self.message = message
-        self.advice = advice
+        super().__init__(message, advice)
         self.status = status
         self.again_after = again_after
 
@@ -60,20 +60,12 @@ class LostReply(ClientError):
 
 
 class ClientReply(Protocol):
-    """An answer whose head has come. `length`: the bytes of its body, unless it comes in chunks;
-    None: its head does not say."""
+    """An answer whose head has come: its HTTP status and its headers."""
 
-    @property
-    def status(self) -> int:
-        """Of HTTP."""
-
-    @property
-    def length(self) -> int | None:
-        """See above."""
-
-    @property
-    def chunked(self) -> bool:
-        """See above."""
+    status: int
+    chunked: bool
+    length: int | None
+    """Bytes of its body, unless it comes in chunks; None: its head does not say."""
 
     def header(self, name: str) -> str:
         """A header's value; nothing where it has none."""

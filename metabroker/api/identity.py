@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from typing import Protocol
 
 from metabroker import accounts
 from metabroker.submission.model import Caller
@@ -15,11 +14,7 @@ _NAMES_LAST = 60.0  # seconds; a name service may be slow, and names seldom chan
 _MOST_NAMES = 10_000
 
 
-class _Socket(Protocol):
-    def getsockopt(self, level: int, optname: int, buflen: int, /) -> bytes: ...
-
-
-def peer_uid(connection: _Socket) -> int:
+def peer_uid(connection: socket.socket) -> int:
     """The effective user id of the process that connected. Raises `OSError`."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     _, uid, _ = _CREDENTIALS.unpack(raw)

@@ -312,19 +312,19 @@ def _submits(context: _RequestContext) -> bool:
 
 def _address(request: web.Request) -> str | None:
     """The far end over TLS; None for the Unix socket."""
-    transport = request.transport
-    if transport is None:
-        raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
-    peer = transport.get_extra_info("peername")
+    peer = _transport(request).get_extra_info("peername")
     return f"{peer[0]}" if isinstance(peer, tuple) else None
 
 
 def _origin(request: web.Request, context: _RequestContext) -> None:
-    transport = request.transport
-    if transport is None:
-        raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
     if context.address is None:
-        context.uid = peer_uid(transport.get_extra_info("socket"))
+        context.uid = peer_uid(_transport(request).get_extra_info("socket"))
+
+
+def _transport(request: web.Request) -> asyncio.Transport:
+    if request.transport is None:
+        raise ServiceError(Failure.UNAVAILABLE, "the connection is closed")
+    return request.transport
 
 
 def _too_often(what: str, rate: Rate, refusal: TooOften) -> ServiceError:

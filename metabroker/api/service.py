@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from metabroker.access.secret import Scope
+from metabroker.errors import AdvisedError
 from metabroker.submission.model import Caller
 
 Json = dict[str, Any]
@@ -33,7 +34,7 @@ class Failure(Enum):
     UNDECIDED = 504  # it may be carried out yet
 
 
-class ServiceError(Exception):
+class ServiceError(AdvisedError):
     """A request that was refused: what is wrong, and what to do about it.
 
     `headers`: what the answer says besides, such as when to come again.
@@ -46,10 +47,8 @@ class ServiceError(Exception):
         advice: str = "",
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, advice)
         self.failure = failure
-        self.message = message
-        self.advice = advice
         self.headers = dict(headers or {})
 
 

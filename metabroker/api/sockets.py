@@ -10,6 +10,8 @@ import socket
 import stat
 from pathlib import Path
 
+from metabroker.errors import AdvisedError
+
 BACKLOG = 1024  # connections not yet accepted
 AT_ONCE = 16
 """How many are accepted before the first of them is asked who it is. asyncio takes one number for
@@ -17,13 +19,8 @@ this and for the line of those that wait, and each that is accepted has a file d
 _PROBE = 2.0  # seconds
 
 
-class SocketError(Exception):
-    """The socket cannot be made: what is wrong, and what to do about it."""
-
-    def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(f"{message}; {advice}" if advice else message)
-        self.message = message
-        self.advice = advice
+class SocketError(AdvisedError):
+    """The socket cannot be made."""
 
 
 class ListeningSocket:

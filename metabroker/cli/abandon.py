@@ -48,24 +48,20 @@ def abandon(job: int, yes: bool, socket_path: str | None, as_json: bool) -> int:
 
 def _left(job: Json) -> list[Json]:
     """What clusters may hold of the job, as far as the broker knows."""
+    running = job["state"] not in (*_OVER, "QUEUED", "HELD")
     left = [
         {
             "attempt": job["attempts"],
             "component": part["index"],
-            "cluster": part["cluster"],
-            "native_id": part["native_id"],
-            "reservation": part["reservation"],
-            "hosts": part["hosts"],
+            **{key: part[key] for key in ("cluster", "native_id", "reservation", "hosts")},
             "detail": part.get("detail") or part["state"],
         }
         for part in job["components"]
-        if job["state"] not in (*_OVER, "QUEUED", "HELD") and part["state"] not in _OVER
+        if running and part["state"] not in _OVER
     ]
     return left + [
         {
-            "attempt": part["attempt"],
-            "component": part["component"],
-            "cluster": part["cluster"],
+            **{key: part[key] for key in ("attempt", "component", "cluster")},
             "native_id": None,
             "reservation": part["name"],
             "hosts": [],
@@ -83,9 +79,7 @@ def _print(job: int, left: list[Json]) -> None:
     rows = [
         (
             f"{part['attempt']}.{part['component']}",
-            part["cluster"],
-            part["native_id"],
-            part["reservation"],
+            *(part[key] for key in ("cluster", "native_id", "reservation")),
             ",".join(part["hosts"]),
             part["detail"],
         )

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metabroker.cli import common
-from metabroker.cli.errors import USAGE, CliError, tell
+from metabroker.cli.errors import USAGE, CliError
 
 if TYPE_CHECKING:
-    from metabroker.config.model import Config
     from metabroker.maintenance.restore import RestoreReport
     from metabroker.store.backups import Content
 
@@ -33,7 +32,7 @@ def backup(file: str, target: str, force: bool, as_json: bool) -> int:
     from metabroker import __version__
     from metabroker.store.backups import file_of, make
 
-    config = configuration(file)
+    config = common.configuration(file)
     with stored():
         store = file_of(config.store)
         made = make(store, Path(target), force=force, now=time.time(), version=__version__)
@@ -95,7 +94,7 @@ def restore(
 
     if (source is None) != in_place:
         raise CliError("name either a BACKUP or --in-place", "see: restore --help", USAGE)
-    config = configuration(file)
+    config = common.configuration(file)
     wanted = RestoreOptions(force, release_waiting, keep_tokens, gap)
     with stored():
         now = time.time()
@@ -124,20 +123,6 @@ def stored() -> Iterator[None]:
     except StoreUnavailable as error:
         what, _, advice = str(error).partition("; ")
         raise CliError(what, advice or "check `store` in the configuration") from error
-
-
-def configuration(file: str) -> Config:
-    """The daemon's, read by a command that works without it."""
-    from metabroker.config import ConfigErrors, load
-
-    try:
-        return load(file)
-    except ConfigErrors as found:
-        *others, last = found.errors
-        for error in others:
-            tell(str(error))
-        what, _, advice = str(last).partition("; ")
-        raise CliError(what, advice or "correct it", USAGE) from found
 
 
 def jobs_of(content: Content) -> str:

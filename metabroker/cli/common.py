@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from metabroker.api.client import Client, Endpoint
-from metabroker.cli.errors import USAGE, CliError
+from metabroker.cli.errors import USAGE, CliError, tell
 from metabroker.paths import find_socket, token_file
+
+if TYPE_CHECKING:
+    from metabroker.config import Config
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -74,6 +77,20 @@ def remote(socket_path: str | None) -> Endpoint | None:
 
     authority = ca_file or os.environ.get("METABROKER_CA_FILE")
     return Remote(url, token_file(), Path(authority) if authority else None)
+
+
+def configuration(file: str) -> Config:
+    """The configuration in a file. Raises `CliError` with its last error; the others are told."""
+    from metabroker.config import ConfigErrors, load
+
+    try:
+        return load(file)
+    except ConfigErrors as found:
+        *others, last = found.errors
+        for error in others:
+            tell(str(error))
+        what, _, advice = str(last).partition("; ")
+        raise CliError(what, advice or "correct it", USAGE) from found
 
 
 def print_json(data: object) -> None:

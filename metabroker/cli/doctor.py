@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from metabroker.cli import common
-from metabroker.cli.errors import FAILED, USAGE, one_line, tell
+from metabroker.cli.errors import FAILED, one_line
 
 if TYPE_CHECKING:
     from metabroker.doctor import Report
@@ -26,14 +26,7 @@ def doctor(file: str, jobs: bool, as_json: bool) -> int:
     To see whether reserving is allowed, a reservation of one processor, a month ahead, is made and
     deleted. Run it as the daemon's account. The exit code is 1 if anything needed is missing.
     """
-    from metabroker.config import ConfigErrors, load
-
-    try:
-        config = load(file)
-    except ConfigErrors as found:
-        for error in found.errors:
-            tell(str(error))
-        return USAGE
+    config = common.configuration(file)
     from metabroker.doctor import Report, examine, examine_host
 
     host = Report("this host", examine_host(config))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 
+from metabroker.errors import AdvisedError
+
 FAILED = 1
 USAGE = 2
 
 
-class CliError(Exception):
+class CliError(AdvisedError):
     """A command that ends with an error; `code` is 1, or 2 for wrong usage or configuration."""
 
     def __init__(self, message: str, advice: str = "", code: int = FAILED) -> None:
-        super().__init__(message)
-        self.message = message
-        self.advice = advice
+        super().__init__(message, advice)
         self.code = code
 
 

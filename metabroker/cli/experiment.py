@@ -11,7 +11,6 @@ from metabroker.cli import common
 from metabroker.cli.errors import FAILED, USAGE, CliError
 
 if TYPE_CHECKING:
-    from metabroker.simulation.executor import Executor
     from metabroker.simulation.experiments.result_cache import ResultCache
     from metabroker.simulation.experiments.scale import Scale
 
@@ -70,13 +69,14 @@ def experiment(
     chosen = _chosen(names)
     if only is not None and "claims" not in chosen:
         raise CliError("--only selects claims", "name `claims`, or leave it out", USAGE)
+    from metabroker.simulation.executor import executor_of, usable_processors
     from metabroker.simulation.experiments.result_cache import ResultCache
 
     folders = {
         name: FOLDER / name if out is None else Path(out) / (name if len(chosen) > 1 else "")
         for name in chosen
     }
-    with _executor(processes, dask) as executor:
+    with executor_of(processes or usable_processors(), dask) as executor:
         return _perform(folders, ResultCache(executor), _scale(quick, seed, trace), only, as_json)
 
 
@@ -139,26 +139,6 @@ def _scale(quick: bool, seed: int, trace: str | None) -> Scale:
         except TraceError as error:
             raise CliError(f"{error.where}: {error.message}", error.advice, USAGE) from error
     return replace(QUICK if quick else FULL, seed=seed, ctc_log=log)
-
-
-def _executor(processes: int | None, dask: str | None) -> Executor:
-    from metabroker.simulation.executor import (
-        Dask,
-        ExecutorError,
-        InProcess,
-        Processes,
-        on_stderr,
-        usable_processors,
-    )
-
-    progress = on_stderr()
-    if dask is not None:
-        try:
-            return Dask(dask, progress)
-        except ExecutorError as error:
-            raise CliError(error.message, error.advice) from error
-    count = processes or usable_processors()
-    return InProcess(progress) if count == 1 else Processes(count, progress)
 
 
 def _perform(

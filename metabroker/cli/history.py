@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import time
+from datetime import datetime
+
 import click
 
 from metabroker.cli import common
-from metabroker.cli.dates import moment
 from metabroker.cli.errors import USAGE, CliError, tell
+
+_AGO = re.compile(r"([0-9]{1,9})([smhdw])")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 @click.command()
@@ -73,8 +79,8 @@ def history(
     if swf and as_json:
         raise CliError("--swf and --json cannot go together", "leave one of them out", USAGE)
     client = common.connect(socket_path)
-    after = None if since is None else moment(since)
-    before = None if until is None else moment(until)
+    after = None if since is None else _moment(since)
+    before = None if until is None else _moment(until)
     answer = client.get("history", user=user, limit=limit, since=after, until=before)
     if as_json:
         common.print_json(answer)
@@ -87,6 +93,18 @@ def history(
         from metabroker.cli.views import print_history
 
         print_history(answer["jobs"])
+
+
+def _moment(text: str) -> float:
+    """A Unix time: `2d` is two days ago; else a date, with or without time, in the local zone."""
+    ago = _AGO.fullmatch(text)
+    if ago is not None:
+        return time.time() - int(ago[1]) * _UNITS[ago[2]]
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        advice = "write for example 2d, 12h, 2026-03-01 or 2026-03-01T08:30"
+        raise CliError(f"{ascii(text)[:60]} is not a time", advice, USAGE) from error
 
 
 def _convert(files: list[str], kind: str | None, strict: bool) -> None:

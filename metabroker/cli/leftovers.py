@@ -43,12 +43,7 @@ def _print(answer: dict[str, Any]) -> None:
     heads = ("NAME", "CLUSTER", "JOB", "STATE", "PROCS", "NATIVE", "STARTED", "HOSTS", "NOTE")
     rows = [
         (
-            left["name"],
-            left["cluster"],
-            left["job"],
-            left["state"],
-            left["processors"],
-            left["native_id"],
+            *(left[key] for key in ("name", "cluster", "job", "state", "processors", "native_id")),
             clock(left["start_time"]),
             left["hosts"],
             _note(left),

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import click
 
 from metabroker import __version__
-from metabroker.api.client import ClientError
 from metabroker.cli.errors import FAILED, USAGE, CliError, complain
+from metabroker.errors import AdvisedError
 from metabroker.submission.errors import SubmissionError
 
 # Command: the module and name of its click command, and what `metabroker --help` says of it.
@@ -32,10 +32,7 @@ COMMANDS = {
     "simulate": ("simulate:simulate", "simulate a policy on a workload or a log"),
     "backup": ("backup:backup", "copy the store while the daemon runs"),
     "restore": ("backup:restore", "replace the store by a backup"),
-    "move-store": (
-        "move_store:move_store",
-        "move the store from SQLite to PostgreSQL",
-    ),
+    "move-store": ("move_store:move_store", "move the store from SQLite to PostgreSQL"),
     "leftovers": (
         "leftovers:leftovers",
         "after a restore: what runs in clusters and the store does not know",
@@ -130,15 +127,11 @@ def _run() -> int:
         raise
     except click.ClickException as error:
         return _usage(error)
-    except CliError as error:
+    except AdvisedError as error:
         complain(error.message, error.advice)
-        return error.code
-    except SubmissionError as error:
-        complain(error.what, error.advice)
-        return USAGE
-    except ClientError as error:
-        complain(error.message, error.advice)
-        return FAILED
+        if isinstance(error, CliError):
+            return error.code
+        return USAGE if isinstance(error, SubmissionError) else FAILED
     except Exception as error:
         if os.environ.get("METABROKER_DEBUG"):
             raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metabroker.cli import common
-from metabroker.cli.backup import configuration, jobs_of, stored
+from metabroker.cli.backup import jobs_of, stored
 from metabroker.cli.errors import CliError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def move_store(file: str, source: str, as_json: bool) -> int:
     from metabroker.maintenance.move_store import move
     from metabroker.store import LeadershipLost
 
-    config = configuration(file)
+    config = common.configuration(file)
     progress = click.progressbar(
         length=1, label="rows", file=sys.stderr, hidden=not sys.stderr.isatty()
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -20,98 +20,64 @@ from metabroker.submission.text import shown
 Options = dict[str, Any]
 _FORMS = ("single", "components", "on", "total")
 
+_VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
+    ("-n single", types.COUNT, "N", "one component of N processors"),
+    ("--cluster", types.ClusterName(), "NAME", "with -n: run in this cluster"),
+    (
+        "--components",
+        types.COMPONENTS,
+        "N,N,...",
+        "unordered request: the broker chooses the clusters",
+    ),
+    ("--on", types.ON, "NAME:N,...", "ordered request: run in these clusters"),
+    ("--total", types.COUNT, "N", "flexible request: the broker splits it"),
+    ("-t --time", types.TIME, "TIME", "time limit: minutes, H:MM:SS or D-HH:MM:SS"),
+    ("-J --job-name name", None, "NAME", "name of the job (default: the script's name)"),
+    ("-o --output", None, "PATH", "file for the output; %j is the job, %c the component"),
+    ("-e --error", None, "PATH", "file for the errors (default: with the output)"),
+    ("-D --chdir", None, "DIR", "folder in which the script runs (default: the current one)"),
+    (
+        "--export",
+        None,
+        "LIST",
+        "variables for the script: NONE (default), ALL, or a list of NAME and NAME=value",
+    ),
+    (
+        "--native",
+        types.NATIVE,
+        "CLUSTER:'OPTIONS'",
+        "options for that cluster's own submit command",
+    ),
+    (
+        "--stage-in",
+        None,
+        "FILE",
+        "send this file, below the current folder, to each of the job's clusters",
+    ),
+    (
+        "--stage-out",
+        None,
+        "GLOB",
+        "bring matching results back to metabroker-JOB.COMPONENT/; ** matches any folders",
+    ),
+)
+"""Options with a value: their names, its type (None: text), its name, and the help."""
+_REPEATED = ("--native", "--stage-in", "--stage-out")
+_FLAGS = (
+    ("--hold", "hold the job until `metabroker release`"),
+    ("--wait", "wait for the end of the job; exit with its exit code"),
+)
 
-def job_options() -> list[click.Option]:
+
+def job_options() -> list[click.Parameter]:
     """The options that a script may give as directives, too."""
-    option = click.Option
-    return [
-        option(
-            ["-n", "single"], type=types.COUNT, metavar="N", help="one component of N processors"
-        ),
-        option(
-            ["--cluster"],
-            type=types.ClusterName(),
-            metavar="NAME",
-            help="with -n: run in this cluster",
-        ),
-        option(
-            ["--components"],
-            type=types.COMPONENTS,
-            metavar="N,N,...",
-            help="unordered request: the broker chooses the clusters",
-        ),
-        option(
-            ["--on"],
-            type=types.ON,
-            metavar="NAME:N,...",
-            help="ordered request: run in these clusters",
-        ),
-        option(
-            ["--total"],
-            type=types.COUNT,
-            metavar="N",
-            help="flexible request: the broker splits it",
-        ),
-        option(
-            ["-t", "--time"],
-            type=types.TIME,
-            metavar="TIME",
-            help="time limit: minutes, H:MM:SS or D-HH:MM:SS",
-        ),
-        option(
-            ["-J", "--job-name", "name"],
-            metavar="NAME",
-            help="name of the job (default: the script's name)",
-        ),
-        option(
-            ["-o", "--output"],
-            metavar="PATH",
-            help="file for the output; %j is the job, %c the component",
-        ),
-        option(
-            ["-e", "--error"], metavar="PATH", help="file for the errors (default: with the output)"
-        ),
-        option(
-            ["-D", "--chdir"],
-            metavar="DIR",
-            help="folder in which the script runs (default: the current one)",
-        ),
-        option(
-            ["--export"],
-            metavar="LIST",
-            help="variables for the script: NONE (default), ALL, or a list of NAME and NAME=value",
-        ),
-        option(
-            ["--native"],
-            type=types.NATIVE,
-            metavar="CLUSTER:'OPTIONS'",
-            multiple=True,
-            help="options for that cluster's own submit command",
-        ),
-        option(
-            ["--stage-in"],
-            metavar="FILE",
-            multiple=True,
-            help="send this file, below the current folder, to each of the job's clusters",
-        ),
-        option(
-            ["--stage-out"],
-            metavar="GLOB",
-            multiple=True,
-            help="bring matching results back to metabroker-JOB.COMPONENT/; ** matches any folders",
-        ),
-        option(["--hold"], is_flag=True, help="hold the job until `metabroker release`"),
-        option(
-            ["--wait"], is_flag=True, help="wait for the end of the job; exit with its exit code"
-        ),
+    valued = [
+        click.Option(
+            names.split(), type=kind, metavar=metavar, help=text, multiple=names in _REPEATED
+        )
+        for names, kind, metavar, text in _VALUED
     ]
-
-
-def with_job_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add them to the command `submit`."""
-    params: list[click.Parameter] = getattr(command, "__click_params__", [])  # not ours
-    command.__click_params__ = [*params, *reversed(job_options())]  # type: ignore[attr-defined]
-    return command
+    return [*valued, *(click.Option([name], is_flag=True, help=text) for name, text in _FLAGS)]
 
 
 def given(context: click.Context) -> Options:
@@ -154,11 +120,11 @@ def script_options(script: bytes, file: str) -> Options:
 
 
 def _parsed(directive: Directive, where: str) -> Options:
-    command = click.Command("#METABROKER", params=list(job_options()), add_help_option=False)
+    command = click.Command("#METABROKER", params=job_options(), add_help_option=False)
     try:
         return given(command.make_context("#METABROKER", list(directive.words)))
     except SubmissionError as error:
-        raise SubmissionError(f"{where}: {error.what}", error.advice) from error
+        raise SubmissionError(f"{where}: {error.message}", error.advice) from error
     except click.UsageError as error:
         message = error.format_message().strip().removesuffix(".")
         advice = "the options are those of `metabroker submit --help`"

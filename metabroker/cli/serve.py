@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metabroker.cli.errors import USAGE, tell
+from metabroker.cli import common
 
 if TYPE_CHECKING:
     from metabroker.daemon.logs import LogFormat
@@ -27,14 +27,8 @@ if TYPE_CHECKING:
 )
 def serve(file: str, offline: bool, log_format: LogFormat) -> int:
     """Run the daemon in the foreground, until SIGTERM or Ctrl-C."""
-    from metabroker.config import ConfigErrors, load
-
-    try:
-        config = load(file)
-    except ConfigErrors as found:
-        for error in found.errors:
-            tell(str(error))
-        return USAGE
+    config = common.configuration(file)
+    from metabroker.config import load
     from metabroker.daemon.main import serve as run
 
     return run(config, offline, again=lambda: load(file), log_format=log_format)

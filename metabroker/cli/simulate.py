@@ -128,7 +128,6 @@ def _play(
     plans: list[Plan], jobs_out: str | None, processes: int | None, dask: str | None
 ) -> list[dict[str, Any]]:
     """The JSON object of each plan."""
-    from metabroker.simulation.executor import ExecutorError
     from metabroker.simulation.rounds import play_rounds
     from metabroker.simulation.scenario.jobs_out import JobsOut
     from metabroker.simulation.scenario.results import as_data, stop_of
@@ -142,8 +141,6 @@ def _play(
                 also = JobsOut(plans[0], stack.enter_context(_opened("--jobs-out", jobs_out)))
             executor = stack.enter_context(_executor(plans, processes, dask))
             played = play_rounds(runs, executor, also)
-    except ExecutorError as error:
-        raise CliError(error.message, error.advice) from error
     except ValueError as error:
         advice = "correct the scenario: such a run has no end or no jobs"
         raise CliError(f"it cannot be simulated: {error}", advice, USAGE) from error
@@ -151,22 +148,12 @@ def _play(
 
 
 def _executor(plans: list[Plan], processes: int | None, dask: str | None) -> Executor:
-    from metabroker.simulation.executor import (
-        Dask,
-        InProcess,
-        Processes,
-        on_stderr,
-        usable_processors,
-    )
+    from metabroker.simulation.executor import executor_of, usable_processors
 
-    if dask is not None:
-        return Dask(dask, on_stderr())
     number = sum(plan.scenario.replications or 1 for plan in plans)
     jobs = sum(plan.run.jobs * (plan.scenario.replications or 1) for plan in plans)
-    count = min(processes or usable_processors(), number)
-    if count == 1 or (processes is None and jobs <= SMALL):
-        return InProcess(on_stderr())
-    return Processes(count, on_stderr())
+    here = processes is None and jobs <= SMALL
+    return executor_of(1 if here else min(processes or usable_processors(), number), dask)
 
 
 @contextlib.contextmanager

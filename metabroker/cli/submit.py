@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,16 +13,15 @@ import click
 from metabroker.api.client import Client
 from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
-from metabroker.cli.options import build, given, merged, script_options, with_job_options
-from metabroker.cli.scripts import read_script
+from metabroker.cli.options import build, given, job_options, merged, script_options
+from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.directives import foreign
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import names_component
 from metabroker.submission.wire import to_wire
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
-@with_job_options
+@click.command(params=job_options(), context_settings={"allow_interspersed_args": False})
 @click.option(
     "--dry-run", is_flag=True, help="tell where and when the job would run now; queue nothing"
 )
@@ -50,7 +50,7 @@ def submit(
     stand in the script, in `#METABROKER` lines below its first line; the command line wins. What
     follows SCRIPT is the script's own.
     """
-    content, name = read_script(script)
+    content, name = _read_script(script)
     options = merged(given(context), script_options(content, script))
     waits = bool(options.get("wait"))
     if dry_run and waits and "wait" in given(context):
@@ -67,13 +67,27 @@ def submit(
         return 0
     if not as_json:
         _tell(job, lambda: print(job["job"]))
-    from metabroker.cli.waiting import exit_code, tell_end, wait_for
+    from metabroker.cli.wait import exit_code, tell_end, wait_for
 
     ended = wait_for(client, int(job["job"]), began=True)
     tell_end(ended)
     if as_json:
         common.print_json({**ended, "warnings": warnings})
     return exit_code(ended)
+
+
+def _read_script(named: str) -> tuple[bytes, str]:
+    """The script's bytes (one more than allowed at most) and its name; `-` reads stdin."""
+    if named == "-":
+        return sys.stdin.buffer.read(LARGEST_SCRIPT + 1), "stdin"
+    path = Path(named)
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_SCRIPT + 1), path.name
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)  # not ours
+        message = f"the script {named!a} cannot be read: {reason}"
+        raise CliError(message, "name a readable file, or - for stdin", USAGE) from error
 
 
 def _tell(job: Mapping[str, Any], write: Callable[[], None]) -> None:

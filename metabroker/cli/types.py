@@ -25,7 +25,7 @@ class Parsed(click.ParamType[Any]):
             return self._parser(str(value))
         except SubmissionError as error:
             option = param.opts[-1] if param is not None else self.name
-            raise SubmissionError(f"{option}: {error.what}", error.advice) from error
+            raise SubmissionError(f"{option}: {error.message}", error.advice) from error
 
 
 class ClusterName(click.ParamType[str]):

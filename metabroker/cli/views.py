@@ -27,10 +27,7 @@ def print_queue(jobs: Sequence[Json]) -> None:
     heads = ("JOB", "NAME", "USER", "STATE", "PROCS", "WHERE", "AGE", "POSITION", "START", "REASON")
     rows = [
         (
-            job["job"],
-            job["name"],
-            job["user"],
-            job["state"],
+            *(job[key] for key in ("job", "name", "user", "state")),
             processors(job),
             places(job),
             age(job["start_time"] or job["submit_time"]),
@@ -46,18 +43,8 @@ def print_queue(jobs: Sequence[Json]) -> None:
 def print_history(jobs: Sequence[Json]) -> None:
     """Ended jobs, one line each, with what they used in processor-hours."""
     heads = (
-        "JOB",
-        "NAME",
-        "USER",
-        "STATE",
-        "CODE",
-        "PROCS",
-        "WHERE",
-        "WAITED",
-        "RAN",
-        "CPUH",
-        "ENDED",
-    )
+        "JOB", "NAME", "USER", "STATE", "CODE", "PROCS", "WHERE", "WAITED", "RAN", "CPUH", "ENDED",
+    )  # fmt: skip
     rows = []
     for job in jobs:
         began, ended = job["start_time"], job["end_time"]
@@ -65,11 +52,7 @@ def print_history(jobs: Sequence[Json]) -> None:
         first = began if began is not None else ended
         rows.append(
             (
-                job["job"],
-                job["name"],
-                job["user"],
-                job["state"],
-                job["exit_code"],
+                *(job[key] for key in ("job", "name", "user", "state", "exit_code")),
                 processors(job),
                 places(job),
                 duration(None if first is None else first - job["submit_time"]),
@@ -161,11 +144,7 @@ def _print_components(components: Sequence[Json]) -> None:
     )  # fmt: skip
     rows = [
         (
-            part["index"],
-            part["cluster"],
-            part["processors"],
-            part["state"],
-            part["native_id"],
+            *(part[key] for key in ("index", "cluster", "processors", "state", "native_id")),
             part["reservation"],
             clock(part["start_time"]),
             clock(part["end_time"]),

@@ -1,11 +1,19 @@
-"""`metabroker wait`."""
+"""`metabroker wait`: waits for jobs, with progress for people; the exit code they end with."""
 
 from __future__ import annotations
 
+import sys
+import time
+
 import click
 
+from metabroker.api.client import Client, ClientError, Json
 from metabroker.cli import common
-from metabroker.cli.waiting import exit_code, tell_end, wait_for
+from metabroker.cli.errors import FAILED, complain, one_line
+from metabroker.cli.table import duration
+
+_EVERY = 2.0  # seconds between two lines of progress on a terminal
+_SELDOM = 60.0  # seconds of one request where nobody looks
 
 
 @click.command()
@@ -29,3 +37,66 @@ def wait(jobs: tuple[int, ...], socket_path: str | None, as_json: bool) -> int:
     if as_json:
         common.print_json({"jobs": ended})
     return next((code for code in map(exit_code, ended) if code), 0)
+
+
+def wait_for(client: Client, job: int, *, began: bool = False) -> Json:
+    """The job once it has ended."""
+    progress = _Progress(job)
+    try:
+        every = _EVERY if progress.shown else _SELDOM
+        return client.wait(job, progress.seen, every=every, began=began)
+    except KeyboardInterrupt:
+        progress.clear()
+        complain(f"job {job} goes on", f"`metabroker cancel {job}` cancels it")
+        raise
+    finally:
+        progress.clear()
+
+
+def tell_end(job: Json) -> None:
+    """On stderr, how the job ended and why. That all went well is told to people only: a script
+    sees it by the exit code."""
+    number, state = job["job"], job["state"]
+    if state != "COMPLETED":
+        why = f": {job['reason']}" if job.get("reason") else ""
+        complain(f"job {number} {state}{why}", f"see `metabroker show {number}`")
+    elif sys.stderr.isatty():
+        complain(f"job {number} {state}", "")
+
+
+def exit_code(job: Json) -> int:
+    """The job's own exit code; 1 where it ended otherwise."""
+    if job["state"] == "COMPLETED":
+        return 0
+    code = job.get("exit_code")
+    if job["state"] == "FAILED" and isinstance(code, int) and 0 < code < 256:
+        return code
+    return FAILED
+
+
+class _Progress:
+    """One line on the terminal that is written over."""
+
+    def __init__(self, job: int) -> None:
+        self.shown = sys.stderr.isatty()
+        self._job = job
+        self._began = time.monotonic()
+        self._lost = False
+
+    def seen(self, news: Json | ClientError) -> None:
+        if isinstance(news, ClientError):
+            if not self._lost:
+                self.clear()
+                complain(f"lost the daemon while waiting for job {self._job}", "trying again")
+            self._lost = True
+            return
+        self._lost = False
+        if self.shown:
+            why = f": {news['reason']}" if news.get("reason") else ""
+            waited = duration(time.monotonic() - self._began)
+            line = one_line(f"job {self._job} {news['state']} ({waited}){why}")
+            print(f"\r\x1b[K{line[:78]}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

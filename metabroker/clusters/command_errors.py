@@ -11,8 +11,6 @@ from .operation import Operation
 from .port import ClusterRefusal, UnknownOutcome
 
 R = TypeVar("R")
-LONGEST = 300
-"""Characters of an answer that are passed on."""
 
 
 class Garbled(Exception):
@@ -40,8 +38,3 @@ def answered(operation: Operation[R]) -> Operation[R]:
         ) from missing
     except Garbled as garbled:
         raise UnknownOutcome(str(garbled)) from garbled
-
-
-def first_line(text: str) -> str:
-    """The first line that says something, shortened."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:LONGEST]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
@@ -14,6 +13,10 @@ from .operation import Operation
 from .port import ClusterRefusal, UnknownOutcome
 
 R = TypeVar("R")
+_MOST_OFFSET = 2.0  # seconds
+FAR = 30 * 86400
+"""Seconds ahead of a reservation that is made only to see whether it may be."""
+COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `env`"
 
 
 class CheckOutcome(Enum):
@@ -53,6 +56,14 @@ class CheckResults:
         """It does not work."""
         self.all.append(CheckResult(check, CheckOutcome.MISSING, tried, said, advice))
 
+    def clock(self, tried: str, offset: float, whose: str) -> None:
+        """Whether a clock that tells whole seconds is `offset` seconds ahead of the broker's."""
+        if abs(offset) - 0.5 > _MOST_OFFSET:
+            said = f"{whose} differs by {offset:+.0f} s"
+            self.warn("clock", tried, said, "synchronize the clocks of all hosts by NTP")
+        else:
+            self.ok("clock", tried, "the same within 2 s")
+
     def attempt(
         self, check: str, tried: str, operation: Operation[R], advice: str, missing: str = ""
     ) -> Operation[R | None]:
@@ -64,7 +75,3 @@ class CheckResults:
             absent = isinstance(trouble.__cause__, CommandMissing)
             self.miss(check, tried, trouble.detail, missing if absent and missing else advice)
             return None
-
-
-Examine = Callable[[float], Operation[list[CheckResult]]]
-"""Examines a cluster; told the broker's clock. What it makes to see whether it may, it removes."""

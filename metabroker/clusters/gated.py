@@ -49,33 +49,28 @@ class NativeEnd(NamedTuple):
 class GatedCluster:
     """The part of `port.Cluster` that is the same for every resource manager.
 
-    `part`: files are sent and brought back by so many bytes at a time.
+    `transport`: how commands are run; `part`: files are sent and brought back by so many bytes at a
+    time.
     """
 
     part = PART
 
     def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+        self.transport = transport
         self._gates = Gates(transport.files)
         self.account: str | None = None
         """Whose jobs these are; None: the account's that commands run under."""
 
     @property
-    def transport(self) -> Transport:
-        """How commands are run."""
-        return self._transport
-
-    @property
     def files(self) -> Files:
         """The files that gates are made of, as the account whose jobs they are sees them."""
-        transport = self._transport
-        if self.account is None or not isinstance(transport, RunAs):
-            return transport.files
-        return transport.files_of(self.account)
+        if self.account is None or not isinstance(self.transport, RunAs):
+            return self.transport.files
+        return self.transport.files_of(self.account)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
-        if not isinstance(self._transport, RunAs):
+        if not isinstance(self.transport, RunAs):
             raise UnknownOutcome(
                 f"this job belongs to {account}, and this cluster's `run_as` no longer acts for "
                 "users: restore its former value until such jobs have ended"
@@ -93,10 +88,9 @@ class GatedCluster:
         """
         if not path.startswith(f"{HOME}/"):
             return path
-        transport = self._transport
-        assert self.account is not None and isinstance(transport, RunAs)
+        assert self.account is not None and isinstance(self.transport, RunAs)
         try:
-            home = transport.home_of(self.account)
+            home = self.transport.home_of(self.account)
         except NotAllowed as denied:
             raise ClusterRefusal(Cause.DENIED, str(denied)) from denied
         except (CommandLost, CommandMissing) as lost:
@@ -142,7 +136,7 @@ class GatedCluster:
 
     def close(self) -> None:
         """Release the transport."""
-        self._transport.close()
+        self.transport.close()
 
     def _submitted(
         self, request: ComponentRequest, submitting: Operation[NativeSubmission]

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 MOST_HOSTS = 100_000
+# Up to a comma that is not in brackets; after a bracket that was never opened, all the rest.
+_PART = re.compile(r"(?:[^,\[\]]|\[[^\]]*(?:\]|\Z)|\].*)+", re.DOTALL)
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
@@ -15,21 +17,9 @@ def expand(text: str) -> list[str]:
 
     At most `MOST_HOSTS` names: a list that says more is cut there.
     """
-    return list(islice((name for part in _split(text) for name in _names(part)), MOST_HOSTS))
-
-
-def _split(text: str) -> list[str]:
-    """Split at the commas outside brackets."""
-    parts, depth, current = [], 0, ""
-    for letter in text.strip():
-        if letter == "," and depth == 0:
-            parts.append(current)
-            current = ""
-            continue
-        depth += {"[": 1, "]": -1}.get(letter, 0)
-        current += letter
-    parts.append(current)
-    return [part for part in parts if part]
+    return list(
+        islice((name for part in _PART.findall(text.strip()) for name in _names(part)), MOST_HOSTS)
+    )
 
 
 def _names(part: str) -> Iterator[str]:

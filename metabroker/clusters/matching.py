@@ -22,11 +22,6 @@ def pieces_of(pattern: str) -> Sequence[str]:
     return found
 
 
-def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Whether one of the patterns matches a relative path, or a folder that it is in."""
-    return Patterns(patterns).match(path)
-
-
 class Patterns:
     """Some patterns, for many paths. What a folder's name takes of them is found once for all that
     is in it: so a path takes no longer than there are pieces."""

@@ -2,98 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
-from metabroker.clusters.transports.base import Transport
 from metabroker.clusters.transports.local import LocalTransport
 
 from .operation import Operation
-from .port import (
-    CleanRequest,
-    CleanupResult,
-    ClusterRefusal,
-    ComponentRecord,
-    ComponentRequest,
-    FetchRequest,
-    NativeSubmission,
-    Peer,
-    ReserveRequest,
-    StageRequest,
-    Transferred,
-    UnknownOutcome,
-)
-from .submit_directory import SubmitDirectory
+from .port import ClusterRefusal, ComponentRecord, UnknownOutcome
 
 
 class UnconfiguredCluster:
-    """Stands in for it, so that what the store knows of it is kept until it is back."""
+    """Stands in for it (see `metabroker.clusters.port.Cluster`), so that what the store knows of it
+    is kept until it is back."""
 
     def __init__(self, name: str) -> None:
         self._why = f"{name} is no longer in the configuration"
-
-    @property
-    def transport(self) -> Transport:
-        """Nothing is ever run."""
-        return LocalTransport({})
+        self.transport = LocalTransport({})  # nothing is ever run
 
     def acting_for(self, _account: str) -> UnconfiguredCluster:
         """It does nothing for anybody."""
         return self
 
-    def observe(self, _now: float) -> Operation[Snapshot]:
-        """Never answers."""
+    def _refuse(self, *_asked: Any, **_named: Any) -> Operation[Any]:
+        """It is not done."""
         yield from ()
-        self._refuse()
+        raise ClusterRefusal(Cause.UNREACHABLE, self._why)
 
-    def reserve(self, _order: ReserveRequest) -> Operation[None]:
-        """Never answers."""
+    def _doubt(self, *_asked: Any, **_named: Any) -> Operation[Any]:
+        """Whether it is done is told once the cluster is configured again."""
         yield from ()
-        self._refuse()
+        self._doubt_now()
 
-    def submit(self, _order: ComponentRequest) -> Operation[NativeSubmission]:
-        """Never answers."""
-        yield from ()
-        self._refuse()
+    def _doubt_now(self, *_asked: Any, **_named: Any) -> NoReturn:
+        """The same of a step at a gate."""
+        raise UnknownOutcome(self._why)
 
-    def introduce(self, _gate: str, _peers: tuple[Peer, ...]) -> None:
-        """Never answers."""
-        self._doubt()
+    observe = reserve = submit = stage = _refuse
+    clean = fetch = _doubt
+    introduce = arm = ready = open = discard = _doubt_now
 
-    def arm(self, _gate: str) -> None:
-        """Never answers."""
-        self._doubt()
-
-    def ready(self, _gate: str) -> bool:
-        """Never answers."""
-        self._doubt()
-
-    def open(self, _gate: str, _peers: tuple[Peer, ...]) -> None:
-        """Never answers."""
-        self._doubt()
-
-    def clean(self, _order: CleanRequest) -> Operation[CleanupResult]:
-        """Not before the cluster is configured again."""
-        yield from ()
-        self._doubt()
-
-    def stage(self, _order: StageRequest, _home: SubmitDirectory) -> Operation[Transferred]:
-        """Never answers."""
-        yield from ()
-        self._refuse()
-
-    def fetch(self, _order: FetchRequest, _home: SubmitDirectory) -> Operation[Transferred]:
-        """Not before the cluster is configured again."""
-        yield from ()
-        self._doubt()
-
-    def discard(self, _gate: str, _keep: str | None = None) -> None:
-        """Not before the cluster is configured again."""
-        self._doubt()
-
-    def look(self, _gates: Iterable[str]) -> dict[str, ComponentRecord]:
+    def look(self, *_gates: Any) -> dict[str, ComponentRecord]:
         """Nothing can be seen."""
         return {}
 
@@ -103,9 +51,3 @@ class UnconfiguredCluster:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-    def _refuse(self) -> NoReturn:
-        raise ClusterRefusal(Cause.UNREACHABLE, self._why)
-
-    def _doubt(self) -> NoReturn:
-        raise UnknownOutcome(self._why)

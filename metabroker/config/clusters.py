@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-)
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field
 
 from metabroker.config import values
 from metabroker.config.fields import (
@@ -24,11 +19,7 @@ from metabroker.config.fields import (
     User,
     Word,
 )
-from metabroker.config.section import (
-    Count,
-    Section,
-    as_tuple,
-)
+from metabroker.config.section import Count, Section, as_tuple
 from metabroker.config.users import table as user_table
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from metabroker.errors import AdvisedError
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigError:
@@ -32,17 +34,12 @@ class ConfigError:
 
 
 class ConfigErrors(Exception):
-    """Everything that is wrong with one configuration, in the order of its lines."""
+    """Everything that is wrong with one configuration: each once, in the order of its lines."""
 
     def __init__(self, errors: Sequence[ConfigError]) -> None:
-        super().__init__("\n".join(str(error) for error in errors))
-        self.errors = tuple(errors)
+        self.errors = tuple(sorted(dict.fromkeys(errors), key=lambda error: error.line))
+        super().__init__("\n".join(map(str, self.errors)))
 
 
-class ConfigRefusal(ValueError):
-    """A value that a validator does not take: what is wrong, and what to do about it."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.advice = advice
+class ConfigRefusal(AdvisedError, ValueError):
+    """A value that a validator does not take."""

@@ -8,31 +8,12 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from metabroker.config.clusters import OpenPBSConfig, SimulatedConfig, SlurmConfig
-from metabroker.config.errors import ConfigRefusal
-from metabroker.config.model import (
-    AgingConfig,
-    Config,
-    ListenConfig,
-    RatesConfig,
-    RequestLimits,
-    ResourceLimitConfig,
-    RetryLimits,
-    Timeouts,
-)
-from metabroker.config.problems import Problem, choice, nearest, plain
+from metabroker.config.keys import Key, model_at
+from metabroker.config.model import Config
+from metabroker.config.problems import Problem, choice, of_error, unknown_key
 
 from .ssh_checks import OF_SSH
 
-_SECTIONS: dict[str, type[BaseModel]] = {
-    "limits": RequestLimits,
-    "limits.per_user": ResourceLimitConfig,
-    "limits.per_queue": ResourceLimitConfig,
-    "listen": ListenConfig,
-    "rates": RatesConfig,
-    "aging": AgingConfig,
-    "retries": RetryLimits,
-    "timeouts": Timeouts,
-}
 _SYSTEMS: dict[str, type[BaseModel]] = {
     "slurm": SlurmConfig,
     "openpbs": OpenPBSConfig,
@@ -49,22 +30,15 @@ def problem(error: ErrorDetails) -> Problem | None:
     if kind == "default_factory_not_called":
         return None
     value = error["input"]
-    context = error.get("ctx", {})
-    cause = context.get("error")
-    if isinstance(cause, ConfigRefusal):
-        return Problem(key, cause.message, cause.advice)
-    if kind == "extra_forbidden":
-        return _unknown(key, system)
-    if kind == "missing":
-        return _missing(key)
     if kind.startswith("union_tag"):
         return _system(key, value)
-    if kind == "literal_error":
-        return _choice(key, value, context["expected"])
-    return Problem(key, *plain(kind, value, context, "see the commented configs/metabroker.yaml"))
+    if key[-1] == "run_as" and kind == "literal_error" and value in ("sudo", "root-uid"):
+        return Problem(key, "a simulated cluster runs scripts as the daemon itself", "remove it")
+    see = "see the commented configs/metabroker.yaml"
+    return of_error(error, key, lambda: _unknown(key, system), _missing(key), see)
 
 
-def _key(error: ErrorDetails) -> tuple[tuple[str | int, ...], str | None]:
+def _key(error: ErrorDetails) -> tuple[Key, str | None]:
     """The path of the key in the file, and the kind of cluster it belongs to."""
     path = tuple(part for part in error["loc"] if part != "[key]")
     if path[:1] == ("clusters",) and len(path) > 2 and path[2] in _SYSTEMS:
@@ -72,18 +46,11 @@ def _key(error: ErrorDetails) -> tuple[tuple[str | int, ...], str | None]:
     return path, None
 
 
-def _unknown(key: tuple[str | int, ...], system: str | None) -> Problem:
-    name = str(key[-1])
-    if system is not None:
-        why = _of_other_system(name, system)
-        if why is not None:
-            return Problem(key, *why)
-        model = _SYSTEMS[system]
-    else:
-        model = _SECTIONS.get(".".join(map(str, key[:-1])), Config)
-    known = list(model.model_fields)
-    advice = nearest(name, known) or f"known here: {', '.join(known)}"
-    return Problem(key, "unknown key", advice)
+def _unknown(key: Key, system: str | None) -> Problem:
+    if system is None:
+        return unknown_key(key, model_at(Config, key[:-1]) or Config)
+    why = _of_other_system(str(key[-1]), system)
+    return unknown_key(key, _SYSTEMS[system]) if why is None else Problem(key, *why)
 
 
 def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
@@ -111,7 +78,7 @@ def _of_other_system(name: str, system: str) -> tuple[str, str] | None:
     return None
 
 
-def _missing(key: tuple[str | int, ...]) -> Problem:
+def _missing(key: Key) -> Problem:
     if key == ("clusters",):
         advice = "write `clusters:` and below it each cluster by name, with its `system`"
         return Problem(key, "is missing: it is the only key without a default", advice)
@@ -120,15 +87,9 @@ def _missing(key: tuple[str | int, ...]) -> Problem:
     return Problem(key, "is missing", "add it")
 
 
-def _system(key: tuple[str | int, ...], value: object) -> Problem:
+def _system(key: Key, value: object) -> Problem:
     """A cluster whose `system` is missing, unknown or not there yet."""
     key = (*key, "system")
     if not isinstance(value, Mapping) or "system" not in value:
         return Problem(key, "is missing", "write `system: slurm`, `openpbs` or `simulated`")
-    return _choice(key, value["system"], "'slurm', 'openpbs' or 'simulated'")
-
-
-def _choice(key: tuple[str | int, ...], value: object, expected: str) -> Problem:
-    if key[-1] == "run_as" and expected == "'self'" and value in ("sudo", "root-uid"):
-        return Problem(key, "a simulated cluster runs scripts as the daemon itself", "remove it")
-    return Problem(key, *choice(value, expected))
+    return Problem(key, *choice(value["system"], "'slurm', 'openpbs' or 'simulated'"))

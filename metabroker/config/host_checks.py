@@ -22,16 +22,9 @@ _FILES = {
 _COMMANDS = {
     "slurm": ("sbatch", "scancel", "scontrol", "sinfo", "squeue"),
     "openpbs": (
-        "pbs_rdel",
-        "pbs_rstat",
-        "pbs_rsub",
-        "pbsnodes",
-        "qdel",
-        "qselect",
-        "qstat",
-        "qsub",
+        "pbs_rdel", "pbs_rstat", "pbs_rsub", "pbsnodes", "qdel", "qselect", "qstat", "qsub",
     ),
-}
+}  # fmt: skip
 
 
 def problems(config: Config) -> Iterator[Problem]:

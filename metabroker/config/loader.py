@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from metabroker.config import explain, users, values
-from metabroker.config.errors import ConfigError, ConfigErrors
+from metabroker.config.errors import ConfigErrors
 from metabroker.config.model import Config
 from metabroker.config.problems import Problem, nearest
 
 from . import host_checks, ssh_checks
-from .yaml_nodes import Document, NotYaml
+from .yaml_nodes import Document, mapping, read_bytes
 
 
 def load(path: str | Path, *, files: bool = False) -> Config:
@@ -23,19 +23,13 @@ def load(path: str | Path, *, files: bool = False) -> Config:
     Relative paths in it start at the file's own folder. `files`: look at the files and folders of
     this host that it names, too.
     """
-    file = Path(path)
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        advice = "name a readable configuration file with --config"
-        raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
-    config = parse(text, file=str(path), folder=file.absolute().parent)
+    text = read_bytes(path, "name a readable configuration file with --config")
+    config = parse(text, file=str(path), folder=Path(path).absolute().parent)
     if files:
         document = Document(text, str(path))
-        wrong = [_placed(document, problem) for problem in host_checks.problems(config)]
+        wrong = [document.placed(problem) for problem in host_checks.problems(config)]
         if wrong:
-            raise ConfigErrors(sorted(wrong, key=lambda error: error.line))
+            raise ConfigErrors(wrong)
     return config
 
 
@@ -44,19 +38,11 @@ def parse(text: bytes | str, *, file: str = "<text>", folder: Path | None = None
 
     Raises `ConfigErrors` with all its errors, in the order of lines.
     """
-    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    try:
-        document = Document(raw, file)
-    except NotYaml as error:
-        raise ConfigErrors([error.error]) from error
-    data = {} if document.data is None else document.data
-    if not isinstance(data, dict):
-        message, advice = "is not a mapping of keys", "write `clusters:` and below it the clusters"
-        raise ConfigErrors([ConfigError(file, 1, "", message, advice)])
-    config, problems = _validate(data, folder or Path.cwd())
-    errors = document.duplicates + [_placed(document, problem) for problem in problems]
+    document = mapping(text, file, "write `clusters:` and below it the clusters")
+    config, problems = _validate(document.data, folder or Path.cwd())
+    errors = document.duplicates + [document.placed(problem) for problem in problems]
     if errors or config is None:
-        raise ConfigErrors(sorted(dict.fromkeys(errors), key=lambda error: error.line))
+        raise ConfigErrors(errors)
     return config
 
 
@@ -126,10 +112,3 @@ def _in_clusters(clusters: dict[str, Any], folder: Path) -> Iterator[Problem]:
             message = f"{nodes} nodes cannot share {processors} processors"
             advice = "give at least as many processors as nodes"
             yield Problem(("clusters", name, "nodes"), message, advice)
-
-
-def _placed(document: Document, problem: Problem) -> ConfigError:
-    """The problem with its line."""
-    key = ".".join(str(part) for part in problem.key)
-    line = document.line(problem.key)
-    return ConfigError(document.file, line, key, problem.message, problem.advice)

@@ -10,20 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    ValidationInfo,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from metabroker import paths
 from metabroker.config import values
-from metabroker.config.clusters import (
-    Cluster,
-    SimulatedConfig,
-    runs_as_store_owner,
-)
+from metabroker.config.clusters import Cluster, SimulatedConfig, runs_as_store_owner
 from metabroker.config.errors import ConfigRefusal
 from metabroker.config.fields import (
     AsOptionalText,
@@ -40,14 +31,7 @@ from metabroker.config.fields import (
     WholeSeconds,
     path_of,
 )
-from metabroker.config.section import (
-    ClusterName,
-    Count,
-    Section,
-    SizeLimits,
-    empty,
-    folder,
-)
+from metabroker.config.section import ClusterName, Count, Section, SizeLimits, empty, folder
 from metabroker.submission.checks import LARGEST_SCRIPT
 
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from metabroker.config.errors import ConfigRefusal
+from metabroker.config.keys import Key
 from metabroker.config.values import shown
 
 _BOUNDS = {
@@ -19,9 +24,14 @@ _BOUNDS = {
 class Problem(NamedTuple):
     """One thing that is wrong with the key at `key`, not yet placed in a file."""
 
-    key: tuple[str | int, ...]
+    key: Key
     message: str
     advice: str
+
+
+def of_cluster(name: str, key: str, message: str, advice: str) -> Problem:
+    """A problem with a key of one cluster."""
+    return Problem(("clusters", name, key), message, advice)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -38,6 +48,31 @@ def choice(value: object, expected: str) -> tuple[str, str]:
     advice = nearest(value, words) if isinstance(value, str) else ""
     one_of = f"must be {expected.replace(chr(39), '')}, not {shown(value)}"
     return one_of, advice or f"for example {words[0]}"
+
+
+def of_error(
+    error: ErrorDetails, key: Key, unknown: Callable[[], Problem], missing: Problem, advice: str
+) -> Problem:
+    """The problem that one of pydantic's errors stands for: `unknown` where the file's model has no
+    such `key`, `missing` where it needs it. `advice`: where none is better."""
+    kind, value, context = error["type"], error["input"], error.get("ctx", {})
+    cause = context.get("error")
+    if isinstance(cause, ConfigRefusal):
+        return Problem(key, cause.message, cause.advice)
+    if kind == "extra_forbidden":
+        return unknown()
+    if kind == "missing":
+        return missing
+    if kind == "literal_error":
+        return Problem(key, *choice(value, context["expected"]))
+    return Problem(key, *plain(kind, value, context, advice))
+
+
+def unknown_key(key: Key, model: type[BaseModel]) -> Problem:
+    """A key that a section of this model does not have, with the nearest one that it has."""
+    known = list(model.model_fields)
+    advice = nearest(str(key[-1]), known) or f"known here: {', '.join(known)}"
+    return Problem(key, "unknown key", advice)
 
 
 def plain(kind: str, value: object, context: Mapping[str, Any], advice: str) -> tuple[str, str]:

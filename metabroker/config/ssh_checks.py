@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .problems import Problem
+from .problems import Problem, of_cluster
 
 FAR = ("ssh", "openssh")
 OF_SSH = frozenset(
@@ -27,7 +27,7 @@ def problems(name: str, cluster: Mapping[str, Any]) -> Iterator[Problem]:
     if via == "local":
         for key in sorted(OF_SSH - _WITH_DEFAULTS & given):
             message = "is for `via: ssh` and `via: openssh`; this cluster is `via: local`"
-            yield _of(name, key, message, "write `via: ssh`, or remove it")
+            yield of_cluster(name, key, message, "write `via: ssh`, or remove it")
     elif via in FAR:
         yield from _far(name, str(via), cluster, given)
     if cluster.get("system") == "slurm":
@@ -40,37 +40,35 @@ def _by_pyslurm(
     access = cluster.get("access", "commands")
     if access != "commands" and via in FAR:
         message = f"pyslurm works on this host only, and this cluster is `via: {via}`"
-        yield _of(name, "access", message, "write `access: commands`, or `via: local`")
+        yield of_cluster(name, "access", message, "write `access: commands`, or `via: local`")
     if access == "commands" and "pyslurm_python" in given:
         message = "is for `access: pyslurm`; this cluster is `access: commands`"
-        yield _of(name, "pyslurm_python", message, "write `access: pyslurm`, or remove it")
+        yield of_cluster(name, "pyslurm_python", message, "write `access: pyslurm`, or remove it")
 
 
 def _far(name: str, via: str, cluster: Mapping[str, Any], given: set[str]) -> Iterator[Problem]:
     if "host" not in given:
-        yield _of(name, "host", "is missing", f"`via: {via}` needs the name of the login host")
+        yield of_cluster(
+            name, "host", "is missing", f"`via: {via}` needs the name of the login host"
+        )
     for key in _OVER_THERE:
         value = cluster.get(key)
         if isinstance(value, str) and not value.startswith("/"):
             message = f"must be an absolute path: it is on the cluster's side of `via: {via}`"
-            yield _of(name, key, message, "write it in full, beginning with /")
+            yield of_cluster(name, key, message, "write it in full, beginning with /")
     if "certificate" in given and "key" not in given:
-        yield _of(
+        yield of_cluster(
             name, "certificate", "belongs to a `key`, and no `key` is given", "give its `key` too"
         )
     if via == "ssh":
         if "ssh_config" in given:
             message = "applies to `via: openssh` only"
-            yield _of(name, "ssh_config", message, "write `via: openssh`, or remove it")
+            yield of_cluster(name, "ssh_config", message, "write `via: openssh`, or remove it")
         if cluster.get("agent") is False and "key" not in given:
             message = "is off, and no `key` is given: nothing is left to log in with"
-            yield _of(name, "agent", message, "give a `key`, or remove this")
+            yield of_cluster(name, "agent", message, "give a `key`, or remove this")
     for key in _FILES if via == "openssh" else ():
         value = cluster.get(key)
         if isinstance(value, str) and ('"' in value or "${" in value):
             message = "ssh's own configuration cannot name a file with \" or ${ in it"
-            yield _of(name, key, message, "rename it")
-
-
-def _of(name: str, key: str, message: str, advice: str) -> Problem:
-    return Problem(("clusters", name, key), message, advice)
+            yield of_cluster(name, key, message, "rename it")

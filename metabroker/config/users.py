@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from metabroker.config import values
 from metabroker.config.errors import ConfigRefusal
-from metabroker.config.problems import Problem
+from metabroker.config.problems import Problem, of_cluster
 
 from .yaml_nodes import Document, NotYaml
 
@@ -62,32 +62,32 @@ def problems(name: str, cluster: Mapping[str, Any], folder: Path) -> Iterator[Pr
     if run_as == "self":
         for key in given:
             message = "is for `run_as: sudo` and `run_as: root-uid`; this cluster is `run_as: self`"
-            yield _of(name, key, message, "write `run_as: sudo`, or remove it")
+            yield of_cluster(name, key, message, "write `run_as: sudo`, or remove it")
         return
     if run_as not in ("sudo", "root-uid"):
         return
     if "users" not in given and "users_file" not in given:
         message = f"is missing: `run_as: {run_as}` needs a table of users and their accounts"
-        yield _of(name, "users", message, f"{_WRITE}, or `same`, or give a `users_file`")
+        yield of_cluster(name, "users", message, f"{_WRITE}, or `same`, or give a `users_file`")
     if "users" in given and "users_file" in given:
-        yield _of(
+        yield of_cluster(
             name, "users_file", "cannot be given together with `users`", "leave one of the two out"
         )
     elif isinstance(cluster.get("users_file"), str):
         yield from _in_file(name, cluster["users_file"], folder)
     if run_as == "root-uid" and cluster.get("via", "local") != "local":
         message = "root-uid works on this host only, and this cluster is not `via: local`"
-        yield _of(name, "run_as", message, "write `run_as: sudo`")
+        yield of_cluster(name, "run_as", message, "write `run_as: sudo`")
     if cluster.get("system") == "slurm" and cluster.get("access", "commands") != "commands":
         message = f"pyslurm acts as the daemon only, and this cluster is `run_as: {run_as}`"
-        yield _of(name, "access", message, "write `access: commands`")
+        yield of_cluster(name, "access", message, "write `access: commands`")
 
 
 def _in_file(name: str, file: str, folder: Path) -> Iterator[Problem]:
     try:
         read(values.absolute_path(file, folder))
     except ConfigRefusal as error:
-        yield _of(name, "users_file", error.message, error.advice)
+        yield of_cluster(name, "users_file", error.message, error.advice)
 
 
 def _user(user: object) -> str:
@@ -109,7 +109,3 @@ def _account(user: object, account: object) -> str:
     if account == "root":
         raise ConfigRefusal(f"{user} would be root there", "write an ordinary account")
     return account
-
-
-def _of(name: str, key: str, message: str, advice: str) -> Problem:
-    return Problem(("clusters", name, key), message, advice)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from .errors import ConfigError
+from .errors import ConfigError, ConfigErrors
+from .problems import Problem
 
 LARGEST = 1_000_000  # bytes of a configuration file
 DEEPEST = 50  # mappings and lists in one another
 _MUCH = 20_000  # mappings, lists and values; of more, aliases (*name, <<) may make only _GROWTH
 _GROWTH = 4  # times what stands in the file
+
+
+class NotYaml(ConfigErrors):
+    """The text is not one YAML document."""
+
+    def __init__(self, error: ConfigError) -> None:
+        super().__init__([error])
+        self.error = error
 
 
 class _Loader(yaml.SafeLoader):
@@ -57,6 +67,11 @@ class Document:
                 break
             line, node = found
         return line
+
+    def placed(self, problem: Problem) -> ConfigError:
+        """The problem with its line."""
+        key = ".".join(map(str, problem.key))
+        return ConfigError(self.file, self.line(problem.key), key, problem.message, problem.advice)
 
     def _bounded(self) -> None:
         """Raises `NotYaml` where aliases make much more of it than stands in it, or it is deep."""
@@ -134,6 +149,28 @@ class Document:
         return ConfigError(self.file, line, "", message, advice)
 
 
+def read_bytes(path: str | Path, advice: str) -> bytes:
+    """What a file holds. Raises `ConfigErrors` with `advice` where it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        message = f"cannot be read: {why}"
+        raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
+
+
+def mapping(text: bytes | str, file: str, advice: str) -> Document:
+    """The document in `text`, whose data is a mapping, empty where the text is. Raises
+    `ConfigErrors`, with `advice` where it is none."""
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    document = Document(raw, file)
+    if document.data is None:
+        document.data = {}
+    if not isinstance(document.data, dict):
+        raise ConfigErrors([ConfigError(file, 1, "", "is not a mapping of keys", advice)])
+    return document
+
+
 class _Sizes:
     """How many nodes there are in each node, those that an alias repeats included."""
 
@@ -169,14 +206,6 @@ def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
     elif isinstance(node, yaml.MappingNode):
         for pair in node.value:
             yield from pair
-
-
-class NotYaml(Exception):
-    """The text is not one YAML document."""
-
-    def __init__(self, error: ConfigError) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 def _child(node: yaml.Node | None, part: str | int) -> tuple[int, yaml.Node] | None:

@@ -7,6 +7,7 @@ import os
 import random
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -243,12 +244,12 @@ def _transport(cluster: RealCluster, timeout: float) -> Transport:
     if cluster.run_as == "self":
         return _own_transport(cluster, timeout)
     # Where no cluster needs it, its libraries take no memory.
-    from metabroker.clusters.transports.run_as import SFTP_SERVER, Ids, RunAsTransport, Sudo
+    from metabroker.clusters.transports.run_as import SFTP_SERVER, RunAsTransport, by_ids, by_sudo
 
-    sudo = cluster.run_as == "sudo"
+    sudo = partial(by_sudo, folder=_text(cluster.bin))
     return RunAsTransport(
         _own_transport(cluster, timeout),
-        Sudo(_text(cluster.bin)) if sudo else Ids(),
+        sudo if cluster.run_as == "sudo" else by_ids,
         sftp_server=_text(cluster.sftp_server) or SFTP_SERVER,
         command_timeout=timeout,
         most=_SERVERS_NEAR if cluster.via == "local" else _SERVERS_FAR,
@@ -261,19 +262,18 @@ def homes(config: Config) -> Callable[[str], SubmitDirectory] | None:
     ways = {cluster.run_as for cluster in real} - {"self"}
     if not ways:
         return None
-    from metabroker.clusters.transports.run_as import SFTP_SERVER, Ids, RunAsTransport, Sudo
-    from metabroker.clusters.transports.user_directory import UserDirectories
+    from metabroker.clusters.transports.run_as import SFTP_SERVER, RunAsTransport, by_ids, by_sudo
+    from metabroker.clusters.transports.user_directory import UserDirectory
 
     near = (_text(c.sftp_server) for c in real if c.via == "local" and c.run_as != "self")
-    return UserDirectories(
-        RunAsTransport(
-            LocalTransport({}),
-            Ids() if "root-uid" in ways else Sudo(),
-            sftp_server=next((path for path in near if path), SFTP_SERVER),
-            command_timeout=config.timeouts.command,
-            most=_SERVERS_NEAR,
-        )
+    transport = RunAsTransport(
+        LocalTransport({}),
+        by_ids if "root-uid" in ways else by_sudo,
+        sftp_server=next((path for path in near if path), SFTP_SERVER),
+        command_timeout=config.timeouts.command,
+        most=_SERVERS_NEAR,
     )
+    return partial(UserDirectory, transport)
 
 
 def _own_transport(

@@ -18,7 +18,6 @@ from metabroker.api.server import ApiServer
 from metabroker.broker.lease_term import LeaseTerm
 from metabroker.config.model import Config
 from metabroker.config.values import Address
-from metabroker.daemon.sharing.current_service import CurrentService
 from metabroker.daemon.sharing.reexec import reexec
 from metabroker.daemon.sharing.rpc_client import RpcClient
 from metabroker.metrics import Exporter, Meters, OfBroker, StandbyExporter
@@ -36,9 +35,8 @@ from .http_server import HttpServer
 from .leader import Leader, LeaderContext
 from .lock_file import LockFile
 from .offline import twins
-from .sharing.candidate import Campaign
-from .sharing.lease import Lease
-from .sharing.standby import StandbyService
+from .sharing.lease import Campaign, Lease
+from .sharing.standby import CurrentService, StandbyService
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +160,7 @@ class Daemon:
             self._service.service = leader.service
             self._registry.unregister(self._exporter)
             self._registry.register(
-                Exporter(leader.service.status.status, leader.service.status.clusters)
+                Exporter(leader.service.status.daemon, leader.service.status.clusters)
             )
             self._of_broker.leads(0 if lease_term is None else lease_term.term)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Iterator
@@ -11,10 +12,8 @@ from pathlib import Path
 
 from metabroker import accounts
 from metabroker.clusters.examination import CheckOutcome, CheckResult, CheckResults
-from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.operation import carry_out
 from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
-from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import (
     Command,
@@ -30,6 +29,7 @@ from metabroker.daemon import build
 from metabroker.runtime.cluster_accounts import users_of
 
 from . import folders, run_as
+from .folders import Real
 
 _JOB_PATIENCE = 60.0  # seconds for the trial job
 _MOST_OFFSET = 2.0  # seconds
@@ -70,11 +70,8 @@ def _twice(config: Config, report: Report, others: list[str]) -> None:
     here = config.clusters[report.cluster]
     for name in others:
         other = config.clusters[name]
-        if (
-            isinstance(here, RealCluster)
-            and isinstance(other, RealCluster)
-            and overlap(here, other)
-        ):
+        assert isinstance(here, RealCluster) and isinstance(other, RealCluster)
+        if overlap(here, other):
             found = CheckResults()
             found.miss(
                 "identity", "its own name", f"it is the same cluster as {name}: {report.identity}",
@@ -111,13 +108,16 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     identity = None
     try:
         if isinstance(cluster.transport, PyslurmTransport):
-            _pyslurm(found, cluster.transport, required=_needs_pyslurm(configured))
+            _pyslurm(found, cluster.transport, configured)
         if _login(found, cluster.transport, configured):
             _contact(found, config, configured, cluster)
-            identity = _identity(cluster)
+            with contextlib.suppress(ClusterRefusal, UnknownOutcome):  # which is told already
+                identity = carry_out(cluster.identify(), cluster.transport)
             account = None
             if configured.run_as != "self":
-                account = _acting(found, config, configured, name, cluster)
+                if isinstance(cluster.transport, RunAs):
+                    users = users_of(config)[name]
+                    account = run_as.examine(found, cluster, users, configured.run_as)
                 jobs = jobs and account is not None
             if configured.shared_dir is not None or jobs:
                 root = str(configured.shared_dir or _home(account) or folder)
@@ -129,39 +129,15 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
     return Report(name, found.all, identity)
 
 
-def _identity(cluster: SlurmCluster | OpenPBSCluster) -> str | None:
-    """What tells this cluster from all others; None: it does not say, which is told already."""
-    try:
-        return carry_out(cluster.identify(), cluster.transport)
-    except (ClusterRefusal, UnknownOutcome):
-        return None
-
-
-def _acting(
-    found: CheckResults,
-    config: Config,
-    configured: RealCluster,
-    name: str,
-    cluster: SlurmCluster | OpenPBSCluster,
-) -> str | None:
-    """Whether we can act for users; an account for which we can."""
-    if not isinstance(cluster.transport, RunAs):
-        return None
-    return run_as.examine(found, cluster, users_of(config)[name], configured.run_as)
-
-
 def _home(account: str | None) -> str | None:
     """Where a user's trial job meets us: nobody can write in our own folder."""
     who = None if account is None else accounts.identity(account)
     return None if who is None else who.home
 
 
-def _needs_pyslurm(configured: RealCluster) -> bool:
-    return isinstance(configured, SlurmConfig) and configured.access == "pyslurm"
-
-
-def _pyslurm(found: CheckResults, asked: PyslurmTransport, *, required: bool) -> None:
+def _pyslurm(found: CheckResults, asked: PyslurmTransport, configured: RealCluster) -> None:
     """Whether a pyslurm is there that fits."""
+    required = isinstance(configured, SlurmConfig) and configured.access == "pyslurm"
     tried = "a helper process that imports pyslurm"
     try:
         found.ok("pyslurm", tried, asked.which())
@@ -199,12 +175,7 @@ def _login(found: CheckResults, transport: Transport, configured: RealCluster) -
     return True
 
 
-def _contact(
-    found: CheckResults,
-    config: Config,
-    configured: RealCluster,
-    cluster: SlurmCluster | OpenPBSCluster,
-) -> None:
+def _contact(found: CheckResults, config: Config, configured: RealCluster, cluster: Real) -> None:
     examining = cluster.examine(
         time.time(),
         reserves=configured.claim == "reservation",

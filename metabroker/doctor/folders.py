@@ -67,41 +67,28 @@ def job(
     )  # fmt: skip
     tried = f"a job of one processor that writes into {root}"
     began = time.monotonic()
-    marks: ComponentRecord | None = None
+    code: int | None = None
     try:
-        given = carry_out(cluster.submit(order), cluster.transport)
-        while time.monotonic() - began < patience:
-            marks = cluster.look([gate]).get(gate)
-            if marks is not None and marks.exit_code is not None:
-                break
+        named = f"job {carry_out(cluster.submit(order), cluster.transport).native_id}"
+        while code is None and time.monotonic() - began < patience:
             time.sleep(0.2)
-        _judge(found, tried, given.native_id, marks, cluster, gate, time.monotonic() - began)
+            code = cluster.look([gate]).get(gate, ComponentRecord()).exit_code
+        seconds = time.monotonic() - began
+        if code == 0:
+            output = (cluster.files.read(order.output) or b"").decode("utf-8", "replace").strip()
+            words = f"{named} ran as {output or '?'}, seen to end after {seconds:.1f} s"
+            found.ok("job", tried, words)
+        elif code is not None:
+            advice = "see its output with the cluster's own commands"
+            found.miss("job", tried, f"{named} ended with exit code {code}", advice)
+        else:
+            advice = f"if it has run by now: {_SHARE}; else the cluster is full: try again later"
+            found.miss("job", tried, f"{named}: it was not seen within {seconds:.0f} s", advice)
     except (ClusterRefusal, UnknownOutcome, OSError, CommandLost, CommandMissing) as error:
         advice = "see that this account may submit there: partition or queue, account, limits"
         found.miss("job", tried, str(error), advice)
     finally:
         _remove(cluster, token, gate)
-
-
-def _judge(
-    found: CheckResults,
-    tried: str,
-    identity: str,
-    marks: ComponentRecord | None,
-    cluster: Real,
-    gate: str,
-    seconds: float,
-) -> None:
-    if marks is not None and marks.exit_code == 0:
-        said = (cluster.files.read(f"{gate}/output") or b"").decode("utf-8", "replace")
-        words = f"job {identity} ran as {said.strip() or '?'}, seen to end after {seconds:.1f} s"
-        found.ok("job", tried, words)
-    elif marks is not None and marks.exit_code is not None:
-        words = f"job {identity} ended with exit code {marks.exit_code}"
-        found.miss("job", tried, words, "see its output with the cluster's own commands")
-    else:
-        advice = f"if it has run by now: {_SHARE}; else the cluster is full: try again later"
-        found.miss("job", tried, f"job {identity}: it was not seen within {seconds:.0f} s", advice)
 
 
 def _remove(cluster: Real, token: str, gate: str) -> None:

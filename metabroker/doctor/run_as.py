@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from metabroker.clusters.examination import CheckResults
-from metabroker.clusters.openpbs import OpenPBSCluster
 from metabroker.clusters.slurm import SlurmCluster
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing
 from metabroker.runtime.cluster_accounts import ClusterUsers
+
+from .folders import Real
 
 _MOST = 50  # accounts that are tried
 _RULES = "allow it in sudo's rules there (configs/sudoers/metabroker), or correct `users`"
@@ -14,9 +15,7 @@ _IDS = "see that the daemon runs as root, and correct `users`"
 _SERVER = "see `sftp_server` of this cluster, and that sudo's rules allow just that program"
 
 
-def examine(
-    found: CheckResults, cluster: SlurmCluster | OpenPBSCluster, users: ClusterUsers, run_as: str
-) -> str | None:
+def examine(found: CheckResults, cluster: Real, users: ClusterUsers, run_as: str) -> str | None:
     """Try each account's commands and files; one account for which all works, if there is any."""
     named = [] if users.table == "same" else list(dict.fromkeys(users.table.values()))
     if not named:
@@ -40,9 +39,7 @@ def examine(
     return first
 
 
-def _commands(
-    found: CheckResults, cluster: SlurmCluster | OpenPBSCluster, account: str, run_as: str
-) -> bool:
+def _commands(found: CheckResults, cluster: Real, account: str, run_as: str) -> bool:
     """Each command that is run as users, asked for nothing but its release."""
     programs = ("sbatch", "scancel") if isinstance(cluster, SlurmCluster) else ("qsub", "qdel")
     advice = _RULES if run_as == "sudo" else _IDS
@@ -61,7 +58,7 @@ def _commands(
     return True
 
 
-def _files(found: CheckResults, cluster: SlurmCluster | OpenPBSCluster, account: str) -> bool:
+def _files(found: CheckResults, cluster: Real, account: str) -> bool:
     tried = f"list / by SFTP as {account}"
     try:
         cluster.acting_for(account).files.list("/")

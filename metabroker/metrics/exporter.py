@@ -12,15 +12,12 @@ Read = Callable[[], Mapping[str, Any]]
 
 
 class Exporter(Collector):
-    """What is read at each scrape: `status` and `clusters` answer as the API's routes do."""
+    """What is read at each scrape: `status` and `clusters` answer as the API's routes do. Without
+    a method `describe` nothing is asked of the daemon before it serves."""
 
     def __init__(self, status: Read, clusters: Callable[[], list[dict[str, Any]]]) -> None:
         self._status = status
         self._clusters = clusters
-
-    def describe(self) -> list[Metric]:
-        """Nothing is asked of the daemon before it serves."""
-        return []
 
     def collect(self) -> Iterator[Metric]:
         """The metrics, as of now."""
@@ -101,10 +98,6 @@ class StandbyExporter(Collector):
     def __init__(self, status: Read) -> None:
         """`status`: what it knows by itself."""
         self._status = status
-
-    def describe(self) -> list[Metric]:
-        """Nothing is asked before it serves."""
-        return []
 
     def collect(self) -> Iterator[Metric]:
         """The metrics, as of now."""

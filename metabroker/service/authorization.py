@@ -55,12 +55,8 @@ class Authorization:
         """
         if action in ("submit", "dry run"):
             self._may_submit_somewhere(caller)
-        elif action == "remove leftovers" and not self.administers(caller):
-            raise ServiceError(
-                Failure.FORBIDDEN,
-                f"{caller.user} may not remove leftovers: they may belong to any user",
-                "ask an administrator (`admins` in the configuration)",
-            )
+        elif action == "remove leftovers":
+            self.only_administrators(caller, "remove leftovers: they may belong to any user")
 
     def _may_submit_somewhere(self, caller: Caller) -> None:
         refused: ServiceError | None = None
@@ -155,6 +151,15 @@ class Authorization:
     def administers(self, caller: Caller) -> bool:
         """Whether the caller is an administrator. By a token nobody is: it may be stolen."""
         return caller.token is None and (caller.uid == 0 or caller.user in self.admins)
+
+    def only_administrators(self, caller: Caller, what: str) -> None:
+        """Raises `ServiceError` where others want to do `what`."""
+        if not self.administers(caller):
+            raise ServiceError(
+                Failure.FORBIDDEN,
+                f"{caller.user} may not {what}",
+                "ask an administrator (`admins` in the configuration)",
+            )
 
     def home(self, caller: Caller) -> str | None:
         """The caller's home cluster."""

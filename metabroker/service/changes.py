@@ -90,12 +90,8 @@ class Changes:
         """Write off what clusters hold of one job and cannot be brought to an end, also of one that
         has ended. For administrators."""
         self.available()
-        if not self.rules.administers(caller):
-            raise ServiceError(
-                Failure.FORBIDDEN,
-                f"{caller.user} may not abandon jobs: what is written off may still run",
-                "ask an administrator (`admins` in the configuration)",
-            )
+        what = "abandon jobs: what is written off may still run"
+        self.rules.only_administrators(caller, what)
         self._queries.row(job)
         future: Future[Json] = Future()
         self._loop.post(Ask(AbandonJob(job, caller.user), job, self._answer(future)))

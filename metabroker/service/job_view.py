@@ -38,21 +38,14 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         parts = [_component(part, instance) for part in latest]
     return {
         "job": row["id"],
-        "name": row["name"],
-        "user": row["user"],
-        "state": row["state"],
+        **_same(row, "name", "user", "state"),
         "reason": row["reason"] if reason is None else reason,
         "queue": row["queue"] or "global",
         "processors": sum(row["sizes"]),
         "ordered": row["clusters"] is not None,
-        "time_limit": row["time_limit"],
-        "submit_time": row["submit_time"],
-        "start_time": row["start_time"],
-        "end_time": row["end_time"],
-        "exit_code": row["exit_code"],
+        **_same(row, "time_limit", "submit_time", "start_time", "end_time", "exit_code"),
         "attempts": row["attempt"],
-        "submission_failures": row["submission_failures"],
-        "completion_failures": row["completion_failures"],
+        **_same(row, "submission_failures", "completion_failures"),
         "components": parts,
         "left_behind": [
             _left(part, instance)
@@ -61,6 +54,11 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
             and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
         ],
     }
+
+
+def _same(row: Row, *keys: str) -> Json:
+    """What a row and its object call by the same names."""
+    return {key: row[key] for key in keys}
 
 
 def _requested(row: Row) -> list[Json]:
@@ -76,9 +74,7 @@ def _requested(row: Row) -> list[Json]:
             "native_id": None,
             "reservation": None,
             "hosts": [],
-            "start_time": None,
-            "end_time": None,
-            "exit_code": None,
+            **dict.fromkeys(("start_time", "end_time", "exit_code")),
             "detail": "",
         }
         for index, (processors, cluster) in enumerate(zip(row["sizes"], clusters, strict=True))
@@ -88,16 +84,12 @@ def _requested(row: Row) -> list[Json]:
 def _component(part: Row, instance: str) -> Json:
     return {
         "index": part["component"],
-        "cluster": part["cluster"],
-        "processors": part["processors"],
+        **_same(part, "cluster", "processors"),
         "state": _word(part),
         "native_id": part["native_id"],
         "reservation": _token(part, instance) if part["reservation"] else None,
         "hosts": part["hosts"].split(),
-        "start_time": part["start_time"],
-        "end_time": part["end_time"],
-        "exit_code": part["exit_code"],
-        "detail": part["detail"],
+        **_same(part, "start_time", "end_time", "exit_code", "detail"),
     }
 
 
@@ -123,9 +115,7 @@ def _written_off(part: Row) -> bool:
 def _left(part: Row, instance: str) -> Json:
     """What a former attempt may have left in a cluster, and why it is not gone yet."""
     return {
-        "attempt": part["attempt"],
-        "component": part["component"],
-        "cluster": part["cluster"],
+        **_same(part, "attempt", "component", "cluster"),
         "name": _token(part, instance),
         "detail": part["detail"],
     }

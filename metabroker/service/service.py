@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from metabroker.api.service import Failure, Json, ServiceError, answered
+from metabroker.api.service import Json, answered
 from metabroker.broker.outbox import Ready
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
@@ -75,12 +75,7 @@ class DaemonService:
 
     def _remove_leftovers(self, caller: Caller, names: list[str] | None) -> Future[Json]:
         self.changes.available()
-        if not self.changes.rules.administers(caller):
-            raise ServiceError(
-                Failure.FORBIDDEN,
-                f"{caller.user} may not remove leftovers: they may belong to any user",
-                "ask an administrator (`admins` in the configuration)",
-            )
+        self.changes.rules.admits(caller, "remove leftovers")
         broker = self._loop.engine.broker
         return answered(self._loop.ask(lambda: orphans_view.remove(broker, names)))
 

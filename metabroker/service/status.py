@@ -43,7 +43,7 @@ class Status:
         """The calls of the API that are answered here."""
         return {
             "clusters": lambda: {"clusters": self.clusters()},
-            "status": self.status,
+            "status": self.daemon,
             "totals": self.totals,
             "overview": self.overview,
         }
@@ -52,7 +52,7 @@ class Status:
         """Each cluster with its processors, health and the age of what is known of it."""
         return self._loop.ask(lambda: cluster_views(self._loop.engine.broker.view, self._clock()))
 
-    def status(self) -> Json:
+    def daemon(self) -> Json:
         """The daemon itself: version, instance, policy, uptime, pending effects, queue lengths, and
         its part among the brokers of its store: `"role"` ("leader" or "standby"), `"leader"` (the
         name of the one that leads; null: none, or no other is possible) and `"term"`."""

@@ -21,17 +21,14 @@ from multiprocessing import resource_tracker
 from typing import Any, TextIO, TypeVar
 from urllib.parse import urlsplit
 
+from metabroker.errors import AdvisedError
+
 A = TypeVar("A")
 R = TypeVar("R")
 
 
-class ExecutorError(Exception):
-    """The runs cannot be spread: what is wrong, and what to do."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        super().__init__(f"{message}; {advice}")
-        self.message = message
-        self.advice = advice
+class ExecutorError(AdvisedError):
+    """The runs cannot be spread."""
 
 
 class Executor(ABC):
@@ -216,6 +213,13 @@ class Progress:
         self._stream.flush()
 
 
-def on_stderr() -> Progress:
-    """Progress on stderr: a bar if that is a terminal, else a line a minute."""
-    return Progress(sys.stderr)
+def executor_of(count: int, dask: str | None) -> Executor:
+    """On the Dask cluster at `dask`, else on `count` processes, of which one is this. Progress is
+    told on stderr: by a bar if that is a terminal, else by a line a minute.
+
+    Raises ExecutorError.
+    """
+    progress = Progress(sys.stderr)
+    if dask is not None:
+        return Dask(dask, progress)
+    return InProcess(progress) if count == 1 else Processes(count, progress)

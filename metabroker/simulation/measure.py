@@ -25,9 +25,8 @@ SHORT = 10.0
 """Run times below this many seconds count as this long in the bounded slowdown."""
 
 _COLUMNS = (
-    "response", "wait", "others", "response_others", "wait_others",
-    "area", "net", "weight", "weighted_response", "weighted_wait", "slowdown", "split",
-    "split_area",
+    "response", "wait", "others", "response_others", "area", "net",
+    "weight", "weighted_response", "weighted_wait", "slowdown", "split", "split_area",
 )  # fmt: skip
 _MAXIMA = ("response_first", "response_others", "end")
 
@@ -49,8 +48,6 @@ class JobOutcome:
     max_first: float
     max_others: float
     wait: float
-    wait_first: float | None
-    wait_others: float | None
     gross: float
     net: float
     awrt: float
@@ -124,8 +121,8 @@ class Measurements:
         bounded = np.maximum(1.0, response / np.maximum(run, SHORT))
         sums = np.column_stack(
             [
-                response, wait, others, response * others, wait * others,
-                area, net, size, size * response, size * wait, bounded, split, area * split,
+                response, wait, others, response * others, area, net,
+                size, size * response, size * wait, bounded, split, area * split,
             ]
         )  # fmt: skip
         tops = np.column_stack([response * ~others, response * others, end])
@@ -164,8 +161,6 @@ class Measurements:
             max_first=series.top("response_first", skipped),
             max_others=series.top("response_others", skipped),
             wait=total("wait") / count,
-            wait_first=mean(total("wait") - total("wait_others"), first),
-            wait_others=mean(total("wait_others"), others),
             gross=area / room if room else 0.0,
             net=total("net") / room if room else 0.0,
             awrt=total("weighted_response") / weight,

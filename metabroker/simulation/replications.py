@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .measure import JobOutcome
-from .statistics.intervals import Interval, paired, t_interval
+from .statistics.intervals import Interval, t_interval
 from .statistics.saturation import saturated
 
 
@@ -36,21 +36,3 @@ class Summary:
         """The mean of a figure over the replications."""
         found = self.interval(what)
         return None if found is None else found.mean
-
-
-def difference(
-    first: Summary, second: Summary, what: Callable[[JobOutcome], float | None]
-) -> Interval | None:
-    """The paired interval of `first - second`: the same jobs in each replication.
-
-    None if a replication lacks the figure. Raises ValueError for different numbers of replications.
-    """
-    ours = [what(outcome) for outcome in first.outcomes]
-    theirs = [what(outcome) for outcome in second.outcomes]
-    if any(value is None for value in (*ours, *theirs)):
-        return None
-    return paired(_known(ours), _known(theirs))
-
-
-def _known(values: Sequence[float | None]) -> list[float]:
-    return [value for value in values if value is not None]

@@ -93,13 +93,9 @@ class _Course:
         return Played(self.summary(), seconds, None if self.stop is None else self.reached())
 
 
-def play(task: Task) -> Timed:
-    """One replication; a function of its own so that it can be sent elsewhere."""
-    return play_here(task, None)
-
-
-def play_here(task: Task, also: Sink | None) -> Timed:
-    """The same, with a sink that gets the finished jobs too. Raises as `Run.play`."""
+def play(task: Task, also: Sink | None = None) -> Timed:
+    """One replication; a function of its own so that it can be sent elsewhere. `also` gets the
+    finished jobs too. Raises as `Run.play`."""
     began = time.perf_counter()
     outcome = task.run.play(task.replication, also)
     return Timed(outcome, time.perf_counter() - began)
@@ -115,7 +111,7 @@ def play_rounds(
     """
     courses = [_Course(*run) for run in runs]
     if also is not None:
-        courses[0].done.append(play_here(Task(courses[0].run, 0), also))
+        courses[0].done.append(play(Task(courses[0].run, 0), also))
     while True:
         tasks = [(c, Task(c.run, number)) for c in courses for number in c.wants()]
         if not tasks:

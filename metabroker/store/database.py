@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy import URL, Engine, Executable, Select, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -73,6 +73,27 @@ def guard(engine: Engine) -> Guard:
             raise StoreUnavailable(f"store {where}: {postgres.told(cause)}") from error
 
     return guarded
+
+
+class Part:
+    """A part of a store: some tables, read and written beside the core's writer. Every call may
+    raise StoreUnavailable."""
+
+    def __init__(self, engine: Engine, guard: Guard) -> None:
+        self._engine = engine
+        self._guard = guard
+
+    def _rows(self, query: Select[Any], **asked: Any) -> list[dict[str, Any]]:
+        with self._guard(), self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(query, asked).mappings()]
+
+    def _column(self, query: Select[Any]) -> list[Any]:
+        with self._guard(), self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def _change(self, change: Executable) -> None:
+        with self._guard(), self._engine.begin() as connection:
+            connection.execute(change)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, select
 
 from metabroker.broker.states import ENDED
 
 from . import tables
-from .database import Guard
+from .database import Part
 from .tables import not_gone
 
 # Read at every step of an attempt: built once.
-_SCRIPT = select(tables.scripts.c.script, tables.scripts.c.spec, tables.scripts.c.secret).where(
-    tables.scripts.c.job == bindparam("job")
-)
-_MEETING_PLACE = select(tables.scripts.c.spec["chdir"].as_string(), tables.scripts.c.secret).where(
-    tables.scripts.c.job == bindparam("job")
-)
-_ACCOUNTS = select(tables.scripts.c.job, tables.scripts.c.spec["accounts"]).where(
-    tables.scripts.c.job == bindparam("job")
-)
+_s, _ITS_SCRIPT = tables.scripts.c, tables.scripts.c.job == bindparam("job")
+_SCRIPT = select(_s.script, _s.spec, _s.secret).where(_ITS_SCRIPT)
+_MEETING_PLACE = select(_s.spec["chdir"].as_string(), _s.secret).where(_ITS_SCRIPT)
+_ACCOUNTS = select(_s.spec["accounts"].label("accounts")).where(_ITS_SCRIPT)
+_OWNER = select(tables.jobs.c.user).where(tables.jobs.c.id == bindparam("job"))
 _ATTEMPT = (
     select(tables.components, tables.jobs.c.sizes)
     .join(tables.jobs, tables.jobs.c.id == tables.components.c.job)
@@ -34,20 +30,14 @@ _ATTEMPT = (
 )
 
 
-class JobQueries:
-    """What is asked of the jobs. From any thread. Each raises StoreUnavailable."""
-
-    def __init__(self, engine: Engine, guard: Guard) -> None:
-        self._engine = engine
-        self._guard = guard
+class JobQueries(Part):
+    """What is asked of the jobs. From any thread."""
 
     def find_request(self, user: str, request_id: str) -> int | None:
         """The job that this user's request has become, if it has."""
         c = tables.scripts.c
-        query = select(c.job).where(c.user == user, c.request_id == request_id)
-        with self._guard(), self._engine.connect() as connection:
-            found: int | None = connection.execute(query).scalar()
-            return found
+        found = self._column(select(c.job).where(c.user == user, c.request_id == request_id))
+        return found[0] if found else None
 
     def script(self, job: int) -> tuple[bytes, dict[str, Any], str]:
         """A job's script, its spec, and the secret of its components' folders.
@@ -55,10 +45,7 @@ class JobQueries:
         Raises:
             KeyError: no such job.
         """
-        with self._guard(), self._engine.connect() as connection:
-            row = connection.execute(_SCRIPT, {"job": job}).first()
-        if row is None:
-            raise KeyError(job)
+        row = self._of(job, _SCRIPT)
         return row.script, row.spec, row.secret
 
     def meeting_place(self, job: int) -> tuple[str, str]:
@@ -67,10 +54,7 @@ class JobQueries:
         Raises:
             KeyError: no such job.
         """
-        with self._guard(), self._engine.connect() as connection:
-            row = connection.execute(_MEETING_PLACE, {"job": job}).first()
-        if row is None:
-            raise KeyError(job)
+        row = self._of(job, _MEETING_PLACE)
         return row[0], row[1]
 
     def account(self, job: int, cluster: str) -> str | None:
@@ -79,11 +63,7 @@ class JobQueries:
         Raises:
             KeyError: no such job.
         """
-        with self._guard(), self._engine.connect() as connection:
-            row = connection.execute(_ACCOUNTS, {"job": job}).first()
-        if row is None:
-            raise KeyError(job)
-        account: str | None = (row[1] or {}).get(cluster)
+        account: str | None = (self._of(job, _ACCOUNTS).accounts or {}).get(cluster)
         return account
 
     def owner(self, job: int) -> str:
@@ -92,33 +72,32 @@ class JobQueries:
         Raises:
             KeyError: no such job.
         """
-        query = select(tables.jobs.c.user).where(tables.jobs.c.id == job)
-        with self._guard(), self._engine.connect() as connection:
-            user: str | None = connection.execute(query).scalar()
-        if user is None:
-            raise KeyError(job)
+        user: str = self._of(job, _OWNER).user
         return user
+
+    def _of(self, job: int, query: Select[Any]) -> Any:
+        with self._guard(), self._engine.connect() as connection:
+            row = connection.execute(query, {"job": job}).first()
+        if row is None:
+            raise KeyError(job)
+        return row
 
     def live_accounts(self, cluster: str) -> set[str]:
         """The accounts, other than the broker's own, of components that are not gone yet."""
         s, c = tables.scripts.c, tables.components.c
         live = select(c.job).where(not_gone(), c.cluster == cluster)
         query = select(s.spec["accounts"][cluster].as_string()).where(s.job.in_(live)).distinct()
-        with self._guard(), self._engine.connect() as connection:
-            return {account for account in connection.execute(query).scalars() if account}
+        return {account for account in self._column(query) if account}
 
     def all_accounts(self, cluster: str) -> set[str]:
         """The accounts, other than the broker's own, of all jobs that ever could be put there."""
         given = select(tables.scripts.c.spec["accounts"][cluster].as_string()).distinct()
-        with self._guard(), self._engine.connect() as connection:
-            return {account for account in connection.execute(given).scalars() if account}
+        return {account for account in self._column(given) if account}
 
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
         """The components' rows of one attempt, in order; `asked`: the processors of its request,
         where it may hold more."""
-        asked = {"job": job, "attempt": attempt}
-        with self._guard(), self._engine.connect() as connection:
-            rows = [dict(row) for row in connection.execute(_ATTEMPT, asked).mappings()]
+        rows = self._rows(_ATTEMPT, job=job, attempt=attempt)
         for row in rows:
             row["asked"] = row.pop("sizes")[row["component"]]
         return rows
@@ -176,8 +155,7 @@ class JobQueries:
         """A job's events, oldest first."""
         c = tables.events.c
         query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job).order_by(c.id)
-        with self._guard(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+        return self._rows(query)
 
 
 def _chunks(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from .database import Guard, Part
 from .postgres import patience
 from .tables import leadership
 
@@ -56,17 +57,11 @@ def database_clock(connection: Connection) -> float:
     return float(told)
 
 
-class Leadership:
-    """The row. Every call may raise StoreUnavailable."""
+class Leadership(Part):
+    """The row."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        guard: Callable[[], AbstractContextManager[None]],
-        clock: Clock = database_clock,
-    ) -> None:
-        self._engine = engine
-        self._guard = guard
+    def __init__(self, engine: Engine, guard: Guard, clock: Clock = database_clock) -> None:
+        super().__init__(engine, guard)
         self._clock = clock
 
     def take(self, holder: str, seconds: float) -> int | None:
@@ -116,9 +111,8 @@ class Leadership:
 
     def term(self) -> int:
         """The term of now; 0 where there never was but one broker, and no backup came back."""
-        with self._guard(), self._engine.connect() as connection:
-            found: int | None = connection.execute(select(leadership.c.term)).scalar()
-            return found or 0
+        found: list[int] = self._column(select(leadership.c.term))
+        return found[0] if found else 0
 
     def raise_to(self, term: int) -> None:
         """Let the next term be greater than `term`, or be `term` where nobody takes the lead."""

@@ -7,13 +7,13 @@ has taken and not answered is taken again: what it asks for may have been done a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, or_, select, update
 
+from .database import Guard, Part
 from .leadership import Clock, database_clock
 from .tables import requests
 
@@ -45,18 +45,13 @@ class Passed:
     again: bool
 
 
-class Requests:
-    """The rows. Every call may raise StoreUnavailable."""
+class Requests(Part):
+    """The rows."""
 
     def __init__(
-        self,
-        engine: Engine,
-        guard: Callable[[], AbstractContextManager[None]],
-        instance: str,
-        clock: Clock = database_clock,
+        self, engine: Engine, guard: Guard, instance: str, clock: Clock = database_clock
     ) -> None:
-        self._engine = engine
-        self._guard = guard
+        super().__init__(engine, guard)
         self._instance = instance
         self._clock = clock
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 
-from sqlalchemy import Engine, delete, func, insert, select
+from sqlalchemy import delete, func, insert, select
 
 from metabroker.broker.after_restore import History, Restored
 
+from .database import Part
 from .tables import components, events, facts
 
 _FACT = "restored"
 
 
-class RestorationLog:
-    """One fact. Every call may raise StoreUnavailable."""
-
-    def __init__(self, engine: Engine, guard: Callable[[], AbstractContextManager[None]]) -> None:
-        self._engine = engine
-        self._guard = guard
+class RestorationLog(Part):
+    """One fact."""
 
     def history(self) -> History:
         """All of them."""
@@ -36,20 +31,16 @@ class RestorationLog:
 
     def last_term(self) -> int:
         """The highest term in which an attempt was begun."""
-        with self._guard(), self._engine.connect() as connection:
-            return connection.execute(select(func.max(components.c.term))).scalar() or 0
+        return self._column(select(func.max(components.c.term)))[0] or 0
 
     def last_event(self) -> float | None:
         """When the last happened that the store knows of."""
-        with self._guard(), self._engine.connect() as connection:
-            found: float | None = connection.execute(select(func.max(events.c.time))).scalar()
-            return found
+        found: float | None = self._column(select(func.max(events.c.time)))[0]
+        return found
 
     def _all(self) -> list[Restored]:
-        with self._guard(), self._engine.connect() as connection:
-            query = select(facts.c.value).where(facts.c.name == _FACT)
-            found = connection.execute(query).scalar()
-        return [] if found is None else [_restored(each) for each in json.loads(found)]
+        found = self._column(select(facts.c.value).where(facts.c.name == _FACT))
+        return [_restored(each) for value in found for each in json.loads(value)]
 
 
 def _restored(found: dict[str, object]) -> Restored:

@@ -11,8 +11,6 @@ from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
 
 Row = Mapping[str, Any]
-
-
 _MOST_SHAPES = 4096  # of requests that are remembered
 
 
@@ -44,8 +42,7 @@ class ClusterNames:
         """A request of that shape, one object for all jobs of the same shape."""
         where = None if clusters is None else tuple(self._index[name] for name in clusters)
         shape = (tuple(sizes), where)
-        found = self._requests.get(shape)
-        return self.shared(Request(*shape)) if found is None else found
+        return self._requests.get(shape) or self.shared(Request(*shape))
 
     def shared(self, request: Request) -> Request:
         """The one object for requests of that shape; when there have been very many shapes, for

@@ -6,19 +6,10 @@ import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    Connection,
-    Row,
-    Table,
-    func,
-    insert,
-    select,
-    tuple_,
-    update,
-)
+from sqlalchemy import Connection, Row, Table, func, insert, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.job import Component, Job
@@ -82,13 +73,6 @@ class Recovered:
     unreadable: Mapping[int, Exception] = field(default_factory=dict)  # by jobs' numbers
 
 
-@dataclass(slots=True)
-class _Upserts:
-    """Compiled once: an upsert for each table."""
-
-    statements: dict[str, Any] = field(default_factory=dict)
-
-
 class Store:
     """One database, brought up to date when it is opened.
 
@@ -100,7 +84,7 @@ class Store:
         """`clock`: the database's, for leases."""
         self._engine = open_engine(url)
         self._guard = self._guarded(guard(self._engine))
-        self._upserts = _Upserts()
+        self._upserts: dict[str, Any] = {}  # a statement for each table, compiled once
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
             self.instance = self._instance()
@@ -149,17 +133,7 @@ class Store:
             )
             if ready.journal:
                 connection.execute(
-                    insert(tables.events),
-                    [
-                        {
-                            "time": e.time,
-                            "job": e.job,
-                            "attempt": e.attempt,
-                            "what": e.what,
-                            "detail": e.detail,
-                        }
-                        for e in ready.journal
-                    ],
+                    insert(tables.events), [asdict(entry) for entry in ready.journal]
                 )
             self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
             if batch.memory is not None:
@@ -171,7 +145,7 @@ class Store:
             connection.execute(self._statement(table), rows)
 
     def _statement(self, table: Table) -> Any:
-        found = self._upserts.statements.get(table.name)
+        found = self._upserts.get(table.name)
         if found is None:
             keys = [column.name for column in table.primary_key]
             statement = self._dialect.insert(table)
@@ -181,7 +155,7 @@ class Store:
             else:
                 new = {c.name: statement.excluded[c.name] for c in table.c if c.name not in keys}
                 found = statement.on_conflict_do_update(index_elements=keys, set_=new)
-            self._upserts.statements[table.name] = found
+            self._upserts[table.name] = found
         return found
 
     def _once(self, table: Table) -> Any:
@@ -197,8 +171,7 @@ class Store:
 
     def known_clusters(self) -> dict[str, int]:
         """Processors of each cluster, as last seen."""
-        with self._guard(), self._engine.connect() as connection:
-            return {row.name: row.processors for row in connection.execute(select(tables.clusters))}
+        return {row["name"]: row["processors"] for row in self.cluster_rows()}
 
     def cluster_rows(self) -> list[dict[str, Any]]:
         """What was last seen of each cluster."""
@@ -312,13 +285,10 @@ class Store:
     @contextmanager
     def _write(self) -> Iterator[Connection]:
         """A transaction on the writer's own connection; after an error, on a new one."""
-        if self._writer is None:
-            self._writer = self._engine.connect()
-            prepare = self.shared
-        else:
-            prepare = False
+        new = self._writer is None
+        self._writer = self._writer or self._engine.connect()
         try:
-            if prepare:
+            if new and self.shared:
                 postgres.prepare_writer(self._writer)
             with self._writer.begin():
                 yield self._writer

@@ -14,13 +14,7 @@ from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.patterns import check_pattern
 from metabroker.submission.requests import LARGEST, MOST_COMPONENTS
-from metabroker.submission.text import (
-    check_cluster,
-    check_data,
-    check_line,
-    check_variable,
-    shown,
-)
+from metabroker.submission.text import check_cluster, check_data, check_line, check_variable, shown
 from metabroker.submission.times import check_seconds
 
 LARGEST_SCRIPT = 4 * 1024 * 1024  # bytes

@@ -20,20 +20,11 @@ _ALL_BUT = re.compile(r"(METABROKER|SLURM|SLURMD|SBATCH|SRUN|SQUEUE|SALLOC|PBS|P
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # What contract C4 sets in every component.
-OURS = frozenset(
-    f"METABROKER_{name}"
-    for name in (
-        "JOB_ID",
-        "JOB_NAME",
-        "COMPONENT",
-        "COMPONENTS",
-        "CLUSTER",
-        "CLUSTERS",
-        "PROCESSORS",
-        "PEERS_FILE",
-        "WORK_DIR",
-    )
-)
+_OURS = (
+    "JOB_ID", "JOB_NAME", "COMPONENT", "COMPONENTS", "CLUSTER", "CLUSTERS", "PROCESSORS",
+    "PEERS_FILE", "WORK_DIR",
+)  # fmt: skip
+OURS = frozenset(f"METABROKER_{name}" for name in _OURS)
 
 
 def resolve(export: str, environ: Mapping[str, str]) -> dict[str, str]:

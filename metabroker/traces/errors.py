@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class TraceError(Exception):
-    """A log that cannot be read. `line` counts from 1; 0 is the file as a whole."""
+    """A log, or a table, that cannot be read. `line` counts from 1; 0 is the file as a whole."""
 
     def __init__(self, file: str, line: int, message: str, advice: str) -> None:
         self.where = f"{file}:{line}" if line else file

@@ -60,11 +60,7 @@ class Records:
 
     def skip(self, file: str, why: str, line: int) -> None:
         """Leave a line out."""
-        known = self.skipped.get((file, why))
-        if known is None:
-            self.skipped[file, why] = Skipped(why, line)
-        else:
-            known.count += 1
+        self.skipped.setdefault((file, why), Skipped(why, line, 0)).count += 1
 
     def wrong(self, file: str, why: str, line: int, strict: bool) -> None:
         """A line that is not right is left out. Raises TraceError if `strict`."""

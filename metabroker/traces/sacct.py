@@ -31,16 +31,9 @@ _SIZES = ("reqcpus", "alloccpus", "ncpus")
 
 # The words of sacct(1), JOB STATE CODES. What is not here has not ended, or not for good.
 _STATUS = {
-    "COMPLETED": 1,
-    "FAILED": 0,
-    "TIMEOUT": 0,
-    "NODE_FAIL": 0,
-    "OUT_OF_MEMORY": 0,
-    "BOOT_FAIL": 0,
-    "DEADLINE": 0,
-    "PREEMPTED": 0,
-    "CANCELLED": 5,
-}
+    "COMPLETED": 1, "FAILED": 0, "TIMEOUT": 0, "NODE_FAIL": 0, "OUT_OF_MEMORY": 0, "BOOT_FAIL": 0,
+    "DEADLINE": 0, "PREEMPTED": 0, "CANCELLED": 5,
+}  # fmt: skip
 _NOT_ENDED = frozenset(
     {"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING", "REVOKED", "COMPLETING"}
     | {"CONFIGURING", "STOPPED", "SIGNALING", "STAGE_OUT", "SPECIAL_EXIT", "REQUEUE_HOLD"}

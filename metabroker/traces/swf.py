@@ -79,15 +79,10 @@ class Trace:
     header: dict[str, list[str]] = field(default_factory=dict)
     parts: dict[int, Parts] = field(default_factory=dict)
     skipped: dict[str, Skipped] = field(default_factory=dict)
-    reordered: bool = False
 
     def skip(self, why: str, line: int) -> None:
         """Leave a line out."""
-        known = self.skipped.get(why)
-        if known is None:
-            self.skipped[why] = Skipped(why, line)
-        else:
-            known.count += 1
+        self.skipped.setdefault(why, Skipped(why, line, 0)).count += 1
 
     def number(self, name: str) -> int | None:
         """A header's value as a number: `MaxProcs`, `MaxNodes`, ...; None if it says none."""
@@ -109,17 +104,6 @@ class Trace:
             return found
         total = self.number("MaxProcs") or self.number("MaxNodes")
         return {} if not total else {"all": total}
-
-    def report(self) -> list[str]:
-        """What was read and what was left out, as lines for people."""
-        told = [f"{self.file}: {len(self.jobs)} jobs read"]
-        told += [
-            f"{self.file}: {s.count} left out: {s.why} (first in line {s.first_line})"
-            for s in self.skipped.values()
-        ]
-        if self.reordered:
-            told.append(f"{self.file}: jobs were not in order of submission; they are now")
-        return told
 
 
 _WHOLE = frozenset({0, 4, 7, 10, 11, 12, 13, 14, 15, 16})
@@ -148,9 +132,8 @@ def read(path: str | Path, *, strict: bool = False) -> Trace:
         found = _job(stripped)
         why = found if isinstance(found, str) else _unusable(found)
         if not why and not isinstance(found, str):
-            if found.submit < last:
-                trace.reordered = True
-                why = "it is submitted before the job above it" if strict else ""
+            if strict and found.submit < last:
+                why = "it is submitted before the job above it"
             last = found.submit
         if why and strict:
             raise TraceError(trace.file, number, why, _WITHOUT_STRICT)
@@ -160,8 +143,7 @@ def read(path: str | Path, *, strict: bool = False) -> Trace:
             trace.jobs.append(found)
     if not trace.jobs:
         raise TraceError(trace.file, 0, "holds no job that can be replayed", _advice(trace))
-    if trace.reordered:
-        trace.jobs.sort(key=lambda job: job.submit)
+    trace.jobs.sort(key=lambda job: job.submit)
     return trace
 
 

@@ -134,17 +134,12 @@ def _untold(overview: Mapping[str, Any]) -> int:
 
 def _waiting(job: Mapping[str, Any]) -> Json:
     """A job in a queue: in the words of `metabroker queue`."""
+    plain = ("job", "name", "user", "queue", "state", "position", "reason")
     return {
-        "job": job["job"],
-        "name": job["name"],
-        "user": job["user"],
-        "queue": job["queue"],
-        "state": job["state"],
+        **{key: job[key] for key in plain},
         "where": _where(job),
-        "position": job["position"],
         "since": job["submit_time"],
         "planned": job["earliest_start"],
-        "reason": job["reason"],
     }
 
 
@@ -174,11 +169,9 @@ def _timeline(
                 continue
             rows.append(
                 {
-                    "job": job["job"],
+                    **{key: job[key] for key in ("job", "name", "user")},
                     "component": part["index"],
                     "components": len(job["components"]),
-                    "name": job["name"],
-                    "user": job["user"],
                     "cluster": part["cluster"] or "",
                     "processors": part["processors"],
                     "kind": kind,

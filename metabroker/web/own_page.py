@@ -26,10 +26,7 @@ class OwnPage:
     that it is not connected."""
 
     def __init__(
-        self,
-        read: Callable[[], dict[str, Any]],
-        read_job: Callable[[int], dict[str, Any]],
-        me: str,
+        self, read: Callable[[], dict[str, Any]], read_job: Callable[[int], dict[str, Any]], me: str
     ) -> None:
         """`read` is the API's overview with all jobs of `me`, the user who looks; `read_job` one
         job with its events. They raise `ClientError`."""

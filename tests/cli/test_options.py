@@ -25,7 +25,7 @@ def test_any_directive_is_understood_or_refused(words: list[str]) -> None:
     try:
         options = script_options(script, "job.sh")
     except SubmissionError as error:
-        assert error.what.startswith("job.sh:2: ")
+        assert error.message.startswith("job.sh:2: ")
         assert error.advice
     else:
         assert "native" in options

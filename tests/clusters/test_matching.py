@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.clusters.matching import Patterns, matches, pieces_of
+from metabroker.clusters.matching import Patterns, pieces_of
 
 NAMES = st.lists(st.text("ab.*?[]", min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+def matches(path: str, patterns: Sequence[str]) -> bool:
+    return Patterns(patterns).match(path)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from metabroker.clusters.openpbs.commands import reserve as pbs_reserve
 from metabroker.clusters.owners import Verified
 from metabroker.clusters.port import ReserveRequest
 from metabroker.clusters.slurm import operations, parsing
-from metabroker.clusters.slurm.operations import SlurmIdentity
+from metabroker.clusters.slurm.commands import SlurmIdentity
 from metabroker.clusters.slurm.parsing import MARKED_COLUMNS, SEPARATOR, marked_format, marked_jobs
 from metabroker.clusters.transports.base import Command
 from tests.clusters.openpbs.test_submitting import ORDER as PBS_ORDER

@@ -116,7 +116,9 @@ def test_any_answer_of_slurm(data: st.DataObject) -> None:
         status = data.draw(st.sampled_from([0] * 8 + [1, 255]))
         return Completed(status, given, data.draw(st.one_of(st.just(""), st.text(max_size=60))))
 
-    cluster = SlurmCluster(SlurmOptions("delft", "abcdef01", "root"), LocalTransport({}))
+    cluster = SlurmCluster(
+        SlurmOptions("root", name="delft", instance="abcdef01"), LocalTransport({})
+    )
     seen = played(cluster.observe(NOW), answer)
     if seen is not None:
         bounded(seen)
@@ -137,7 +139,9 @@ def test_any_answer_of_openpbs(data: st.DataObject) -> None:
         status = data.draw(st.sampled_from([case.exit_status or 0] * 8 + [0, 153, 255]))
         return Completed(status, given, data.draw(st.one_of(st.just(""), st.text(max_size=60))))
 
-    cluster = OpenPBSCluster(OpenPBSOptions("delft", "abcdef01", "root"), LocalTransport({}))
+    cluster = OpenPBSCluster(
+        OpenPBSOptions("root", name="delft", instance="abcdef01"), LocalTransport({})
+    )
     seen = played(cluster.observe(NOW), answer)
     if seen is not None:
         bounded(seen)

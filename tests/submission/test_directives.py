@@ -60,5 +60,5 @@ def test_any_script_has_directives_or_is_refused(script: bytes) -> None:
     try:
         directives(script, "job.sh")
     except SubmissionError as error:
-        assert error.what.startswith("job.sh:")
+        assert error.message.startswith("job.sh:")
         assert str(error).isprintable()

@@ -66,6 +66,6 @@ def test_any_text_is_understood_or_refused(parser: Callable[[str], Any], text: s
     try:
         parser(text)
     except SubmissionError as error:
-        assert error.what
+        assert error.message
         assert error.advice
         assert str(error).isprintable()

@@ -53,5 +53,5 @@ def test_any_text_is_a_time_or_refused(text: str) -> None:
     try:
         assert 0 < parse_time(text) <= LONGEST
     except SubmissionError as error:
-        assert error.what
+        assert error.message
         assert error.advice

@@ -66,7 +66,7 @@ class WorldCluster:
 
     def adapter(self, settings: Settings, transport: Transport) -> SlurmCluster:
         """A broker's adapter for it; a new one after each of the broker's crashes."""
-        options = SlurmOptions(self.plan.name, settings.instance, "root")
+        options = SlurmOptions("root", name=self.plan.name, instance=settings.instance)
         adapter = SlurmCluster(options, transport)
         adapter.part = 4
         return adapter

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from greenlet import GreenletExit
 
 from metabroker.broker.lease_term import LeaseTerm
-from metabroker.daemon.sharing.candidate import Campaign
-from metabroker.daemon.sharing.lease import Lease
+from metabroker.daemon.sharing.lease import Campaign, Lease
 from metabroker.runtime.engine import Item
 from metabroker.store import LeadershipLost, StoreUnavailable
 

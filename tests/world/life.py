@@ -11,7 +11,6 @@ from metabroker.broker.core import Broker
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect
 from metabroker.broker.events import ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
-from metabroker.broker.settings import Settings
 from metabroker.broker.states import JobState
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
 from metabroker.runtime.engine import Engine, Item

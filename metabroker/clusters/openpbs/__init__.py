@@ -1,6 +1,6 @@
 """OpenPBS by its command line: commands, parsing, states, and the operations made of them."""
 
 from .cluster import OpenPBSCluster, OpenPBSOptions
-from .pacing import HostPorts
+from .ports import HostPorts
 
 __all__ = ["HostPorts", "OpenPBSCluster", "OpenPBSOptions"]

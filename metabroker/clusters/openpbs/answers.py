@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.command_errors import LONGEST, first_line
 from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
-from metabroker.clusters.transports.base import Completed
+from metabroker.clusters.transports.base import LONGEST, Completed, first_line
 
 UNKNOWN_JOB = 153
 FINISHED = 35

@@ -30,11 +30,10 @@ from . import operations, reserving
 from .answers import confusing
 from .commands import PbsIdentity
 from .examine import examine
-from .identity import identify
 from .last_seen import LastSeen
 from .operations import Ending
-from .pacing import HostPorts, PbsPace
 from .parsing import PbsJob
+from .ports import HostPorts, PbsPace
 from .recent_jobs import Known
 from .snapshot import for_us, snapshot
 
@@ -42,21 +41,14 @@ _KILL_DELAY = 45.0
 """Seconds for which a job that was told to end is left to end, or to be killed by PBS."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenPBSOptions:
-    """What the configuration says of an OpenPBS cluster. `horizon`: see `snapshot`, in seconds.
-    `owners`: where the broker acts for users; `ports`: of the host on which commands run, if others
-    run there too."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPBSOptions(PbsIdentity):
+    """What the configuration says of an OpenPBS cluster, where jobs go among it. `horizon`: see
+    `snapshot`, in seconds. `owners`: where the broker acts for users; `ports`: of the host on which
+    commands run, if others run there too."""
 
     name: str
     instance: str
-    user: str
-    queue: str | None = None
-    account: str | None = None
-    project: str | None = None
-    chunk: str | None = None
-    unit: int = 1
-    native: tuple[str, ...] = ()
     horizon: float = 3600.0
     clock_every: float = 0.0
     owners: Owners | None = None
@@ -69,15 +61,7 @@ class OpenPBSCluster(GatedCluster):
     def __init__(self, options: OpenPBSOptions, transport: Transport) -> None:
         super().__init__(transport)
         self._options = options
-        self._who = PbsIdentity(
-            options.user,
-            options.queue,
-            options.account,
-            options.project,
-            options.chunk,
-            options.unit,
-            options.native,
-        )
+        self._who: PbsIdentity = options
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
         self._verified = None if options.owners is None else Verified(options.owners)
@@ -170,7 +154,7 @@ class OpenPBSCluster(GatedCluster):
 
     def identify(self) -> Operation[str]:
         """Which server it is: the same for all entries that name it."""
-        return answered(identify())
+        return answered(operations.identify())
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for qsub."""

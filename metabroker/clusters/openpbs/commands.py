@@ -55,6 +55,12 @@ def show_server() -> Command:
     return _command("qstat", "-B", "-f", "-F", "json")
 
 
+def show_clients_file() -> Command:
+    """What the clients are told: the server's port, which it does not tell itself, and how they
+    prove who asks."""
+    return Command(("sh", "-c", 'cat -- "${PBS_CONF_FILE:-/etc/pbs.conf}"'))
+
+
 def show_queue(name: str) -> Command:
     """One queue's attributes."""
     return _command("qstat", "-Q", "-f", "-F", "json", name)

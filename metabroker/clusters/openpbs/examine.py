@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from metabroker.clusters.command_errors import Garbled, answered
-from metabroker.clusters.examination import CheckResult, CheckResults
+from metabroker.clusters.examination import COMMANDS, FAR, CheckResult, CheckResults
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 
@@ -19,9 +19,6 @@ from .parsing import PbsNode
 from .snapshot import for_us
 from .states import is_sole
 
-_FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it may be
-_MOST_OFFSET = 2.0  # seconds
-_COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `env`"
 _REACH = "see that pbs_server runs, and that PBS_CONF_FILE (`env`) names this cluster's pbs.conf"
 
 
@@ -31,7 +28,7 @@ def examine(who: PbsIdentity, now: float, *, reserves: bool) -> Operation[list[C
     found, tried = CheckResults(), "qstat --version"
     # First of all: how long anything else takes is no matter of clocks.
     offset = yield from _offset(now)
-    version = yield from found.attempt("version", tried, operations.identify(), _REACH, _COMMANDS)
+    version = yield from found.attempt("version", tried, operations.release(), _REACH, COMMANDS)
     if version is None:
         return found.all
     found.ok("version", tried, version)
@@ -49,7 +46,8 @@ def examine(who: PbsIdentity, now: float, *, reserves: bool) -> Operation[list[C
     found.ok("list", "qselect, pbsnodes, pbs_rstat", f"{len(seen.nodes)} vnodes")
     serving.nodes(found, ours)
     _whole_nodes(found, who, ours)
-    _clock(found, offset)
+    if offset is not None:
+        found.clock("date", offset, "the clock of the host that runs the commands")
     host = (yield from command(commands.name_host())).stdout.strip()
     shown = yield from found.attempt("server", "qstat -B -f -F json", _shown(), _REACH)
     if shown is not None:
@@ -106,16 +104,6 @@ def _offset(now: float) -> Operation[float | None]:
         return None  # whether it answers at all is seen next
 
 
-def _clock(found: CheckResults, offset: float | None) -> None:
-    if offset is None:
-        return
-    if abs(offset) - 0.5 > _MOST_OFFSET:
-        words = f"the clock of the host that runs the commands differs by {offset:+.0f} s"
-        found.warn("clock", "date", words, "synchronize the clocks of all hosts by NTP")
-    else:
-        found.ok("clock", "date", "the same within 2 s")
-
-
 def _history(found: CheckResults, has: Mapping[str, str]) -> None:
     tried = "qstat -B -f -F json"
     if serving.is_on(has, "job_history_enable"):
@@ -146,7 +134,8 @@ def _queue(found: CheckResults, name: str | None) -> Operation[None]:
         return
     done = yield from command(commands.show_queue(name))
     if done.exit_status == UNKNOWN_QUEUE:
-        serving.no_queue(found, name)
+        advice = "correct `queue` of this cluster (`qstat -Q` lists them)"
+        found.miss("queue", f"qstat -Q -f {name}", f"there is no queue {name}", advice)
     elif done.exit_status == 0:
         try:
             has = entries(done.stdout, QUEUES).get(name, {})
@@ -157,7 +146,7 @@ def _queue(found: CheckResults, name: str | None) -> Operation[None]:
 
 def _reserved(who: PbsIdentity, now: float) -> Operation[bool]:
     request = ReserveRequest(f"mb-doctor-{secrets.token_hex(3)}", 1, 60)
-    done = yield from command(commands.reserve(who, request, now + _FAR, 10))
+    done = yield from command(commands.reserve(who, request, now + FAR, 10))
     if done.exit_status != 0:
         raise failure(done, "pbs_rsub")
     identity, word = parsing.confirmation(done.stdout)

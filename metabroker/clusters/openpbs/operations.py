@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
@@ -27,6 +30,7 @@ from .recent_jobs import HISTORY, Known
 from .snapshot import PbsPoll, native_job
 from .states import is_going
 
+_DEFAULT_PORT = "15001"
 _GONE = frozenset({0, answers.UNKNOWN_JOB, answers.FINISHED})
 
 
@@ -56,7 +60,7 @@ def look(
     version = known_version
     if not version:
         count += 1
-        version = yield from identify()
+        version = yield from release()
     users = ",".join(accounts) or who.user
     live = parsing.ids((yield from _told(commands.select_live(users))).stdout)
     if known.incomplete(taken_at):
@@ -75,7 +79,7 @@ def look(
     return PbsPoll(taken_at, nodes, jobs, reservations, version, count + asked - 1)
 
 
-def identify() -> Operation[str]:
+def release() -> Operation[str]:
     """The release of PBS.
 
     Raises:
@@ -86,6 +90,23 @@ def identify() -> Operation[str]:
     if version is None:
         raise answers.not_pbs(done)
     return version
+
+
+def identify() -> Operation[str]:
+    """The server's host and port: `pbs1.example.org:15001`.
+
+    Raises:
+        ClusterRefusal, UnknownOutcome: it does not say.
+    """
+    done = yield from _told(commands.show_server())
+    try:
+        servers = json.loads(done.stdout)["Server"]
+        host = next(str(has.get("server_host", name)) for name, has in servers.items())
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+        raise UnknownOutcome("qstat -B: it names no server") from error
+    file = yield from command(commands.show_clients_file())
+    port = re.search(r"^\s*PBS_BATCH_SERVICE_PORT=(\d+)", file.stdout, re.MULTILINE)
+    return f"{host}:{port[1] if port else _DEFAULT_PORT}"
 
 
 def _told(asked: Command, *, also: frozenset[int] = frozenset()) -> Operation[Completed]:
@@ -212,14 +233,8 @@ def clean(
             yield from _cancel(who, jobs)
             seen.told = True
 
-    def delete() -> Operation[bool]:
-        return delete_reservations(who, token, seen)
-
-    return (
-        yield from cleanup.clean(
-            token, lambda: find(who, token), cancel, delete if reservation else None
-        )
-    )
+    delete = partial(delete_reservations, who, token, seen) if reservation else None
+    return (yield from cleanup.clean(token, partial(find, who, token), cancel, delete))
 
 
 def _cancel(who: PbsIdentity, jobs: Sequence[NativeJob]) -> Operation[None]:

@@ -86,14 +86,6 @@ def queue(found: CheckResults, name: str, has: Attributes) -> None:
         found.ok("queue", tried, f"queue {name} is enabled and started")
 
 
-def no_queue(found: CheckResults, name: str) -> None:
-    """It is not there."""
-    found.miss(
-        "queue", f"qstat -Q -f {name}", f"there is no queue {name}",
-        "correct `queue` of this cluster (`qstat -Q` lists them)",
-    )  # fmt: skip
-
-
 def nodes(found: CheckResults, ours: Sequence[PbsNode]) -> None:
     """Which nodes run no jobs, and why."""
     tried = "pbsnodes -a"

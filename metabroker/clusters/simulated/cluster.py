@@ -33,7 +33,7 @@ class SimulatedCluster(GatedCluster):
         super().__init__(LocalTransport({}))  # a model is asked without commands
         self._options = options
         self._prefix = f"mb-{options.instance}-"
-        self._controller = Controller(options, self._gates, self._transport.files)
+        self._controller = Controller(options, self._gates, self.transport.files)
 
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at the model."""

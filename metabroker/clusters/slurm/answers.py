@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.command_errors import LONGEST, first_line
 from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
-from metabroker.clusters.transports.base import Completed
+from metabroker.clusters.transports.base import LONGEST, Completed, first_line
 
 # What the words in an answer mean, the surest first: the first that is found counts.
 _NOT_DELIVERED = (

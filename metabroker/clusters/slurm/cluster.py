@@ -28,26 +28,19 @@ from metabroker.submission.native.sbatch import check_native
 
 from . import operations
 from .answers import confusing
+from .commands import SlurmIdentity
 from .examine import examine
-from .identity import identify
-from .operations import SlurmIdentity
 from .parsing import NodeLine
 from .snapshot import in_partition, snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class SlurmOptions:
-    """What the configuration says of a Slurm cluster. `horizon`: see `snapshot`, in seconds.
-    `owners`: where the broker acts for users."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlurmOptions(SlurmIdentity):
+    """What the configuration says of a Slurm cluster, where jobs go among it. `horizon`: see
+    `snapshot`, in seconds. `owners`: where the broker acts for users."""
 
     name: str
     instance: str
-    user: str
-    partition: str | None = None
-    account: str | None = None
-    qos: str | None = None
-    unit: int = 1
-    native: tuple[str, ...] = ()
     horizon: float = 3600.0
     clock_every: float = 0.0
     owners: Owners | None = None
@@ -59,14 +52,7 @@ class SlurmCluster(GatedCluster):
     def __init__(self, options: SlurmOptions, transport: Transport) -> None:
         super().__init__(transport)
         self._options = options
-        self._who = SlurmIdentity(
-            options.user,
-            options.partition,
-            options.account,
-            options.qos,
-            options.unit,
-            options.native,
-        )
+        self._who: SlurmIdentity = options
         self._verified = None if options.owners is None else Verified(options.owners)
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
@@ -126,7 +112,7 @@ class SlurmCluster(GatedCluster):
 
     def identify(self) -> Operation[str]:
         """Which cluster it is: the same for all entries that name it."""
-        return answered(identify())
+        return answered(operations.identify())
 
     def check_native(self, options: tuple[str, ...]) -> str | None:
         """What is wrong with a user's own options for sbatch."""

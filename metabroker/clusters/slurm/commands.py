@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from metabroker.clusters.port import ComponentRequest
 from metabroker.clusters.transports.base import Command
@@ -14,6 +15,25 @@ from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, marked_format
 # A line break or a separator in a job's text would break what squeue prints.
 _UNPLAIN = re.compile(r"[^A-Za-z0-9_.=-]")
 _LONGEST_NAME = 64
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmIdentity:
+    """Under whose name, and where, jobs go. `acting`: it is another one than that which commands
+    run under, and jobs are submitted and cancelled as it."""
+
+    user: str
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    unit: int = 1  # processors of a node, where only whole nodes are given
+    native: tuple[str, ...] = ()  # options of sbatch that every job is given
+    acting: bool = False
+
+    @property
+    def acting_for(self) -> str | None:
+        """The account that commands on jobs run as, if that is another one."""
+        return self.user if self.acting else None
 
 
 def _read(argv: tuple[str, ...]) -> Command:
@@ -69,30 +89,30 @@ def version() -> Command:
 
 
 def create_reservation(
+    who: SlurmIdentity,
     token: str,
-    user: str,
-    partition: str | None,
     seconds: int,
     nodes: int | None,
     cores: int | None,
+    start: str = "now",
 ) -> Command:
-    """A reservation of so many cores, on so many nodes if that is given, from now; without a number
-    of cores, of whole nodes."""
+    """A reservation of so many cores, on so many nodes if that is given, from `start` on; without a
+    number of cores, of whole nodes."""
     words = [
         "scontrol",
         "create",
         "reservation",
         f"ReservationName={token}",
-        "StartTime=now",
+        f"StartTime={start}",
         f"Duration={minutes(seconds)}",
-        f"Users={user}",
+        f"Users={who.user}",
     ]
     if cores is not None:
         words.append(f"CoreCnt={cores}")
     if nodes is not None:
         words.append(f"NodeCnt={nodes}")
-    if partition is not None:
-        words.append(f"PartitionName={partition}")
+    if who.partition is not None:
+        words.append(f"PartitionName={who.partition}")
     return Command(tuple(words))
 
 
@@ -101,21 +121,13 @@ def delete_reservation(token: str) -> Command:
     return Command(("scontrol", "delete", f"ReservationName={token}"))
 
 
-def cancel(user: str, token: str, *, acting: bool = False) -> Command:
-    """Cancel all jobs of a token: by name, since a controller may issue an id again. `acting`: as
-    the user, who may always do that."""
-    return Command(("scancel", "-u", user, "-n", token), account=user if acting else None)
+def cancel(who: SlurmIdentity, token: str) -> Command:
+    """Cancel all jobs of a token: by name, since a controller may issue an id again; as the user,
+    who may always do that, where we act for one."""
+    return Command(("scancel", "-u", who.user, "-n", token), account=who.acting_for)
 
 
-def submit(
-    request: ComponentRequest,
-    script: bytes,
-    *,
-    partition: str | None,
-    account: str | None,
-    qos: str | None,
-    acting_for: str | None = None,
-) -> Command:
+def submit(who: SlurmIdentity, request: ComponentRequest, script: bytes) -> Command:
     """Submit a component's job; the user's own options come first, so that ours win."""
     words = [
         "sbatch",
@@ -131,14 +143,15 @@ def submit(
     ]
     if request.error is not None:
         words.append(f"--error={_pattern(request.error)}")
-    for option, value in (("partition", partition), ("account", account), ("qos", qos)):
+    given = (("partition", who.partition), ("account", who.account), ("qos", who.qos))
+    for option, value in given:
         if value is not None and not _given(request.native, option):
             words.append(f"--{option}={value}")
     if request.reservation:
         words.append(f"--reservation={request.token}")
     if not any(word.startswith("--comment") for word in request.native):
         words.append(f"--comment={comment(request)}")
-    return Command(tuple(words), stdin=_with_names(request, script), account=acting_for)
+    return Command(tuple(words), stdin=_with_names(request, script), account=who.acting_for)
 
 
 def comment(request: ComponentRequest) -> str:

@@ -6,22 +6,17 @@ import re
 import secrets
 from collections.abc import Sequence
 
-from metabroker.clusters.command_errors import first_line
-from metabroker.clusters.examination import CheckResult, CheckResults
+from metabroker.clusters.examination import COMMANDS, FAR, CheckResult, CheckResults
 from metabroker.clusters.operation import Operation, command
-from metabroker.clusters.transports.base import Command, Completed
+from metabroker.clusters.transports.base import Command, first_line
 
 from . import commands, operations
-from .answers import failure
-from .operations import SlurmIdentity
+from .commands import SlurmIdentity
+from .operations import told
 from .parsing import NodeLine
 
 OLDEST, NEWEST = (22, 5), (26, 5)
 """The releases that are tested."""
-_READ = (("SLURM_TIME_FORMAT", "%s"), ("LC_ALL", "C"))
-_FAR = 30 * 86400  # seconds: a reservation that is made only to see whether it may be
-_MOST_OFFSET = 2.0  # seconds
-_COMMANDS = "install this cluster's client commands, and set `bin` or PATH in `env`"
 _REACH = "see that slurmctld runs, and that SLURM_CONF (`env`) names this cluster's slurm.conf"
 _RESERVE = (
     "only Slurm operators may reserve: `sacctmgr modify user where name={user} set "
@@ -64,13 +59,13 @@ def examine(
 
 def _release(found: CheckResults) -> Operation[bool]:
     tried = "sinfo --version"
-    done = yield from found.attempt("version", tried, _told(commands.version()), _REACH, _COMMANDS)
+    done = yield from found.attempt("version", tried, told(commands.version()), _REACH, COMMANDS)
     if done is None:
         return False
     said = first_line(done.stdout)
     release = re.search(r"(\d+)\.(\d+)", said)
     if release is None:
-        found.miss("version", tried, said, _COMMANDS)
+        found.miss("version", tried, said, COMMANDS)
         return False
     number = (int(release[1]), int(release[2]))
     if OLDEST <= number <= NEWEST:
@@ -84,12 +79,13 @@ def _release(found: CheckResults) -> Operation[bool]:
 def _settings(found: CheckResults, now: float, least_age: float) -> Operation[bool]:
     """Clock and memory; answers whether jobs are given whole nodes."""
     tried = "scontrol show config"
-    asked = Command(("scontrol", "show", "config"), env=_READ)
-    done = yield from found.attempt("settings", tried, _told(asked), _REACH)
+    done = yield from found.attempt("settings", tried, told(commands.show_settings()), _REACH)
     if done is None:
         return False
     said = dict(re.findall(r"^(\w+)\s*= (.*)$", done.stdout, re.MULTILINE))
-    _clock(found, done.stdout, now)
+    time = re.match(r"Configuration data as of (\d+)", done.stdout)
+    if time is not None:
+        found.clock(tried, int(time[1]) + 0.5 - now, "the controller's clock")
     age = re.match(r"(\d+) sec", said.get("MinJobAge", ""))
     if age is not None and 0 < int(age[1]) < least_age:
         found.warn(
@@ -121,25 +117,11 @@ def _nodes(
         )  # fmt: skip
 
 
-def _clock(found: CheckResults, text: str, now: float) -> None:
-    told = re.match(r"Configuration data as of (\d+)", text)
-    if told is None:
-        return
-    offset = int(told[1]) + 0.5 - now
-    words = f"the controller's clock differs by {offset:+.0f} s"
-    if abs(offset) - 0.5 > _MOST_OFFSET:
-        found.warn(
-            "clock", "scontrol show config", words, "synchronize the clocks of both hosts by NTP"
-        )
-    else:
-        found.ok("clock", "scontrol show config", "the same within 2 s")
-
-
 def _partition(found: CheckResults, who: SlurmIdentity) -> Operation[bool]:
     """Whether it is up; answers whether jobs are given whole nodes there."""
     exclusive = False
     asked = ("scontrol", "-o", "show", "partition", *((who.partition,) if who.partition else ()))
-    done = yield from found.attempt("partition", " ".join(asked), _told(Command(asked)), _REACH)
+    done = yield from found.attempt("partition", " ".join(asked), told(Command(asked)), _REACH)
     lines = [] if done is None else done.stdout.splitlines()
     ours = [line for line in lines if who.partition is not None or " Default=YES " in line]
     for line in ours:
@@ -166,23 +148,9 @@ def _reserving(found: CheckResults, who: SlurmIdentity) -> Operation[None]:
 
 def _reserved(who: SlurmIdentity) -> Operation[bool]:
     name = f"mb-doctor-{secrets.token_hex(4)}"
-    words = [
-        "scontrol", "create", "reservation", f"ReservationName={name}",
-        f"StartTime=now+{_FAR}seconds", "Duration=1", f"Users={who.user}", "NodeCnt=1",
-    ]  # fmt: skip
-    if who.unit == 1:
-        words.append("CoreCnt=1")
-    if who.partition is not None:
-        words.append(f"PartitionName={who.partition}")
+    start, cores = f"now+{FAR}seconds", 1 if who.unit == 1 else None
     try:
-        yield from _told(Command(tuple(words)))
+        yield from told(commands.create_reservation(who, name, 60, 1, cores, start))
     finally:
         yield from command(commands.delete_reservation(name))
     return True
-
-
-def _told(asked: Command) -> Operation[Completed]:
-    done = yield from command(asked)
-    if done.exit_status != 0:
-        raise failure(done, " ".join(asked.argv[:2]))
-    return done

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
 from metabroker.clusters import cleanup
-from metabroker.clusters.command_errors import first_line
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.owners import Verified
@@ -24,30 +24,17 @@ from metabroker.clusters.port import (
     ReserveRequest,
     UnknownOutcome,
 )
-from metabroker.clusters.transports.base import Command, CommandMissing, Completed
+from metabroker.clusters.transports.base import Command, CommandMissing, Completed, first_line
 
 from . import commands, parsing
 from .answers import failure, of_submission
+from .commands import SlurmIdentity
 from .parsing import JobLine, NodeLine, SlurmReservation, Use
 from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
 
 R = TypeVar("R")
 _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
-
-
-@dataclass(frozen=True, slots=True)
-class SlurmIdentity:
-    """Under whose name, and where, jobs go. `acting`: it is another one than that which commands
-    run under, and jobs are submitted and cancelled as it."""
-
-    user: str
-    partition: str | None = None
-    account: str | None = None
-    qos: str | None = None
-    unit: int = 1  # processors of a node, where only whole nodes are given
-    native: tuple[str, ...] = ()  # options of sbatch that every job is given
-    acting: bool = False
 
 
 # --- looking ----------------------------------------------------------------------------------
@@ -63,22 +50,22 @@ def look(
     """
     count = 3
     if verified is None:
-        jobs = parsing.jobs((yield from _told(commands.list_jobs(who.user))).stdout)
+        jobs = parsing.jobs((yield from told(commands.list_jobs(who.user))).stdout)
     else:
         jobs = yield from _jobs_of_owners(prefix, verified)
-    nodes = parsing.nodes((yield from _told(commands.list_nodes())).stdout)
-    shown = yield from _told(commands.list_reservations())
+    nodes = parsing.nodes((yield from told(commands.list_nodes())).stdout)
+    shown = yield from told(commands.list_reservations())
     reservations = parsing.reservations(shown.stdout)
     foreign = [r.name for r in reservations if not r.name.startswith(prefix)]
     inside: list[Use] = []
     if foreign:
         count += 1
-        told = yield from _told(commands.list_jobs_in(foreign))
-        inside = parsing.uses(told.stdout)
+        used = yield from told(commands.list_jobs_in(foreign))
+        inside = parsing.uses(used.stdout)
     if not version:
         count += 1
         version = (
-            first_line((yield from _told(commands.version())).stdout)
+            first_line((yield from told(commands.version())).stdout)
             .removeprefix("slurm-wlm ")
             .removeprefix("slurm ")
         )
@@ -102,24 +89,41 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
 
 def time_there() -> Operation[int]:
     """What time the controller's clock tells, in Unix seconds."""
-    done = yield from _told(commands.show_settings())
+    done = yield from told(commands.show_settings())
     found = re.match(r"Configuration data as of (\d+)", done.stdout)
     if found is None:
         raise UnknownOutcome("scontrol show config: it does not say what time it is")
     return int(found[1])
 
 
-def _told(asked: Command) -> Operation[Completed]:
-    """A command that must succeed."""
+def told(asked: Command) -> Operation[Completed]:
+    """A command that must succeed.
+
+    Raises:
+        ClusterRefusal, UnknownOutcome: it has not.
+    """
     done = yield from command(asked)
     if done.exit_status != 0:
         raise failure(done, asked.argv[0])
     return done
 
 
+def identify() -> Operation[str]:
+    """ClusterName and the first controller: `delft at ctl1:6817`; the same for all who ask it.
+
+    Raises:
+        ClusterRefusal, UnknownOutcome: it does not say.
+    """
+    done = yield from told(commands.show_settings())
+    found: list[tuple[str, str]] = re.findall(r"^(\S+)\s*= (.*)$", done.stdout, re.MULTILINE)
+    said = {key: value.strip() for key, value in found}
+    host = said.get("SlurmctldHost[0]", said.get("SlurmctldHost", ""))
+    return f"{said.get('ClusterName', '')} at {host}:{said.get('SlurmctldPort', '')}"
+
+
 def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest."""
-    done = yield from _told(commands.find_jobs(who.user, token))
+    done = yield from told(commands.find_jobs(who.user, token))
     jobs = parsing.jobs(done.stdout)
     return liveliest_first(native_job(line) for line in jobs if line.name == token)
 
@@ -141,9 +145,7 @@ def reserve(
     refusal: ClusterRefusal | None = None
     for count in (whole,) if whole else _forms(nodes, request.processors, version):
         done = yield from command(
-            commands.create_reservation(
-                request.token, who.user, who.partition, request.seconds, count, cores
-            )
+            commands.create_reservation(who, request.token, request.seconds, count, cores)
         )
         if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
             reason = failure(done, "scontrol create reservation")
@@ -167,10 +169,8 @@ def _after_making(step: Operation[R]) -> Operation[R]:
     """
     try:
         return (yield from step)
-    except ClusterRefusal as refusal:
-        raise UnknownOutcome(refusal.detail) from refusal
-    except CommandMissing as away:
-        raise UnknownOutcome(str(away)) from away
+    except (ClusterRefusal, CommandMissing) as refusal:
+        raise UnknownOutcome(str(refusal)) from refusal
 
 
 def _forms(nodes: Sequence[NodeLine], processors: int, version: str) -> Iterator[int | None]:
@@ -198,12 +198,8 @@ def _spreads(version: str) -> bool:
 
 
 def _fewest(rooms: Sequence[int], processors: int) -> int | None:
-    total = 0
-    for count, room in enumerate(rooms, 1):
-        total += room
-        if total >= processors:
-            return count
-    return None
+    totals = enumerate(itertools.accumulate(rooms), 1)
+    return next((count for count, total in totals if total >= processors), None)
 
 
 def _holds(request: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
@@ -223,8 +219,7 @@ def _shown(request: ReserveRequest) -> Operation[SlurmReservation | None]:
         if "not found" in done.stdout + done.stderr:
             return None
         raise failure(done, "scontrol show reservation")
-    found = [r for r in parsing.reservations(done.stdout) if r.name == request.token]
-    return found[0] if found else None
+    return next((r for r in parsing.reservations(done.stdout) if r.name == request.token), None)
 
 
 def _holds_nodes(request: ReserveRequest, count: int | None) -> Operation[bool]:
@@ -268,16 +263,7 @@ def submit(
             return NativeSubmission(known[0].native_id, known[0].submit_time)
     own_options = bool(request.native)
     request = dataclasses.replace(request, native=(*who.native, *request.native))
-    done = yield from command(
-        commands.submit(
-            request,
-            script,
-            partition=who.partition,
-            account=who.account,
-            qos=who.qos,
-            acting_for=who.user if who.acting else None,
-        )
-    )
+    done = yield from command(commands.submit(who, request, script))
     if done.exit_status != 0:
         raise of_submission(done, own_options=own_options, reserved=request.reservation)
     identity = done.stdout.strip().partition(";")[0]
@@ -289,26 +275,22 @@ def submit(
 # --- cleaning ---------------------------------------------------------------------------------
 
 
-def clean(
-    who: SlurmIdentity, token: str, *, reservation: bool
-) -> Operation[NativeJob | None]:
+def clean(who: SlurmIdentity, token: str, *, reservation: bool) -> Operation[NativeJob | None]:
     """Leave nothing of the token; answers its job as it was seen last.
 
     Raises:
         UnknownOutcome: not yet.
     """
+    delete = partial(_delete_reservation, token) if reservation else None
     return (
         yield from cleanup.clean(
-            token,
-            lambda: find(who, token),
-            lambda _jobs: _cancel(who, token),
-            (lambda: _delete_reservation(token)) if reservation else None,
+            token, partial(find, who, token), lambda _jobs: _cancel(who, token), delete
         )
     )
 
 
 def _cancel(who: SlurmIdentity, token: str) -> Operation[None]:
-    done = yield from command(commands.cancel(who.user, token, acting=who.acting))
+    done = yield from command(commands.cancel(who, token))
     # An unknown job is no error, and one that has just ended none that matters.
     if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
         raise UnknownOutcome(failure(done, "scancel").detail)

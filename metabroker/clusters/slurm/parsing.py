@@ -139,10 +139,7 @@ def uses(text: str) -> list[Use]:
     """
     found = []
     for line in _lines(text):
-        columns = line.split(SEPARATOR)
-        if len(columns) != len(USE_COLUMNS):
-            raise Garbled(f"squeue: {len(columns)} columns instead of {len(USE_COLUMNS)}")
-        identity, state, cpus, reservation = columns
+        identity, state, cpus, reservation = _columns("squeue", line, len(USE_COLUMNS))
         found.append(Use(identity, state, _number("squeue", cpus), _value(reservation)))
     return found
 
@@ -151,12 +148,15 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
-def _job(line: str) -> JobLine:
+def _columns(command: str, line: str, count: int) -> list[str]:
     columns = line.split(SEPARATOR)
-    if len(columns) != len(JOB_COLUMNS):
-        raise Garbled(
-            f"squeue: {len(columns)} columns instead of {len(JOB_COLUMNS)}: {line[:200]!r}"
-        )
+    if len(columns) != count:
+        raise Garbled(f"{command}: {len(columns)} columns instead of {count}: {line[:200]!r}")
+    return columns
+
+
+def _job(line: str) -> JobLine:
+    columns = _columns("squeue", line, len(JOB_COLUMNS))
     identity, name, state, cpus, nodes, reason, submit, start, end, reservation = columns
     return JobLine(
         identity,
@@ -182,11 +182,7 @@ def nodes(text: str) -> list[NodeLine]:
 
 
 def _node(line: str) -> NodeLine:
-    columns = line.split(SEPARATOR)
-    if len(columns) != len(NODE_COLUMNS):
-        raise Garbled(
-            f"sinfo: {len(columns)} columns instead of {len(NODE_COLUMNS)}: {line[:200]!r}"
-        )
+    columns = _columns("sinfo", line, len(NODE_COLUMNS))
     name, state, counts, partition, available, threads = columns
     numbers = [_number("sinfo", part) for part in counts.split("/")]
     if len(numbers) != 4:

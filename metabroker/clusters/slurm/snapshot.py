@@ -6,6 +6,7 @@ free for somebody: anybody's, ours included. What is ours is told apart by its t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -46,24 +47,24 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
     nodes = in_partition(look.nodes, partition)
     usable = [node for node in nodes if node.up and takes_jobs(node.state)]
     idle = {node.name: node.idle for node in usable}
-    jobs = _ours(look.jobs, prefix)
-    ours = _held(look.jobs, prefix)
+    jobs = [job for job in look.jobs if job.name.startswith(prefix)]
+    ours = _held((job.name, job) for job in jobs)
     inside = _inside(look)
     kept = 0
     for reservation in look.reservations:
         if reservation.start_time > look.taken_at + horizon:
             continue
-        free = _kept_free(reservation, idle, inside.get(reservation.name, 0))
+        free = _kept_free(reservation, idle, inside[reservation.name])
         kept += free
         if reservation.name.startswith(prefix):
-            ours[reservation.name] = ours.get(reservation.name, 0) + free
+            ours[reservation.name] += free
     return Snapshot(
         taken_at=look.taken_at,
         processors=sum(node.total for node in nodes),
         usable=sum(node.total - node.other for node in usable),
         busy=sum(node.allocated for node in usable) + kept,
         ours=ours,
-        jobs=jobs,
+        jobs=by_token((job.name, native_job(job)) for job in jobs),
         reservations={
             r.name: NativeReservation(r.processors, r.start_time, r.end_time, r.nodes)
             for r in look.reservations
@@ -91,29 +92,20 @@ def _kept_free(reservation: SlurmReservation, idle: dict[str, int], running: int
     return max(0, min(most, max(reservation.processors, reservation.core_count) - running))
 
 
-def _inside(look: SlurmPoll) -> dict[str, int]:
+def _inside(look: SlurmPoll) -> Counter[str]:
     """Processors that running jobs hold in each reservation."""
-    uses = {job.id: Use(job.id, job.state, job.processors, job.reservation) for job in look.jobs}
+    uses: dict[str, JobLine | Use] = {job.id: job for job in look.jobs}
     uses |= {use.id: use for use in look.inside}
-    held: dict[str, int] = {}
-    for use in uses.values():
-        if use.reservation and job_state(use.state) is NativeState.RUNNING:
-            held[use.reservation] = held.get(use.reservation, 0) + use.processors
+    return _held((use.reservation, use) for use in uses.values() if use.reservation)
+
+
+def _held(uses: Iterable[tuple[str, JobLine | Use]]) -> Counter[str]:
+    """Processors that running jobs hold, by the name that stands before each."""
+    held: Counter[str] = Counter()
+    for name, use in uses:
+        if job_state(use.state) is NativeState.RUNNING:
+            held[name] += use.processors
     return held
-
-
-def _held(jobs: Iterable[JobLine], prefix: str) -> dict[str, int]:
-    """Processors that each of our tokens' running jobs hold."""
-    held: dict[str, int] = {}
-    for job in jobs:
-        if job.name.startswith(prefix) and job_state(job.state) is NativeState.RUNNING:
-            held[job.name] = held.get(job.name, 0) + job.processors
-    return held
-
-
-def _ours(jobs: Iterable[JobLine], prefix: str) -> dict[str, NativeJob]:
-    """Our jobs by token."""
-    return by_token((line.name, native_job(line)) for line in jobs if line.name.startswith(prefix))
 
 
 # What Slurm says of a job in a word that says little: most often it is this.

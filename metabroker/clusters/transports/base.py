@@ -103,6 +103,21 @@ class Listed:
     executable: bool = False
 
 
+LONGEST = 300
+"""Characters of an answer that are passed on."""
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, shortened."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:LONGEST]
+
+
+def last_line(text: str) -> str:
+    """The last line that says something."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it does not say why"
+
+
 class BulkRead(Protocol):
     """Folders and small files as they are, or as they were in one moment."""
 

@@ -23,6 +23,7 @@ from .back_off import BackOff
 from .base import Unreached
 from .known_hosts import KnownHosts
 from .ssh_target import Hop, SshTarget
+from .turns import turn
 
 # Every packet's fate is no matter for the daemon's log; what goes wrong is told by exceptions.
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)
@@ -72,17 +73,13 @@ class SshConnection:
         return str(self._reach.target)
 
     def _transport(self, seconds: float) -> paramiko.Transport:
-        if not self._making.acquire(timeout=seconds):
-            raise Unreached(f"{self._name}: not yet connected")
-        try:
+        with turn(self._making, seconds, f"{self._name}: not yet connected"):
             if self._closed:
                 raise Unreached(f"{self._name}: closed")
             current = self._clients[-1].get_transport() if self._clients else None
             if current is not None and current.is_active():
                 return current
             return self._connect()
-        finally:
-            self._making.release()
 
     def _connect(self) -> paramiko.Transport:
         self._drop()

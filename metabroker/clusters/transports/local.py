@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import partial
 
 from metabroker import accounts, openfiles
 
@@ -72,11 +73,7 @@ class LocalTransport:
         Raises:
             CommandMissing: it was not run.
         """
-
-        def start(both: int, errors: int) -> subprocess.Popen[bytes]:
-            return self._started(command, both, errors)
-
-        return Pipe(start)
+        return Pipe(partial(self._started, command))
 
     def close(self) -> None:
         """Nothing is kept open."""

@@ -108,8 +108,7 @@ class LocalFiles:
         return self
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         way = split(path)
         with contextlib.suppress(*_GONE), _entered(way, len(way.parts)) as folder:
             _empty(folder)
@@ -181,9 +180,9 @@ def _beside(path: str) -> Iterator[tuple[int, str]]:
 
 
 @contextlib.contextmanager
-def _opened(folder: int) -> Iterator[int]:
-    """The folder of that handle, for its entries."""
-    handle = os.open(".", _LISTING, dir_fd=folder)
+def _opened(folder: int, name: str = ".", flags: int = _LISTING) -> Iterator[int]:
+    """A handle of a folder in that one, or of itself, for its entries."""
+    handle = os.open(name, flags, dir_fd=folder)
     try:
         yield handle
     finally:
@@ -318,8 +317,7 @@ def _empty(top: int) -> None:
 def _raise_up(top: int, name: str) -> None:
     """Remove some of what is in that folder, and the folder once it is empty; folders in it come
     to lie beside it."""
-    here = os.open(name, _BELOW, dir_fd=top)
-    try:
+    with _opened(top, name, _BELOW) as here:
         os.chmod(f"/proc/self/fd/{here}", 0o700)  # its user may have made it read-only
         found = _some(here)
         for inner, is_folder in found:
@@ -328,8 +326,6 @@ def _raise_up(top: int, name: str) -> None:
                     _move_up(here, inner, top)
                 else:
                     os.unlink(inner, dir_fd=here)
-    finally:
-        os.close(here)
     if len(found) < MOST_ENTRIES:
         os.rmdir(name, dir_fd=top)
 
@@ -339,11 +335,8 @@ def _move_up(here: int, inner: str, top: int) -> None:
     try:
         os.rename(inner, new, src_dir_fd=here, dst_dir_fd=top)
     except PermissionError:
-        below = os.open(inner, _BELOW, dir_fd=here)
-        try:
+        with _opened(here, inner, _BELOW) as below:
             os.chmod(f"/proc/self/fd/{below}", 0o700)
-        finally:
-            os.close(below)
         os.rename(inner, new, src_dir_fd=here, dst_dir_fd=top)
 
 

@@ -18,14 +18,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .back_off import BackOff
-from .base import Command, CommandLost, CommandMissing, Completed, Unreached
+from .base import Command, CommandLost, CommandMissing, Completed, Unreached, last_line
 from .children import talk
 from .local import scrubbed
 from .pipe import Pipe
 from .remote_files import CommandFiles
 from .remote_shell import LINE, RemoteShell, plain_line
-from .slots import Slots
-from .ssh_target import Hop, SshTarget
+from .ssh_target import CHANNELS, Hop, SshTarget
+from .turns import turn
 
 _LEFT_ALONE = 60  # seconds that an unused master stays, if this process dies without a word
 _OWN_WORD = 255  # ssh's own exit status; a command's never gets here (see `remote_shell`)
@@ -49,7 +49,7 @@ class OpenSshTransport:
         program: str | None = None,
     ) -> None:
         self._shell = RemoteShell(env, folder)
-        self._slots = Slots()
+        self._free = threading.BoundedSemaphore(CHANNELS)
         self._timeout = command_timeout
         self._master = Master(reach, program)
         self.files = CommandFiles(self.run)
@@ -58,7 +58,8 @@ class OpenSshTransport:
         """Run a command to its end; see `Transport.run`."""
         seconds = command.seconds if command.seconds is not None else self._timeout
         sent = self._shell.send(command, seconds)
-        with self._slots.taken(seconds, sent.what):
+        busy = f"{sent.what}: not run: the connection is busy with other commands"
+        with turn(self._free, seconds, busy):
             argv = self._master.client()
             process = self._master.start([*argv, LINE])
             try:
@@ -67,7 +68,7 @@ class OpenSshTransport:
                 raise CommandLost(f"{sent.what}: {lost}") from None
         if process.returncode == 0:
             return sent.answer(stdout, stderr)
-        word = _last(stderr.decode("utf-8", "replace"))
+        word = last_line(stderr.decode("utf-8", "replace"))
         if _NO_MASTER.encode() in stderr:
             raise Unreached(f"{sent.what}: not run: the connection is lost")
         if process.returncode in (_OWN_WORD, -13):
@@ -103,13 +104,10 @@ class Master:
         Raises:
             Unreached: it cannot be made.
         """
-        if not self._making.acquire(timeout=self._reach.connect_timeout + 5):
-            raise Unreached(f"{self._reach.target}: not yet connected")
-        try:
+        seconds = self._reach.connect_timeout + 5
+        with turn(self._making, seconds, f"{self._reach.target}: not yet connected"):
             if self._folder is None or not self._socket.exists():
                 self._connect()
-        finally:
-            self._making.release()
         return [
             *(self._program, "-T", "-S", str(self._socket), "-o", "ControlMaster=no"),
             *("-o", f"ProxyCommand=echo {_NO_MASTER} >&2; exit 1", "-o", "BatchMode=yes"),
@@ -251,8 +249,3 @@ def _private_folder() -> Path:
 def _file_word(path: str) -> str:
     """A path as ssh's configuration reads it: one word, without tokens to expand."""
     return f'"{path.replace("%", "%%")}"'
-
-
-def _last(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it does not say why"

@@ -8,6 +8,8 @@ import socket
 import subprocess
 from collections.abc import Callable
 
+from .base import last_line
+
 Start = Callable[[int, int], "subprocess.Popen[bytes]"]
 """Starts the process: what its input and output are, and where it writes its errors."""
 _MOST_WORDS = 2000  # bytes of its errors that are passed on
@@ -59,8 +61,7 @@ class Pipe:
             said = os.read(self._errors, _MOST_WORDS).decode("utf-8", "replace")
         except OSError:
             said = ""
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        return lines[-1] if lines else "it does not say why"
+        return last_line(said)
 
     def close(self) -> None:
         """End it: a server whose input has ended ends by itself, whoever's process it is."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from .base import MOST_FILES, Command, CommandLost, Completed, FolderEntry, Listed, TooMany
-from .bulk_read import EXCHANGED, OWN, SCRIPT, RemoteBulkRead, error_of, read_glance
+from .bulk_read import OWN, SCRIPT, RemoteBulkRead, error_of, read_glance
 from .trust import ROOT_BELIEVED, Seen, examine, is_private, split
 
 Run = Callable[[Command], Completed]
@@ -110,8 +110,7 @@ class CommandFiles:
         return read_glance(said, folders, names)
 
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         way = split(path)
         old = "old" if way.gates == len(way.parts) == 2 else ""
         self._done(_guarded(_REMOVE, path, old, guard=(f"{path}/",)))
@@ -225,6 +224,3 @@ def _error(done: Completed) -> OSError:
     line = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")
     word = line.rpartition(": ")[2].strip() or f"exit status {done.exit_status}"
     return error_of(word)
-
-
-__all__ = ["EXCHANGED", "CommandFiles", "Run"]

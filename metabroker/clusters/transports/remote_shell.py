@@ -21,7 +21,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .base import Command, CommandLost, CommandMissing, Completed, located
+from .base import Command, CommandLost, CommandMissing, Completed, first_line, located
 
 # No single quote, newline or exclamation mark in it: Bourne shells, C shells and fish read it
 # alike. `read` takes byte by byte, so the command's input is left for the command. `timeout`
@@ -72,7 +72,8 @@ class Sent:
         _, begun, said = stdout.partition(self.mark + b"\n")
         _, _, errors = stderr.partition(self.mark + b"\n")
         if not begun:
-            word = _first_line(stderr) or _first_line(stdout) or "its login shell said nothing"
+            words = (first_line(said.decode("utf-8", "replace")) for said in (stderr, stdout))
+            word = next(filter(None, words), "its login shell said nothing")
             raise CommandMissing(f"{self.what}: no command can be run there: {word}")
         errors, _, status = errors.rpartition(b"\n" + self.mark + b" ")
         if not status.endswith(b"\n"):
@@ -82,7 +83,7 @@ class Sent:
 
     def _judged(self, status: str, said: bytes, errors: str) -> Completed:
         if not status.isdigit():
-            raise CommandMissing(f"{self.what}: {_first_line(errors.encode())}")
+            raise CommandMissing(f"{self.what}: {first_line(errors)}")
         code = int(status)
         refused = _NOT_RUN.search(errors) if code in (125, 126, 127) else None
         if refused is not None:
@@ -160,8 +161,3 @@ def _quoted(word: str) -> str:
     if "\0" in word:
         raise ValueError("embedded null character")
     return "'" + word.replace("'", "'\\''").replace("\n", _NEWLINE) + "'"
-
-
-def _first_line(text: bytes) -> str:
-    lines = text.decode("utf-8", "replace").splitlines()
-    return next((line.strip() for line in lines if line.strip()), "")[:300]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import paramiko
@@ -39,37 +41,24 @@ class Speaking(Transport, Protocol):
         """
 
 
-class Method(Protocol):
-    """How one becomes somebody else."""
-
-    def command(self, command: Command) -> Command:
-        """The command as a transport is to run it; `command.account` is given."""
+Method = Callable[[Command], Command]
+"""How one becomes somebody else: the command of an account as the transport within is to run it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sudo:
+def by_sudo(command: Command, folder: str | None = None) -> Command:
     """By sudo, without a password. `folder`: of the programs that it runs; None: sudo looks for
     them in its own `secure_path`."""
-
-    folder: str | None = None
-
-    def command(self, command: Command) -> Command:
-        """The same words after sudo's own."""
-        assert command.account is not None
-        program, *rest = command.argv
-        if self.folder is not None and "/" not in program:
-            program = f"{self.folder.rstrip('/')}/{program}"
-        words = ("sudo", "-n", "-u", command.account, "--", program, *rest)
-        return replace(command, argv=words, account=None)
+    assert command.account is not None
+    program, *rest = command.argv
+    if folder is not None and "/" not in program:
+        program = f"{folder.rstrip('/')}/{program}"
+    words = ("sudo", "-n", "-u", command.account, "--", program, *rest)
+    return replace(command, argv=words, account=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Ids:
+def by_ids(command: Command) -> Command:
     """By the ids of the child process: the local transport does it."""
-
-    def command(self, command: Command) -> Command:
-        """The command itself."""
-        return command
+    return command
 
 
 class RunAsTransport:
@@ -101,7 +90,7 @@ class RunAsTransport:
         """The files as the account that we run under sees them."""
         return self._inner.files
 
-    def files_of(self, account: str) -> Files:
+    def files_of(self, account: str) -> UserFiles:
         """The files as that account sees them."""
         self._rest()
         with self._lock:
@@ -109,12 +98,9 @@ class RunAsTransport:
             if found is None:
                 if len(self._files) >= _MOST_ACCOUNTS:
                     self._files = {n: f for n, f in self._files.items() if f.session.is_open}
-                session = SftpSession(lambda: self._serve(account), self._seconds, rest=_REST)
-
-                def private(path: str, gid: int) -> bool:
-                    return self._private(account, path, gid)
-
-                found = self._files[account] = UserFiles(session, Ways(private, self._keeper))
+                session = SftpSession(partial(self._serve, account), self._seconds, rest=_REST)
+                ways = Ways(partial(self._private, account), self._keeper)
+                found = self._files[account] = UserFiles(session, ways)
             return found
 
     def home_of(self, account: str) -> str:
@@ -134,7 +120,7 @@ class RunAsTransport:
         self._rest()
         if command.account is None:
             return self._inner.run(command)
-        done = self._inner.run(self._way.command(command))
+        done = self._inner.run(self._way(command))
         if done.exit_status == 1:
             refused = refusal(done.stderr)
             if refused is not None:
@@ -177,7 +163,7 @@ class RunAsTransport:
         """
         self._make_room(account)
         asked = Command((self._server,), account=account)
-        spoken = self._inner.speak(self._way.command(asked))
+        spoken = self._inner.speak(self._way(asked))
         spoken.settimeout(self._seconds)
         try:
             return paramiko.SFTPClient(spoken)

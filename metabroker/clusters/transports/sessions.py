@@ -43,7 +43,7 @@ class Sessions:
         well = False
         try:
             if channel is None or channel.closed or channel.eof_received:
-                channel = self._begun(seconds, what)
+                channel = begun(self._connection, LINE, seconds, what)
             yield channel
             well = True
         finally:
@@ -85,7 +85,7 @@ class Sessions:
     def _make(self) -> None:
         made: paramiko.Channel | None = None
         try:
-            made = self._begun(self._seconds, "sh")
+            made = begun(self._connection, LINE, self._seconds, "sh")
         except Unreached:
             pass  # who needs one will be told
         finally:
@@ -99,19 +99,35 @@ class Sessions:
         if made is not None and self._closed:
             made.close()
 
-    def _begun(self, seconds: float, what: str) -> paramiko.Channel:
-        channel = self._connection.session(seconds)
-        # That call has no bound of its own.
-        guard = threading.Timer(seconds, channel.close)
-        guard.start()
-        try:
-            channel.exec_command(LINE)
-        except (paramiko.SSHException, OSError, EOFError) as error:
-            channel.close()
-            raise Unreached(f"{what}: not run: the connection is lost: {error}") from error
-        finally:
-            guard.cancel()
-        return channel
+
+def begun(connection: SshConnection, line: str, seconds: float, what: str) -> paramiko.Channel:
+    """A session of its own in which the login shell reads that line.
+
+    Raises:
+        Unreached: there is none, so nothing was run.
+    """
+    with beginning(connection, seconds, f"{what}: not run: the connection is lost") as channel:
+        channel.exec_command(line)
+    return channel
+
+
+@contextmanager
+def beginning(connection: SshConnection, seconds: float, why: str) -> Iterator[paramiko.Channel]:
+    """A new session, in which what begins it is asked for; that has no bound of its own.
+
+    Raises:
+        Unreached: it was not begun; `why` says what that means.
+    """
+    channel = connection.session(seconds)
+    guard = threading.Timer(seconds, channel.close)
+    guard.start()
+    try:
+        yield channel
+    except (paramiko.SSHException, OSError, EOFError) as error:
+        end(channel)
+        raise Unreached(f"{why}: {error}") from error
+    finally:
+        guard.cancel()
 
 
 def end(channel: paramiko.Channel) -> None:

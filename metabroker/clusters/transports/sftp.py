@@ -17,9 +17,10 @@ import paramiko
 from .base import CommandLost, Unreached
 from .connection import SshConnection
 from .remote_files import CommandFiles, Run
-from .sessions import end
+from .sessions import beginning
 from .sftp_steps import Ways, get, put, write
 from .trust import split
+from .turns import turn
 
 
 class SftpSession:
@@ -50,16 +51,12 @@ class SftpSession:
             Unreached: there is none, so nothing was done.
             CommandLost: it ended in the middle.
         """
-        if not self._one.acquire(timeout=self._seconds):
-            raise Unreached("not done: another file is being transferred")
-        try:
+        with turn(self._one, self._seconds, "not done: another file is being transferred"):
             self.used = time.monotonic()
             if self.used < self._tired:
                 raise Unreached("not done: the last one was not answered")
             with self._guarded(self._opened()) as sftp:
                 yield sftp
-        finally:
-            self._one.release()
 
     def close(self, *, if_idle: bool = False) -> bool:
         """End the session; with `if_idle`, not while it is used. Whether it was ended."""
@@ -108,52 +105,59 @@ class SftpSession:
         self._client = None
 
 
-class SftpFiles(CommandFiles):
-    """`Files` over SFTP; what SFTP cannot do in one step is done by `run`'s commands."""
+class SessionFiles:
+    """What of `Files` is one step of a session, once its folders are checked."""
 
-    def __init__(self, connection: SshConnection, run: Run, seconds: float) -> None:
-        super().__init__(run)
-        self._session = SftpSession(lambda: _subsystem(connection, seconds), seconds)
-        self._ways = Ways(self._private)
-
-    def make_folder(self, path: str) -> None:
-        """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
-        self._believe(split(path).root)
-        with self._session.one() as sftp:
-            self._ways.make(sftp, path, root_believed=True)
+    def __init__(self, session: SftpSession, ways: Ways) -> None:
+        self.session = session
+        self._ways = ways
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """Write a file whole: readers see the old one or the new one."""
-        with self._session.one() as sftp:
+        with self.session.one() as sftp:
             self._ways.check(sftp, path)
             write(sftp, path, content, executable=executable)
 
     def rename(self, old: str, new: str) -> bool:
         """Rename in one step; False if `old` is not there."""
-        with self._session.one() as sftp:
+        with self.session.one() as sftp:
             return self._ways.rename(sftp, old, new)
 
     def get(self, path: str, offset: int, length: int) -> bytes:
         """So many bytes of a file from `offset` on, asked for at once and not one by one."""
-        with self._session.one() as sftp:
+        with self.session.one() as sftp:
             self._ways.check(sftp, path)
             return get(sftp, path, offset, length)
 
     def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
         """Write a part of a file that is being made."""
-        with self._session.one() as sftp:
+        with self.session.one() as sftp:
             self._ways.check(sftp, path)
             put(sftp, path, offset, content, executable=executable)
 
+
+class SftpFiles(SessionFiles, CommandFiles):
+    """`Files` over SFTP; what SFTP cannot do in one step is done by `run`'s commands."""
+
+    def __init__(self, connection: SshConnection, run: Run, seconds: float) -> None:
+        CommandFiles.__init__(self, run)
+        session = SftpSession(lambda: _subsystem(connection, seconds), seconds)
+        SessionFiles.__init__(self, session, Ways(self._private))
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
+        self._believe(split(path).root)
+        with self.session.one() as sftp:
+            self._ways.make(sftp, path, root_believed=True)
+
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         self._ways.forget(path)
         super().remove_tree(path)
 
     def close(self) -> None:
         """End the session."""
-        self._session.close()
+        self.session.close()
 
 
 def _subsystem(connection: SshConnection, seconds: float) -> paramiko.SFTPClient:
@@ -162,17 +166,9 @@ def _subsystem(connection: SshConnection, seconds: float) -> paramiko.SFTPClient
     Raises:
         Unreached: there is none.
     """
-    channel = connection.session(seconds)
-    guard = threading.Timer(seconds, channel.close)
-    guard.start()
-    try:
+    with beginning(connection, seconds, "there is no SFTP over there") as channel:
         channel.invoke_subsystem("sftp")
         return paramiko.SFTPClient(channel)
-    except (paramiko.SSHException, OSError, EOFError) as error:
-        end(channel)
-        raise Unreached(f"there is no SFTP over there: {error}") from error
-    finally:
-        guard.cancel()
 
 
 def _told(error: OSError) -> OSError:

@@ -9,16 +9,14 @@ from collections.abc import Mapping
 
 import paramiko
 
-from .base import MOST_OUTPUT, Command, CommandLost, Completed, Unreached
+from .base import MOST_OUTPUT, Command, CommandLost, Completed, last_line
 from .connection import SshConnection
 from .remote_shell import RemoteShell, Sent, plain_line
-from .sessions import Sessions, end
+from .sessions import Sessions, begun
 from .sftp import SftpFiles
-from .slots import CHANNELS
-from .ssh_target import SshTarget
+from .ssh_target import CHANNELS, SshTarget
 
 _PIECE = 1 << 15
-_SILENT = "it does not say why"
 _FULL = 0.01  # seconds between two looks whether the far side takes more input
 
 
@@ -35,9 +33,8 @@ class SshTransport:
     ) -> None:
         self._connection = SshConnection(reach)
         self._shell = RemoteShell(env, folder)
-        self._sessions = Sessions(
-            self._connection, CHANNELS - 1, command_timeout
-        )  # one is for files
+        # One is for files.
+        self._sessions = Sessions(self._connection, CHANNELS - 1, command_timeout)
         self._timeout = command_timeout
         self.files = SftpFiles(self._connection, self.run, command_timeout)
 
@@ -51,19 +48,9 @@ class SshTransport:
 
     def speak(self, command: Command) -> Conversation:
         """A command to speak with over a channel of its own; see `acting.Speaking`."""
-        channel = self._connection.session(self._timeout)
-        guard = threading.Timer(self._timeout, channel.close)
-        guard.start()
-        try:
-            channel.exec_command(plain_line(command))
-        except (paramiko.SSHException, OSError, EOFError) as error:
-            end(channel)
-            raise Unreached(
-                f"{command.argv[0]}: not run: the connection is lost: {error}"
-            ) from error
-        finally:
-            guard.cancel()
-        return Conversation(channel)
+        return Conversation(
+            begun(self._connection, plain_line(command), self._timeout, command.argv[0])
+        )
 
     def close(self) -> None:
         """End the connection."""
@@ -94,8 +81,7 @@ class Conversation:
         with contextlib.suppress(OSError, EOFError):
             self._channel.settimeout(1.0)
             said = self._channel.recv_stderr(_PIECE)
-        lines = said.decode("utf-8", "replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), _SILENT)
+        return last_line(said.decode("utf-8", "replace"))
 
 
 class _Exchange:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+CHANNELS = 4
+"""Sessions at once over one connection: sshd has 10 by default, and frees them a little late."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hop:

@@ -17,27 +17,14 @@ from metabroker.clusters.submit_directory import FileChanged
 from . import sftp_steps as steps
 from .base import CommandLost, CommandMissing, Listed, Unreached
 from .run_as import RunAsTransport
-from .user_files import UserFiles
-
-
-class UserDirectories:
-    """By the name of the user; `transport` acts for users on this host."""
-
-    def __init__(self, transport: RunAsTransport) -> None:
-        self._transport = transport
-
-    def __call__(self, user: str) -> UserDirectory:
-        """The user's."""
-        files = self._transport.files_of(user)
-        assert isinstance(files, UserFiles)
-        return UserDirectory(files)
 
 
 class UserDirectory:
-    """`Home` (see `metabroker.clusters.submit_directory`) of one user."""
+    """`SubmitDirectory` (see `metabroker.clusters.submit_directory`) of one user; `transport` acts
+    for users on this host."""
 
-    def __init__(self, files: UserFiles) -> None:
-        self._files = files
+    def __init__(self, transport: RunAsTransport, user: str) -> None:
+        self._files = transport.files_of(user)
 
     def look(self, folder: str, name: str) -> Listed | None:
         """The regular file of that name; None if it is not there."""

@@ -18,7 +18,7 @@ import paramiko
 from . import sftp_steps as steps
 from .base import MOST_BYTES, MOST_DEPTH, MOST_FILES, FolderEntry, Listed, TooMany
 from .bulk_read import Folder, RemoteBulkRead
-from .sftp import SftpSession
+from .sftp import SessionFiles, SftpSession
 from .sftp_steps import Listing, Ways
 from .trust import split
 
@@ -26,29 +26,17 @@ _MOST_LISTINGS = 5
 _MOST_KEPT = 4096  # files whose content is remembered
 
 
-class UserFiles:
+class UserFiles(SessionFiles):
     """`Files` (see `base`) of one account."""
 
     def __init__(self, session: SftpSession, ways: Ways) -> None:
-        self.session = session
-        self._ways = ways
+        super().__init__(session, ways)
         self._kept: dict[str, tuple[tuple[int | None, int | None], bytes]] = {}
 
     def make_folder(self, path: str) -> None:
         """Make a folder, and those between its root and it (mode 0700); fine if they are there."""
         with self.session.one() as sftp:
             self._ways.make(sftp, path)
-
-    def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
-        """Write a file whole: readers see the old one or the new one."""
-        with self.session.one() as sftp:
-            self._ways.check(sftp, path)
-            steps.write(sftp, path, content, executable=executable)
-
-    def rename(self, old: str, new: str) -> bool:
-        """Rename in one step; False if `old` is not there."""
-        with self.session.one() as sftp:
-            return self._ways.rename(sftp, old, new)
 
     def read(self, path: str) -> bytes | None:
         """The content; None if it is not there."""
@@ -109,21 +97,8 @@ class UserFiles:
                     found.append(Listed(below, *sizes, bool(mode & stat.S_IXUSR)))
         return found
 
-    def get(self, path: str, offset: int, length: int) -> bytes:
-        """So many bytes of a file from `offset` on."""
-        with self.session.one() as sftp:
-            self._ways.check(sftp, path)
-            return steps.get(sftp, path, offset, length)
-
-    def put(self, path: str, offset: int, content: bytes, *, executable: bool = False) -> None:
-        """Write a part of a file that is being made."""
-        with self.session.one() as sftp:
-            self._ways.check(sftp, path)
-            steps.put(sftp, path, offset, content, executable=executable)
-
     def remove_tree(self, path: str) -> None:
-        """Remove a folder with all in it, and the folder of gates that it is in if that is empty
-        now."""
+        """See `Files.remove_tree`."""
         way = split(path)
         with self.session.one() as sftp:
             try:

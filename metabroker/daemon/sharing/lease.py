@@ -1,4 +1,5 @@
-"""The lease of a broker that leads: renewed in time, and asked before each step in a cluster.
+"""The lease of the broker that leads: asked for by those that stand by, renewed in time by the one
+that has it, and asked before each step in a cluster.
 
 The decisions are in `metabroker.broker.lease_term`. The clock is one that goes on while the process
 is stopped and while the host is suspended, so a broker that wakes up knows at once that it may have
@@ -17,6 +18,8 @@ from metabroker.clusters.transports.base import CommandLost
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership
 
+from .background import Background
+
 log = logging.getLogger(__name__)
 
 
@@ -25,8 +28,8 @@ def clock() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-class Lease:
-    """Held from its making on, in the term that `take` has brought.
+class Lease(Background):
+    """Held from its making on, in the term that `take` has brought; renewed from `start` on.
 
     `lost` is called once, by the lease's own thread, when another broker leads.
     """
@@ -38,18 +41,13 @@ class Lease:
         lost: Callable[[], None],
         clock: Callable[[], float] = clock,
     ) -> None:
+        super().__init__("lease")
         self.lease_term = lease_term
         self._leadership = leadership
         self._lost = lost
         self._clock = clock
         self._news = threading.Condition()
         self._over = False
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
-
-    def start(self) -> None:
-        """Renew it from now on."""
-        self._thread.start()
 
     def permit(self) -> None:
         """Return when nobody else can be leader.
@@ -68,9 +66,7 @@ class Lease:
     def close(self, *, release: bool) -> None:
         """Act no more; with `release`, let another broker lead at once."""
         self._end()
-        self._stopping.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(timeout=self.lease_term.seconds)
+        self.stop(self.lease_term.seconds)
         if release:
             try:
                 self._leadership.release(self.lease_term.term)
@@ -85,7 +81,7 @@ class Lease:
             self._over = True
             self._news.notify_all()
 
-    def _keep(self) -> None:
+    def _run(self) -> None:
         while not self._stopping.wait(pause(self.lease_term.seconds)):
             if not self.renew():
                 self._end()
@@ -106,3 +102,43 @@ class Lease:
                 self.lease_term.renewed(asked_at)
                 self._news.notify_all()
         return leads
+
+
+class Campaign(Background):
+    """Asks for the lead again and again, from `start` until `stop`, which waits while a lead that
+    was just taken is taken up."""
+
+    def __init__(
+        self,
+        leadership: Leadership,
+        holder: str,
+        seconds: float,
+        elected: Callable[[LeaseTerm], None],
+    ) -> None:
+        """`holder`: this broker, for people; `elected` is called once, in the thread."""
+        super().__init__("candidate")
+        self._leadership = leadership
+        self._holder = holder
+        self._seconds = seconds
+        self._elected = elected
+        self._trouble = ""
+
+    def ask(self) -> LeaseTerm | None:
+        """Ask once. Raises StoreUnavailable."""
+        asked_at = clock()
+        term = self._leadership.take(self._holder, self._seconds)
+        return None if term is None else LeaseTerm.granted(term, self._seconds, asked_at)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(pause(self._seconds)):
+            try:
+                lease_term = self.ask()
+            except StoreUnavailable as error:
+                if str(error) != self._trouble:
+                    log.warning("the store cannot be asked who leads: %s", error)
+                self._trouble = str(error)
+                continue
+            self._trouble = ""
+            if lease_term is not None:
+                self._elected(lease_term)
+                return

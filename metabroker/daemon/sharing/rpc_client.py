@@ -20,6 +20,8 @@ from metabroker.store.listener import Listener
 from metabroker.store.requests import Requests
 from metabroker.submission.model import Caller
 
+from .background import Background
+
 log = logging.getLogger(__name__)
 
 _LOOK = 0.5  # seconds between two looks at the rows, where no notification is heard
@@ -36,29 +38,22 @@ class _Asked:
     begun: bool = False
 
 
-class RpcClient:
+class RpcClient(Background):
     """Between `start` and `stop`, one thread that hears answers."""
 
     def __init__(self, requests: Requests, listener: Listener, broker: str) -> None:
         """`broker`: the name of the one that passes on."""
+        super().__init__("rpc-client")
         self._requests = requests
         self._listener = listener
         self._broker = broker
         self._lock = threading.Lock()
         self._asked: dict[int, _Asked] = {}
         self._asking = 0  # requests whose numbers are not known yet
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="rpc-client", daemon=True)
 
-    def start(self) -> None:
-        """Listen for answers."""
-        self._thread.start()
-
-    def stop(self) -> None:
+    def stop(self, seconds: float | None = None) -> None:
         """Whoever still waits is told that the broker ends."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        super().stop(seconds)
         with self._lock:
             left, self._asked = list(self._asked.values()), {}
         for asked in left:

@@ -161,7 +161,7 @@ def _caller(told: Mapping[str, Any]) -> Caller:
 
 def _refusal(passed: Passed, error: BaseException) -> ServiceError:
     if isinstance(error, SubmissionError):
-        return ServiceError(Failure.INVALID, error.what, error.advice)
+        return ServiceError(Failure.INVALID, error.message, error.advice)
     if not isinstance(error, ServiceError):
         log.error("a forwarded request: %s", passed.kind, exc_info=error)
         advice = "check before you repeat it; the daemon's log says more"

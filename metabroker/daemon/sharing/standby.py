@@ -4,6 +4,7 @@ for the next leader as long as its coming takes, and are then refused politely."
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -11,20 +12,32 @@ from dataclasses import replace
 from typing import Any
 
 import metabroker
-from metabroker.api.service import Failure, Json, ServiceError, answered
+from metabroker.api.service import Failure, Json, Service, ServiceError, answered
 from metabroker.service.queries import ENDED_WORDS, Places, Queries, Row, unavailable
 from metabroker.service.reasons import Waiting
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
 from metabroker.submission.wire import from_wire, to_wire
 
-from .completion_watcher import CompletionWatcher
+from .background import Background
 from .rpc_client import RpcClient
 
 PATIENCE = 2.0  # seconds for what only the broker that leads knows
 _GRACE = 10.0  # seconds that a change waits for a leader, after the last one's lease has run out
 _MOST_NAMED = 1000  # waiting jobs asked for by their numbers: of more, all are
+_LOOK = 0.5  # seconds between two looks for jobs that have ended
 _UNTOLD = "this broker is a stand-by, and no broker leads now: where it waits is not known"
+
+
+class CurrentService:
+    """Hands every call on to `service`, which may be replaced at any time."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    def call(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> Future[Json]:
+        """See `metabroker.api.service.Service`."""
+        return self.service.call(caller, name, arguments)
 
 
 class StandbyService:
@@ -152,6 +165,49 @@ class StandbyService:
             if error.failure in (Failure.UNAVAILABLE, Failure.UNDECIDED):
                 return None
             raise
+
+
+class CompletionWatcher(Background):
+    """Looks for the ends of those jobs that somebody waits for; once stopped, nobody is told."""
+
+    def __init__(self, reading: Queries) -> None:
+        super().__init__("ends")
+        self._reading = reading
+        self._lock = threading.Lock()
+        self._waiters: dict[int, list[Future[Json]]] = {}
+
+    def wait(self, job: int, future: Future[Json]) -> None:
+        """Complete it when the job has ended."""
+        with self._lock:
+            self._waiters.setdefault(job, []).append(future)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(_LOOK):
+            numbers = self._waited_for()
+            if not numbers:
+                continue
+            try:
+                ended = self._reading.ended_among(numbers)
+            except ServiceError:
+                continue  # the store is away: those who wait go on waiting
+            for view in ended:
+                self._tell(view)
+
+    def _waited_for(self) -> list[int]:
+        """The jobs that somebody waits for yet."""
+        with self._lock:
+            for job, waiters in list(self._waiters.items()):
+                waiters[:] = [waiter for waiter in waiters if not waiter.cancelled()]
+                if not waiters:
+                    del self._waiters[job]
+            return list(self._waiters)
+
+    def _tell(self, view: Json) -> None:
+        with self._lock:
+            waiters = self._waiters.pop(view["job"], [])
+        for waiter in waiters:
+            if waiter.set_running_or_notify_cancel():
+                waiter.set_result(view)
 
 
 def _sound(wire: Any) -> Json:

@@ -3,11 +3,11 @@ Systems" (2003): its figures 3 to 18. Its claims are in `bucur_epema_2003_claims
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from .bucur_epema_2003_claims import CLAIMS
+from .bucur_epema_2003_claims import CLAIMS, SIX
 from .evidence import Check
-from .experiment import BarChart, BarPlan, Experiment
+from .experiment import METRICS, Experiment, Point, size_note
 from .four_clusters import (
     ALL_FOUR,
     BOTH,
@@ -37,8 +37,6 @@ SEPARATE = ("total", "local", "global")
 """Policies with local queues and a global one: "beside the total average response time, the
 average response times for the local queues and the global queue" (BE03 3)."""
 
-SIX = ("GS", "LS-DO", "GP", "LP-GF", "EQ-GF", "LQ")
-"""Figures 9-14: "LS-DO, LP-GF and EQ-GF were chosen" (3.2)."""
 UNBALANCED_FIVE = ("LS-OR", "GP", "LP-LF", "EQ-LF", "LQ")
 """Figure 18: "the policies defining local queues"; "LS-OR, LP-LF and EQ-LF are represented"."""
 
@@ -53,28 +51,38 @@ def kinds_of(policy: str) -> Sequence[str]:
     return TOTAL if policy == "GS" or policy.startswith("LS") else SEPARATE
 
 
-def plan(
-    cases: Sequence[Case], policies: Sequence[str], levels: Sequence[int] = (NEAR,)
-) -> Callable[[Scale], list[BarPlan]]:
-    """Bar charts of policies: a panel for each case and each of `levels` (see `level`)."""
+def bar_chart(
+    name: str,
+    title: str,
+    source: str,
+    cases: Sequence[Case],
+    policies: Sequence[str],
+    levels: Sequence[int] = (NEAR,),
+) -> Experiment:
+    """Mean response times of policies at one utilization per panel: a panel for each case and each
+    of `levels` (see `level`), in it a group of bars for each policy."""
 
-    def made(scale: Scale) -> list[BarPlan]:
+    def points(scale: Scale) -> list[Point]:
         return [
-            panel(case, policies, level(case, policies, number), scale)
+            Point(f"{case}, utilization {utilization:g}", name, kind, name, played, METRICS[kind])
             for case in cases
-            for number in levels
+            for utilization in (level(case, policies, number) for number in levels)
+            for name in policies
+            for played in [run(case, name, utilization, scale.jobs, scale.seed)]
+            for kind in kinds_of(name)
         ]
 
-    return made
-
-
-def panel(case: Case, policies: Sequence[str], utilization: float, scale: Scale) -> BarPlan:
-    """One bar chart."""
-    bars = [
-        (name, run(case, name, utilization, scale.jobs, scale.seed), kinds_of(name))
-        for name in policies
-    ]
-    return BarPlan(f"{case}, utilization {utilization:g}", bars)
+    return Experiment(
+        name,
+        title,
+        source,
+        "bars",
+        "policy",
+        "mean response time (mean service times)",
+        points,
+        notes=(NOTE,),
+        remarks=lambda _, scale: [size_note(scale.replications, scale.jobs, scale)],
+    )
 
 
 def _chart(
@@ -84,13 +92,12 @@ def _chart(
     cases: Sequence[Case],
     policies: Sequence[str],
     levels: Sequence[int] = (NEAR,),
-) -> BarChart:
+) -> Experiment:
     source = f"Bucur and Epema 2003, {section}, Figure {number}"
-    notes = (NOTE,)
-    return BarChart(f"be03-fig{number}", title, source, plan(cases, policies, levels), notes)
+    return bar_chart(f"be03-fig{number}", title, source, cases, policies, levels)
 
 
-def _compared(number: int, section: str, case: Case, policies: Sequence[str] = SIX) -> BarChart:
+def _compared(number: int, section: str, case: Case, policies: Sequence[str] = SIX) -> Experiment:
     title = f"Response times for the scheduling policies for job-stream composition {case.percent}"
     queues = "balanced" if case.balanced else "unbalanced"
     return _chart(number, section, f"{title} and {queues} local queues", (case,), policies, BOTH)

@@ -27,6 +27,7 @@ from .four_clusters import (
 from .synthetic_claims import Claims, claim
 
 SIX = ("GS", "LS-DO", "GP", "LP-GF", "EQ-GF", "LQ")
+"""Figures 9-14: "LS-DO, LP-GF and EQ-GF were chosen" (3.2)."""
 FOUR = ("GS", "LS-DO", "GP", "LP-GF")
 """The policies of BE07 3.4."""
 WITH_BOTH = ("LP-GF", "EQ-GF", "GP", "LQ")

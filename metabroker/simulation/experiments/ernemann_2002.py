@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from .charts import Chart, Point
 from .ctc import SYNTHETIC, Replayed, log
 from .ernemann_2002_claims import CLAIMS
 from .evidence import Check
-from .experiment import Experiment, Result
+from .experiment import Experiment, Point, Result
 from .grids import (
     CONFIGURATIONS,
     MAIN,
@@ -88,7 +87,7 @@ def _at_50(workload: str, name: str, scale: Scale) -> Replayed:
     return multi_site(workload, name, 50, scale)
 
 
-class Related(Chart):
+class Related(Experiment):
     """Figure 3: everything as a part of what m512 has at the same place."""
 
     def result(self, results: ResultCache, scale: Scale) -> Result:
@@ -119,8 +118,8 @@ def _chart(
     form: str,
     points: Callable[[Scale], list[Point]],
     label: str,
-    kind: type[Chart] = Chart,
-) -> Chart:
+    kind: type[Experiment] = Experiment,
+) -> Experiment:
     number = name.removeprefix("fig").removeprefix("table")
     return kind(
         f"er-{name}",

@@ -178,6 +178,11 @@ class Statement:
         return verdict(signs), lines
 
 
+def separately(label: str, comparisons: Iterable[Comparison]) -> list[Statement]:
+    """A statement for each comparison."""
+    return [Statement(label, (("", comparison),)) for comparison in comparisons]
+
+
 def verdict(signs: Sequence[str]) -> str:
     """What the signs of a statement's comparisons come to."""
     if YES in signs:
@@ -261,6 +266,22 @@ class Compared:
 
     def _replications(self, scale: Scale) -> int:
         return scale.search_replications if self.searched else scale.replications
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """A claim that the paper itself contradicts: nothing is played. `said`: the evidence, and
+    whether it speaks for the claim; `doubt`: the likely reason."""
+
+    said: Sequence[tuple[bool, str]]
+    doubt: str
+
+    def trials(self, scale: Scale) -> list[Trial]:
+        return []
+
+    def decide(self, results: ResultCache, scale: Scale) -> Decision:
+        evidence = [f"{YES if right else NO}: {what}" for right, what in self.said]
+        return Decision(FAILS, [*evidence, f"{REASON}: {self.doubt}"])
 
 
 def _usual(result: str, turned: bool) -> str:

@@ -1,17 +1,16 @@
-"""What an experiment is, and the two kinds that most figures are: bar charts and curves."""
+"""What an experiment is: a chart of figures of runs, or of other tasks."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from metabroker.simulation.measure import JobOutcome
-from metabroker.simulation.statistics.intervals import Interval
+from metabroker.simulation.statistics.intervals import Interval, t_interval
 from metabroker.simulation.system import Run
 
-from .result_cache import ResultCache, Trial, trials
+from .result_cache import CachedRun, ResultCache, Trial, trials
 from .scale import Scale
 
 
@@ -58,25 +57,10 @@ class Result:
         return found
 
 
-class Experiment(ABC):
-    """A figure or table of a paper. `source` is paper and section; `notes` say what readings and
-    stand-ins are in it, and stand in everything that it writes."""
+Figure = Callable[[JobOutcome], float | None]
+"""A figure of one replication; None: there is none."""
 
-    name: str
-    title: str
-    source: str
-    notes: tuple[str, ...]
-
-    @abstractmethod
-    def trials(self, scale: Scale) -> list[Trial]:
-        """All trials that it needs."""
-
-    @abstractmethod
-    def result(self, results: ResultCache, scale: Scale) -> Result:
-        """What their outcomes show; trials that were not played yet are played now."""
-
-
-METRICS: dict[str, Callable[[JobOutcome], float | None]] = {
+METRICS: dict[str, Figure] = {
     "total": lambda outcome: outcome.response,
     "local": lambda outcome: outcome.response_first,
     "global": lambda outcome: outcome.response_others,
@@ -84,100 +68,84 @@ METRICS: dict[str, Callable[[JobOutcome], float | None]] = {
 """Mean response times: of all jobs, of those with one component, of those with several."""
 
 
-class BarPlan(NamedTuple):
-    """A bar chart to be made: a group of bars for each system, one bar for each kind of jobs."""
+def ratio(over: Figure, under: Figure) -> Callable[..., float | None]:
+    """One figure divided by another one, of one outcome, or of the first and the last of two."""
 
-    title: str
-    bars: Sequence[tuple[str, Run, Sequence[str]]]
-    """The label of the group, its run, and the kinds of `METRICS`."""
+    def divided(*outcomes: JobOutcome) -> float | None:
+        a, b = over(outcomes[0]), under(outcomes[-1])
+        return None if a is None or not b else a / b
+
+    return divided
+
+
+class Point(NamedTuple):
+    """A value to be shown: a figure of the outcomes of a task. See `Value`."""
+
+    panel: str
+    series: str
+    kind: str
+    x: float | str
+    task: CachedRun
+    figure: Callable[[Any], float | None]
 
 
 @dataclass(frozen=True)
-class BarChart(Experiment):
-    """Mean response times at one utilization per panel (BE03 and most of BE07 3)."""
+class Experiment:
+    """A figure or table of a paper. `source` is paper and section; `notes` say what readings and
+    stand-ins are in it, and stand in everything that it writes.
+
+    `points` makes what is shown at a scale, `replications` says how often each task is played.
+    `remarks`: notes that depend on the scale, or on what was found. The others: see `Result`.
+    """
 
     name: str
     title: str
     source: str
-    plan: Callable[[Scale], list[BarPlan]]
+    form: str
+    x_label: str
+    y_label: str
+    points: Callable[[Scale], Sequence[Point]]
+    replications: Callable[[Scale], int] = lambda scale: scale.replications
     notes: tuple[str, ...] = ()
+    remarks: Callable[[ResultCache, Scale], Sequence[str]] = lambda results, scale: ()
     columns: int = 2
+    steep: bool = False
 
     def trials(self, scale: Scale) -> list[Trial]:
-        runs = [run for panel in self.plan(scale) for _, run, _ in panel.bars]
-        return trials(runs, scale.replications)
+        """All trials that it needs."""
+        tasks = [point.task for point in self.points(scale)]
+        return trials(tasks, self.replications(scale))
 
     def result(self, results: ResultCache, scale: Scale) -> Result:
+        """What their outcomes show; trials that were not played yet are played now."""
         results.play(self.trials(scale))
-        values = []
-        for panel in self.plan(scale):
-            for label, run, kinds in panel.bars:
-                summary = results.summary(run, scale.replications)
-                for kind in kinds:
-                    interval = summary.interval(METRICS[kind])
-                    values.append(
-                        Value(panel.title, label, kind, label, interval, summary.saturated)
-                    )
+        count = self.replications(scale)
         return Result(
             self.name,
             self.title,
             self.source,
-            "bars",
-            tuple(values),
-            "policy",
-            "mean response time (mean service times)",
-            (*self.notes, _size(scale.replications, scale.jobs, scale)),
+            self.form,
+            tuple(_value(point, results, count) for point in self.points(scale)),
+            self.x_label,
+            self.y_label,
+            (*self.notes, *self.remarks(results, scale)),
             self.columns,
+            self.steep,
         )
 
 
-class CurvePlan(NamedTuple):
-    """A chart of curves to be made: for each line its label and its runs by utilization."""
-
-    title: str
-    lines: Sequence[tuple[str, Sequence[tuple[float, Run]]]]
-
-
-@dataclass(frozen=True)
-class CurveChart(Experiment):
-    """Mean response time of all jobs against gross utilization (BE07 4 and 5)."""
-
-    name: str
-    title: str
-    source: str
-    plan: Callable[[Scale], list[CurvePlan]]
-    notes: tuple[str, ...] = ()
-    columns: int = 3
-
-    def trials(self, scale: Scale) -> list[Trial]:
-        lines = [points for panel in self.plan(scale) for _, points in panel.lines]
-        runs = [run for points in lines for _, run in points]
-        return trials(runs, scale.curve_replications)
-
-    def result(self, results: ResultCache, scale: Scale) -> Result:
-        results.play(self.trials(scale))
-        values = []
-        for panel in self.plan(scale):
-            for label, points in panel.lines:
-                for x, run in points:
-                    summary = results.summary(run, scale.curve_replications)
-                    values.append(
-                        Value(panel.title, label, "total", x, summary.response, summary.saturated)
-                    )
-        return Result(
-            self.name,
-            self.title,
-            self.source,
-            "curves",
-            tuple(values),
-            "gross utilization",
-            "mean response time (s)",
-            (*self.notes, _size(scale.curve_replications, scale.curve_jobs, scale)),
-            self.columns,
-        )
+def _value(point: Point, results: ResultCache, replications: int) -> Value:
+    """The mean over the replications; None if one of them has no such figure."""
+    task = point.task
+    found = [point.figure(outcome) for outcome in results.outcomes(task, replications)]
+    known = [value for value in found if value is not None]
+    interval = t_interval(known) if len(known) == len(found) else None
+    lost = isinstance(task, Run) and results.summary(task, replications).saturated
+    return Value(point.panel, point.series, point.kind, point.x, interval, lost)
 
 
-def _size(replications: int, jobs: int, scale: Scale) -> str:
+def size_note(replications: int, jobs: int, scale: Scale) -> str:
+    """How much was played for a chart of long runs."""
     return (
         f"{replications} replications of {jobs} jobs, seed {scale.seed}; intervals are 95 %; "
         "warm-up cut by MSER-5"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from metabroker.simulation.measure import JobOutcome
-
 from .ctc import EXTRACTS, SYNTHETIC, Replayed, log
+from .experiment import Figure
 from .scale import Scale
 
 CONFIGURATIONS: dict[str, tuple[int, ...]] = {
@@ -32,7 +29,6 @@ QUICK_JOBS = 2000
 """Of each extract, in quick runs: the paper's have 10000."""
 EXTRACT_JOBS = 10_000
 
-Figure = Callable[[JobOutcome], float | None]
 METRICS: dict[str, Figure] = {
     "AWRT": lambda outcome: outcome.awrt,
     "AWWT": lambda outcome: outcome.awwt,
@@ -57,10 +53,7 @@ def multi_site(workload: str, name: str, p: int, scale: Scale) -> Replayed:
     With one machine nothing is ever split, so all p are the same run.
     """
     overhead = 0.0 if len(CONFIGURATIONS[name]) == 1 else p / 100
-    jobs, seed = extract_jobs(scale), scale.seed
-    return Replayed(
-        workload, CONFIGURATIONS[name], "MULTI-SITE", overhead, jobs, seed, str(log(scale))
-    )
+    return _replayed(workload, name, "MULTI-SITE", overhead, scale)
 
 
 def job_sharing(workload: str, name: str, scale: Scale) -> Replayed:

@@ -11,19 +11,16 @@ as many departures while jobs still arrive, and of a long run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.statistics.intervals import t_interval
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.job_mix import JobMixStream
 
-from .charts import Chart, Point
 from .evidence import (
-    FAILS,
     NO,
     OPEN,
-    REASON,
     YES,
     Below,
     Check,
@@ -32,10 +29,12 @@ from .evidence import (
     Comparison,
     Decision,
     Quantity,
+    Refuted,
     Statement,
     Verdict,
+    separately,
 )
-from .experiment import Experiment
+from .experiment import Experiment, Figure, Point, ratio
 from .result_cache import CachedRun, ResultCache, Trial, trials
 from .scale import Scale
 
@@ -49,16 +48,6 @@ ARRIVALS = 2
 """For a run cut at its last departure so many times as many jobs are submitted: gangs that starve
 are not among those that leave."""
 
-Figure = Callable[[JobOutcome], float | None]
-
-
-def _ratio(over: Figure, under: Figure) -> Figure:
-    def ratio(outcome: JobOutcome) -> float | None:
-        a, b = over(outcome), under(outcome)
-        return None if a is None or not b else a / b
-
-    return ratio
-
 
 METRICS: dict[str, Figure] = {
     "utilization": lambda outcome: outcome.gross,
@@ -69,8 +58,8 @@ METRICS: dict[str, Figure] = {
     "MRT_g": lambda outcome: outcome.max_others,
 }
 """KH 2.3, Table 1: the s are sequential jobs, the g are gangs."""
-METRICS["RT_g/RT_s"] = _ratio(METRICS["RT_g"], METRICS["RT_s"])
-METRICS["MRT_g/MRT_s"] = _ratio(METRICS["MRT_g"], METRICS["MRT_s"])
+METRICS["RT_g/RT_s"] = ratio(METRICS["RT_g"], METRICS["RT_s"])
+METRICS["MRT_g/MRT_s"] = ratio(METRICS["MRT_g"], METRICS["MRT_s"])
 
 
 @dataclass(frozen=True)
@@ -85,27 +74,24 @@ class ShortRun:
         return self.run.play(replication)
 
 
+def long_run(policy: str, nmax: int, scale: Scale) -> Run:
+    """A run whose beginning is cut."""
+    system = System((PROCESSORS,), policy)
+    return Run(system, JobMixStream(nmax), scale.jobs, scale.seed, gangs=True)
+
+
 def short_run(policy: str, nmax: int, scale: Scale) -> ShortRun:
     """As many jobs until the last has left, without any warm-up. So the gangs that starve while
     jobs arrive are counted too."""
     jobs = min(DEPARTURES, scale.jobs)
-    system = System((PROCESSORS,), policy)
-    return ShortRun(Run(system, JobMixStream(nmax), jobs, scale.seed, warmup="none", gangs=True))
+    return ShortRun(replace(long_run(policy, nmax, scale), jobs=jobs, warmup="none"))
 
 
 def cut_run(policy: str, nmax: int, scale: Scale) -> ShortRun:
     """Another reading of a short run: the first departures, while jobs still arrive."""
     most = min(DEPARTURES, scale.jobs)
-    system = System((PROCESSORS,), policy)
-    jobs = ARRIVALS * most
-    run = Run(system, JobMixStream(nmax), jobs, scale.seed, warmup="none", gangs=True, most=most)
+    run = replace(long_run(policy, nmax, scale), jobs=ARRIVALS * most, warmup="none", most=most)
     return ShortRun(run)
-
-
-def long_run(policy: str, nmax: int, scale: Scale) -> Run:
-    """The same in the long run, its beginning cut."""
-    system = System((PROCESSORS,), policy)
-    return Run(system, JobMixStream(nmax), scale.jobs, scale.seed, gangs=True)
 
 
 READINGS: dict[str, Callable[[str, int, Scale], ShortRun | Run]] = {
@@ -122,16 +108,20 @@ BESIDE = ("short run cut at its last departure", "long run")
 
 def _points(metrics: Sequence[str], policies: Sequence[str]) -> Callable[[Scale], list[Point]]:
     def points(scale: Scale) -> list[Point]:
-        found = []
-        for panel, make in READINGS.items():
-            for policy in policies:
-                for metric in metrics:
-                    for nmax in NMAX:
-                        task = make(policy, nmax, scale)
-                        title = f"{metric}, {panel}" if metric == "utilization" else panel
-                        figure = METRICS[metric]
-                        found.append(Point(title, policy, metric, float(nmax), task, figure))
-        return found
+        return [
+            Point(
+                f"{metric}, {panel}" if metric == "utilization" else panel,
+                policy,
+                metric,
+                float(nmax),
+                make(policy, nmax, scale),
+                METRICS[metric],
+            )
+            for panel, make in READINGS.items()
+            for policy in policies
+            for metric in metrics
+            for nmax in NMAX
+        ]
 
     return points
 
@@ -150,8 +140,8 @@ def _remarks(results: ResultCache, scale: Scale) -> list[str]:
 
 def _figure(
     number: int, title: str, metrics: Sequence[str], policies: Sequence[str] = POLICIES
-) -> Chart:
-    return Chart(
+) -> Experiment:
+    return Experiment(
         f"kh-fig{number}",
         title,
         f"KH 4, Fig. {number}",
@@ -266,8 +256,7 @@ class InShortRuns:
 
     def _short(self) -> Compared:
         def statements(scale: Scale) -> list[Statement]:
-            comparisons = self.make(Runs(short_run, scale))
-            return [Statement("short runs", (("", comparison),)) for comparison in comparisons]
+            return separately("short runs", self.make(Runs(short_run, scale)))
 
         return Compared(statements, self.reading, self.doubt or _SHORT)
 
@@ -283,22 +272,14 @@ _STARVING = (
 )
 
 
-@dataclass(frozen=True)
-class SharesOfSequentialJobs:
+def _shares_of_sequential_jobs() -> Refuted:
     """KH-30: arithmetic alone decides it."""
-
-    def trials(self, scale: Scale) -> list[Trial]:
-        return []
-
-    def decide(self, results: ResultCache, scale: Scale) -> Decision:
-        evidence = []
-        for nmax, said in zip(NMAX, (25.0, 37.5, 50.0), strict=True):
-            sizes = JobMixStream(nmax, PROCESSORS).sizes
-            share = 100 * sum(size <= nmax for size in sizes) / len(sizes)
-            sign = YES if share == said else NO
-            evidence.append(f"{sign}: Nmax={nmax}: {share:g} % sequential, the text says {said:g}")
-        evidence.append(f"{REASON}: the text swaps 25 % and 50 %; its section 4 has it right")
-        return Decision(FAILS, evidence)
+    said = []
+    for nmax, told in zip(NMAX, (25.0, 37.5, 50.0), strict=True):
+        sizes = JobMixStream(nmax, PROCESSORS).sizes
+        share = 100 * sum(size <= nmax for size in sizes) / len(sizes)
+        said.append((share == told, f"Nmax={nmax}: {share:g} % sequential, the text says {told:g}"))
+    return Refuted(said, "the text swaps 25 % and 50 %; its section 4 has it right")
 
 
 def _below(first: tuple[str, str], second: tuple[str, str], nmax: int = 8) -> InShortRuns:
@@ -362,5 +343,5 @@ def checks() -> Mapping[str, Check]:
             "much larger: at least 1.3 times",
         ),
         "KH-25": _policies("RT_s", afcfs_bs, lg_ss_bs, 2),
-        "KH-30": SharesOfSequentialJobs(),
+        "KH-30": _shares_of_sequential_jobs(),
     }

@@ -5,29 +5,19 @@ To add a paper: write a module in this folder with
     def experiments() -> list[Experiment]      # each with a name of contract C5
     def checks() -> Mapping[str, Check]        # by the id in data/claims.csv
 
-(either may be empty), and name it in PAPERS. A module that is not there is left out, and the claims
-that nobody decides are told as undecided.
+(either may be empty), and name it in PAPERS. Claims that nobody decides are told as undecided.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 
+from . import bucur_epema_2003, bucur_epema_2007, ernemann_2002, karatza_hilzer_2002, sinaga_2004
 from .evidence import Check
 from .experiment import Experiment
 
-PAPERS = (
-    "bucur_epema_2003",
-    "bucur_epema_2007",
-    "karatza_hilzer_2002",
-    "ernemann_2002",
-    "sinaga_2004",
-)
+PAPERS = (bucur_epema_2003, bucur_epema_2007, karatza_hilzer_2002, ernemann_2002, sinaga_2004)
 CLAIMS = "claims"
 """The name under which all claims are decided; not an experiment."""
 
@@ -40,23 +30,16 @@ class UnknownExperiment(ValueError):
         self.nearest = nearest
 
 
-def _modules() -> Iterator[ModuleType]:
-    for paper in PAPERS:
-        full = f"{__package__}.{paper}"
-        if find_spec(full) is not None:
-            yield import_module(full)
-
-
 @cache
 def experiments() -> dict[str, Experiment]:
     """All experiments, in the order of the papers."""
-    return {found.name: found for module in _modules() for found in module.experiments()}
+    return {found.name: found for paper in PAPERS for found in paper.experiments()}
 
 
 @cache
 def checks() -> dict[str, Check]:
     """How each claim is decided, by its id."""
-    return {name: check for module in _modules() for name, check in module.checks().items()}
+    return {name: check for paper in PAPERS for name, check in paper.checks().items()}
 
 
 def find(name: str) -> Experiment:

@@ -20,9 +20,8 @@ from metabroker.simulation.system import System
 from metabroker.simulation.workloads.batch import Batch
 from metabroker.simulation.workloads.streams import Purpose, stream
 
-from .charts import Chart, Point
-from .evidence import Below, Check, Close, Compared, Comparison, Quantity, Statement
-from .experiment import Experiment
+from .evidence import Below, Check, Close, Compared, Comparison, Quantity, Statement, separately
+from .experiment import Experiment, Point
 from .result_cache import ResultCache
 from .scale import Scale
 
@@ -160,8 +159,8 @@ def _table(names: Sequence[str]) -> Callable[[ResultCache, Scale], list[str]]:
     return remarks
 
 
-def _figure(number: int, title: str, names: Sequence[str]) -> Chart:
-    return Chart(
+def _figure(number: int, title: str, names: Sequence[str]) -> Experiment:
+    return Experiment(
         f"dcs-fig{number}",
         title,
         f"DCS 4.4, Fig. {number}",
@@ -205,7 +204,7 @@ def _claim(
         def quantity(setup: Setup, what: str) -> Quantity:
             return _quantity(replace(setup, seed=scale.seed), what)
 
-        return [Statement(f"{JOBS} jobs", (("", comparison),)) for comparison in make(quantity)]
+        return separately(f"{JOBS} jobs", make(quantity))
 
     return Compared(statements, reading, "the paper's loads contain other users' jobs, ours do not")
 

@@ -9,7 +9,7 @@ from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run
 
 from .evidence import Below, Close, Compared, Comparison, Quantity, Statement
-from .experiment import METRICS
+from .experiment import METRICS, ratio
 from .four_clusters import Case, level, run
 from .scale import Scale
 
@@ -34,13 +34,10 @@ class Claims:
         self, case: Case, first: str, second: str, kind: str = "total", factor: float = 1.0
     ) -> Statement:
         """The response time under `first` is below `factor` times that under `second`."""
-
-        def at(utilization: float) -> Comparison:
-            a = self._response(case, first, utilization, kind)
-            return Below(a, self._response(case, second, utilization, kind), factor)
-
         levels = ALL_LEVELS if factor == 1 else BELOW_SATURATION
-        return self._statement(case, (first, second), at, levels)
+        return self._compared(
+            case, (first, kind), (second, kind), lambda a, b: Below(a, b, factor), levels
+        )
 
     def order(self, case: Case, policies: Sequence[str], kind: str = "total") -> list[Statement]:
         """Each policy has a lower response time than the next one."""
@@ -61,20 +58,14 @@ class Claims:
     def close(self, case: Case, first: str, second: str, kind: str = "total") -> Statement:
         """The response times under both policies are close."""
 
-        def at(utilization: float) -> Comparison:
-            a = self._response(case, first, utilization, kind)
-            return Close(a, self._response(case, second, utilization, kind), CLOSE)
+        def close(a: Quantity, b: Quantity) -> Comparison:
+            return Close(a, b, CLOSE)
 
-        return self._statement(case, (first, second), at, BELOW_SATURATION)
+        return self._compared(case, (first, kind), (second, kind), close, BELOW_SATURATION)
 
     def kinds(self, case: Case, policy: str, first: str, second: str) -> Statement:
         """Under one policy, jobs of kind `first` have a lower response time than of `second`."""
-
-        def at(utilization: float) -> Comparison:
-            a = self._response(case, policy, utilization, first)
-            return Below(a, self._response(case, policy, utilization, second))
-
-        return self._statement(case, (policy,), at, ALL_LEVELS)
+        return self._compared(case, (policy, first), (policy, second), Below, ALL_LEVELS)
 
     def ratios(
         self, low: tuple[Case, str, str], high: tuple[Case, str, str], kind: str
@@ -124,15 +115,21 @@ class Claims:
         runs = tuple(self._run(case, policy, utilization) for policy in (first, second))
         return Quantity(f"{first}/{second} in {case} at {utilization:g}", runs, _RATIOS[kind])
 
-    def _statement(
+    def _compared(
         self,
         case: Case,
-        policies: Sequence[str],
-        at: Callable[[float], Comparison],
+        first: tuple[str, str],
+        second: tuple[str, str],
+        compare: Callable[[Quantity, Quantity], Comparison],
         levels: Sequence[int],
     ) -> Statement:
-        places = [level(case, policies, number) for number in levels]
-        return Statement(str(case), tuple((f"at {u:g}", at(u)) for u in places))
+        """Compares the response times of two pairs of policy and kind, at some levels."""
+        at = []
+        for number in levels:
+            u = level(case, (first[0], second[0]), number)
+            a, b = (self._response(case, policy, u, kind) for policy, kind in (first, second))
+            at.append((f"at {u:g}", compare(a, b)))
+        return Statement(str(case), tuple(at))
 
 
 def _places(at: Callable[[int], Comparison]) -> tuple[tuple[str, Comparison], ...]:
@@ -150,17 +147,7 @@ def claim(
     return Compared(lambda scale: make(Claims(scale)), reading, most=most)
 
 
-def _ratio(kind: str) -> Callable[[JobOutcome, JobOutcome], float | None]:
-    metric = METRICS[kind]
-
-    def ratio(first: JobOutcome, second: JobOutcome) -> float | None:
-        a, b = metric(first), metric(second)
-        return None if a is None or not b else a / b
-
-    return ratio
-
-
-_RATIOS = {kind: _ratio(kind) for kind in METRICS}
+_RATIOS = {kind: ratio(metric, metric) for kind, metric in METRICS.items()}
 
 
 def _executor(*outcomes: JobOutcome) -> float:

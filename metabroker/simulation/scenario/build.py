@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from metabroker.config.keys import Key
 from metabroker.policy import Limits, Options, Request
 from metabroker.simulation.system import JobStream, Run, System
 from metabroker.simulation.workloads import distributions as laws
@@ -20,7 +21,6 @@ from .defaults import filled
 from .errors import Wrong, blamed
 from .files import ScenarioFiles
 from .fits import Room
-from .keys import Key
 from .model import RuntimesWorkload, Scenario, ServiceTime, SwfWorkload, SyntheticWorkload
 
 
@@ -78,9 +78,13 @@ def _system(scenario: Scenario) -> System:
 def _limits(scenario: Scenario) -> Limits:
     """The limits that jobs are refused by. What is split by a limit may be beyond it (BE07 4.2:
     with as many components as clusters there is none)."""
-    given, synthetic = scenario.limits, scenario.workload.synthetic
-    if synthetic is not None and synthetic.total_sizes is not None:
-        return Limits()
+    synthetic = scenario.workload.synthetic
+    split = synthetic is not None and synthetic.total_sizes is not None
+    return Limits() if split else _given_limits(scenario)
+
+
+def _given_limits(scenario: Scenario) -> Limits:
+    given = scenario.limits
     return Limits(given.component, given.components, given.total)
 
 
@@ -133,11 +137,11 @@ def _shapes(
     key: Key = ("workload", "synthetic")
     if given.total_sizes is not None:
         blame: Key = (*key, "total_sizes")
-        limits = scenario.limits
         with blamed(blame, "take such sizes out of the table, or change `limits`"):
             sizes = files.sizes(given.total_sizes)
-            by = Limits(limits.component, limits.components, limits.total)
-            return SplitRule(sizes, by, tuple(scenario.clusters.values())), blame
+            return SplitRule(
+                sizes, _given_limits(scenario), tuple(scenario.clusters.values())
+            ), blame
     assert given.component_sizes is not None, "filled in"
     one = given.component_sizes
     with blamed((*key, "component_sizes")):
@@ -176,9 +180,8 @@ def _runtimes(
 ) -> Runtimes:
     key: Key = ("workload", "runtimes")
     clusters = tuple(scenario.clusters.values())
-    limits = Limits(scenario.limits.component, scenario.limits.components, scenario.limits.total)
     with blamed((*key, "table"), "widen `limits` or the clusters, or add lines to the table"):
-        table = tuple(admitted(files.runtimes(given.table), limits, clusters))
+        table = tuple(admitted(files.runtimes(given.table), _given_limits(scenario), clusters))
         if not table:
             raise ValueError("no line of the table is admitted by the limits and the clusters")
     with blamed((*key, "local_shares")):
@@ -195,7 +198,7 @@ def _runtimes(
 def _replay(scenario: Scenario, given: SwfWorkload, files: ScenarioFiles) -> Replay:
     key: Key = ("workload", "swf")
     with blamed((*key, "file")):
-        trace = files.trace(given.file, given.strict)
+        trace = files.trace(given.file, strict=given.strict)
     with blamed((*key, "first" if given.first is not None else "last"), "correct first or last"):
         return Replay(
             trace,

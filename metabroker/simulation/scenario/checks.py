@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from metabroker.config.keys import Key
 from metabroker.config.problems import Problem, nearest
 from metabroker.policy import PLANNERS
 
 from .defaults import placement
-from .keys import Key
 from .model import RuntimesWorkload, Scenario, ServiceTime, SyntheticWorkload, Workload
 
 ONE_CLUSTER = ("AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS")

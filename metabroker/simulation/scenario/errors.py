@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
+from metabroker.config.keys import Key
 from metabroker.config.problems import Problem
-from metabroker.simulation.workloads.errors import WorkloadError
 from metabroker.traces.errors import TraceError
-
-from .keys import Key
 
 
 class Wrong(Exception):
@@ -28,9 +26,8 @@ def blamed(key: Key, advice: str = "correct the value") -> Iterator[None]:
     """
     try:
         yield
-    except (TraceError, WorkloadError) as error:
-        where = f"{error.file}:{error.line}" if error.line else error.file
-        raise Wrong([Problem(key, f"{where}: {error.message}", error.advice)]) from error
+    except TraceError as error:
+        raise Wrong([Problem(key, f"{error.where}: {error.message}", error.advice)]) from error
     except ArithmeticError as error:
         message = "holds numbers that are too large or too small to compute with"
         raise Wrong([Problem(key, message, advice)]) from error

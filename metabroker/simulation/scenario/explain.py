@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic_core import ErrorDetails
 
-from metabroker.config.errors import ConfigRefusal
-from metabroker.config.problems import Problem, choice, nearest, plain
+from metabroker.config.keys import Key, model_at
+from metabroker.config.problems import Problem, of_error, unknown_key
 
-from .keys import Key, model_at
+from .model import Scenario
 
 SEE = "see `metabroker simulate --help` and configs/simulate/"
 
@@ -23,27 +23,13 @@ _MISSING: dict[Key, str] = {
 def problem(error: ErrorDetails) -> Problem:
     """The problem that one of pydantic's errors stands for."""
     key: Key = tuple(part for part in error["loc"] if part != "[key]")
-    kind, value = error["type"], error["input"]
-    context = error.get("ctx", {})
-    cause = context.get("error")
-    if isinstance(cause, ConfigRefusal):
-        return Problem(key, cause.message, cause.advice)
-    if kind == "extra_forbidden":
-        return unknown(key)
-    if kind == "missing":
-        return Problem(key, "is missing", _MISSING.get(key, "add it"))
-    if kind == "literal_error":
-        return Problem(key, *choice(value, context["expected"]))
-    if kind == "too_short" and key != ("clusters",):
+    if error["type"] == "too_short" and key != ("clusters",):
         return Problem(key, "is empty", "write at least one item")
-    return Problem(key, *plain(kind, value, context, SEE))
+    missing = Problem(key, "is missing", _MISSING.get(key, "add it"))
+    return of_error(error, key, lambda: unknown(key), missing, SEE)
 
 
 def unknown(key: Key) -> Problem:
     """A key that there is not, with the nearest one that there is."""
-    model = model_at(key[:-1])
-    if model is None:
-        return Problem(key, "unknown key", SEE)
-    known = list(model.model_fields)
-    advice = nearest(str(key[-1]), known) or f"known here: {', '.join(known)}"
-    return Problem(key, "unknown key", advice)
+    model = model_at(Scenario, key[:-1])
+    return Problem(key, "unknown key", SEE) if model is None else unknown_key(key, model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from metabroker.config.keys import Key
 from metabroker.config.problems import Problem
 from metabroker.policy import Limits, Planner, Request
 from metabroker.simulation.system import System
@@ -12,7 +13,6 @@ from metabroker.traces.errors import TraceError
 from metabroker.traces.lines import lines
 
 from .errors import Wrong, blamed
-from .keys import Key
 
 
 class Room:
@@ -74,10 +74,7 @@ class Room:
 
 
 def _shown(request: Request) -> str:
-    sizes = request.sizes
-    if len(sizes) == 1:
-        return f"a job of {sizes[0]} processors"
-    return f"a job of {'+'.join(map(str, sizes))} processors"
+    return f"a job of {'+'.join(map(str, request.sizes))} processors"
 
 
 def _line(file: str, number: int) -> int:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from metabroker.config.errors import ConfigError, ConfigErrors
 from metabroker.config.problems import Problem
-from metabroker.config.yaml_nodes import Document, NotYaml
+from metabroker.config.yaml_nodes import Document, mapping, read_bytes
 from metabroker.simulation.system import Run
 
 from .build import build, complete
@@ -36,12 +36,7 @@ def load(path: str | Path, sets: Sequence[str] = ()) -> list[Plan]:
 
     Relative paths in the file start at its own folder. Raises `ConfigErrors` with all errors.
     """
-    try:
-        text = Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        message = f"cannot be read: {getattr(error, 'strerror', None) or error}"  # not ours
-        advice = "name a readable scenario file"
-        raise ConfigErrors([ConfigError(str(path), 1, "", message, advice)]) from error
+    text = read_bytes(path, "name a readable scenario file")
     return parse_text(text, sets, file=str(path), folder=Path(path).absolute().parent)
 
 
@@ -57,39 +52,28 @@ def parse_text(
     Raises `ConfigErrors` with all errors, in the order of lines.
     """
     overrides = [parse(option) for option in sets]
-    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    try:
-        document = Document(raw, file)
-    except NotYaml as error:
-        raise ConfigErrors([error.error]) from error
-    data = {} if document.data is None else document.data
-    if not isinstance(data, dict):
-        message, advice = "is not a mapping of keys", "write `clusters:`, `policy:`, `workload:`"
-        raise ConfigErrors([ConfigError(file, 1, "", message, advice)])
-    reader = _Reader(document, data, overrides, folder or Path.cwd())
+    document = mapping(text, file, "write `clusters:`, `policy:`, `workload:`")
+    reader = _Reader(document, overrides, folder or Path.cwd())
     plans = [reader.plan(values) for values in combinations(overrides)]
     errors = document.duplicates + reader.errors
     if errors:
-        raise ConfigErrors(sorted(dict.fromkeys(errors), key=lambda error: error.line))
+        raise ConfigErrors(errors)
     return [plan for plan in plans if plan is not None]
 
 
 class _Reader:
     """Makes the plans of one file, and collects what is wrong with them."""
 
-    def __init__(
-        self, document: Document, data: dict[str, Any], overrides: list[Override], folder: Path
-    ) -> None:
+    def __init__(self, document: Document, overrides: list[Override], folder: Path) -> None:
         self.errors: list[ConfigError] = []
         self._document = document
-        self._data = data
         self._overrides = overrides
         self._folder = folder
         self._files = ScenarioFiles()
 
     def plan(self, values: dict[str, Any]) -> Plan | None:
         """The plan with these swept values; None, and errors, where it is wrong."""
-        data = applied(self._data, self._overrides, values)
+        data = applied(self._document.data, self._overrides, values)
         try:
             if data.get("clusters") is None:
                 data = self._with_clusters(data)
@@ -111,7 +95,8 @@ class _Reader:
         if not isinstance(log, dict) or not isinstance(file, str):
             return data
         with blamed(("workload", "swf", "file")):
-            found = self._files.trace(self._folder / file, log.get("strict") is True).clusters()
+            strict = log.get("strict") is True
+            found = self._files.trace(self._folder / file, strict=strict).clusters()
         if not found:
             message = "is missing, and the log does not tell how many processors there were"
             raise Wrong([Problem(("clusters",), message, "write `clusters: {NAME: PROCESSORS}`")])
@@ -127,5 +112,4 @@ class _Reader:
             given = tuple(map(str, override.key))
             if tuple(map(str, found.key))[: len(given)] == given:
                 return ConfigError(f"--set {key}", 0, key, found.message, found.advice)
-        line = self._document.line(found.key)
-        return ConfigError(self._document.file, line, key, found.message, found.advice)
+        return self._document.placed(found)

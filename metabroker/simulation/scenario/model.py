@@ -10,49 +10,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from metabroker.config import values
 from metabroker.config.errors import ConfigRefusal
+from metabroker.config.fields import AsText, Discipline, PathOrNone, path_of
 from metabroker.config.fields import Policy as DaemonPolicy
-from metabroker.config.section import (
-    ClusterName,
-    Count,
-    Section,
-    SizeLimits,
-    as_tuple,
-    empty,
-    folder,
-)
+from metabroker.config.section import ClusterName, Count, Section, SizeLimits, as_tuple, empty
 
 Policy = Literal[
     DaemonPolicy,
-    "EASY",
-    "CONSERVATIVE",
-    "AFCFS",
-    "AFCFS-BS",
-    "LG-SS",
-    "LG-SS-BS",
-    "JOB-SHARING",
-    "MULTI-SITE",
-]
+    "EASY", "CONSERVATIVE", "AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS", "JOB-SHARING", "MULTI-SITE",
+]  # fmt: skip
 Placement = Literal["worst-fit", "worst-fit-reuse", "best-fit", "fewest-clusters"]
-Discipline = Literal["FCFS", "FPFS"]
 
 TABLES = ("ensflow", "poisson", "mix")
 """The tables of run times that are there by name; all are stand-ins (see `workloads.runtimes`)."""
 
 
-def _path(value: object, info: ValidationInfo) -> Path:
-    return values.absolute_path(value, folder(info))
-
-
-def _optional_path(value: object, info: ValidationInfo) -> Path | None:
-    return None if value is None else _path(value, info)
-
-
 def _table(value: object, info: ValidationInfo) -> object:
-    return value if value in TABLES else str(_path(value, info))
+    return value if value in TABLES else str(path_of(value, info))
 
 
 def warm_up(value: object) -> object:
@@ -69,11 +46,7 @@ def _optional_warm_up(value: object) -> object:
     return None if value is None else warm_up(value)
 
 
-_Text = PlainSerializer(str, return_type=str)
-_OptionalText = PlainSerializer(lambda value: None if value is None else str(value))
-
-File = Annotated[Path, BeforeValidator(_path), _Text]
-FileOrNone = Annotated[Path | None, BeforeValidator(_optional_path), _OptionalText]
+File = Annotated[Path, BeforeValidator(path_of), AsText]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Weights = Annotated[tuple[NotNegative, ...], BeforeValidator(as_tuple)]
@@ -119,7 +92,7 @@ class SyntheticWorkload(Section):
     """percent of jobs with 1, 2, ... components; null: 25 each for up to four clusters"""
     component_sizes: Annotated[ComponentSizes, BeforeValidator(empty)] | None = None
     """the size of each component; null: D(0.9) on [1, 8], unless there are `total_sizes`"""
-    total_sizes: FileOrNone = None
+    total_sizes: PathOrNone = None
     """table of total sizes (columns size, prob), split by `limits` into as few as possible"""
     service: Annotated[ServiceTime, BeforeValidator(empty)] = ServiceTime()
     """how long jobs run"""

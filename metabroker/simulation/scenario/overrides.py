@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metabroker.config.errors import ConfigError, ConfigErrors
+from metabroker.config.keys import Key, kind_at, takes_list
 from metabroker.config.yaml_nodes import Document, NotYaml
 
 from .explain import unknown
-from .keys import Key, kind_at, takes_list
-from .model import TABLES
+from .model import TABLES, Scenario
 
 MOST_RUNS = 10_000
 """Runs of one sweep; more are a slip of the pen."""
@@ -50,8 +50,8 @@ def parse(text: str) -> Override:
     option = f"--set {name.strip()}"
     if not sign or not name.strip():
         raise _wrong(f"--set {text[:60]}", "is not KEY=VALUE", "write for example --set policy=GS")
-    if kind_at(key) is None:
-        first = next(n for n in range(1, len(key) + 1) if kind_at(key[:n]) is None)
+    if kind_at(Scenario, key) is None:
+        first = next(n for n in range(1, len(key) + 1) if kind_at(Scenario, key[:n]) is None)
         raise _wrong(option, *unknown(key[:first])[1:])
     try:
         document = Document(value.encode("utf-8", "surrogatepass"), option)
@@ -72,7 +72,7 @@ def _key(words: list[str]) -> Key:
 
 def _override(key: Key, value: Any, option: str) -> Override:
     swept = isinstance(value, list)
-    if takes_list(key):
+    if takes_list(Scenario, key):
         swept = isinstance(value, list) and bool(value) and all(isinstance(v, list) for v in value)
     if not swept:
         return Override(key, (_from_here(key, value),), False)
@@ -121,7 +121,8 @@ def _put(data: dict[str, Any], override: Override, value: Any) -> None:
     place: Any = data
     for depth, part in enumerate(override.key[:-1], 1):
         inner = _item(place, part)
-        if inner is None and isinstance(place, dict) and not takes_list(override.key[:depth]):
+        of_list = takes_list(Scenario, override.key[:depth])
+        if inner is None and isinstance(place, dict) and not of_list:
             inner = place[str(part)] = {}
         place = inner
     last = override.key[-1]

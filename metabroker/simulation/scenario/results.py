@@ -140,7 +140,8 @@ def _of_a_log(plan: Plan, played: Played) -> Json:
 def _classes(played: Played) -> Json:
     """The jobs of a job mix; `max_response` is the largest of all replications."""
     outcomes = played.summary.outcomes
-    sequential, gang = (_mean(played, f) for f in (_first, _others))
+    sequential = _mean(played, lambda o: o.response_first)
+    gang = _mean(played, lambda o: o.response_others)
     longest_first = max(outcome.max_first for outcome in outcomes)
     longest_gang = max(outcome.max_others for outcome in outcomes)
     return {
@@ -171,14 +172,6 @@ def _notes(plan: Plan) -> list[str]:
     if runtimes is not None and runtimes.table in ("ensflow", "poisson", "mix"):
         return [STAND_IN]
     return []
-
-
-def _first(outcome: JobOutcome) -> float | None:
-    return outcome.response_first
-
-
-def _others(outcome: JobOutcome) -> float | None:
-    return outcome.response_others
 
 
 def _figure(played: Played, what: Figure) -> Json:

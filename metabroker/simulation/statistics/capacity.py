@@ -17,11 +17,6 @@ class Capacity(NamedTuple):
         """The best guess."""
         return (self.low + self.high) / 2
 
-    @property
-    def resolution(self) -> float:
-        """How far the guess may be wrong, if every run was judged rightly."""
-        return (self.high - self.low) / 2
-
 
 def capacity(
     stable: Callable[[float], bool], low: float, high: float, resolution: float = 0.005

@@ -83,10 +83,8 @@ def shares(weights: Sequence[float]) -> Discrete:
 class Law(ABC):
     """A law of service times: `mean`, and the time that each number in [0, 1) stands for."""
 
-    @property
-    @abstractmethod
-    def mean(self) -> float:
-        """The expected time."""
+    mean: float
+    """The expected time."""
 
     @abstractmethod
     def times(self, uniforms: Floats) -> Floats:
@@ -101,36 +99,28 @@ def _positive(**values: float) -> None:
 
 @dataclass(frozen=True)
 class Exponential(Law):
-    """Exponential with mean `scale`."""
+    """Exponential."""
 
-    scale: float = 1.0
+    mean: float = 1.0
 
     def __post_init__(self) -> None:
-        _positive(mean=self.scale)
-
-    @property
-    def mean(self) -> float:
-        return self.scale
+        _positive(mean=self.mean)
 
     def times(self, uniforms: Floats) -> Floats:
-        return -self.scale * np.log1p(-uniforms)
+        return -self.mean * np.log1p(-uniforms)
 
 
 @dataclass(frozen=True)
 class Constant(Law):
     """Always the same time."""
 
-    time: float = 1.0
+    mean: float = 1.0
 
     def __post_init__(self) -> None:
-        _positive(mean=self.time)
-
-    @property
-    def mean(self) -> float:
-        return self.time
+        _positive(mean=self.mean)
 
     def times(self, uniforms: Floats) -> Floats:
-        return np.full(len(uniforms), self.time)
+        return np.full(len(uniforms), self.mean)
 
 
 @dataclass(frozen=True)
@@ -162,7 +152,7 @@ class Lognormal(Law):
         return float(special.ndtr((math.log(self.cut) - self._mu) / self._sigma - shift))
 
     @property
-    def mean(self) -> float:
+    def mean(self) -> float:  # type: ignore[override]
         return self.uncut_mean * self._kept(self._sigma) / self._kept()
 
     def times(self, uniforms: Floats) -> Floats:
@@ -179,24 +169,20 @@ class Hyperexponential(Law):
     The number given says which of the two it is, and then how long.
     """
 
-    overall_mean: float
+    mean: float
     cv: float
 
     def __post_init__(self) -> None:
-        _positive(mean=self.overall_mean)
+        _positive(mean=self.mean)
         if not 1 <= self.cv < math.inf:
             raise ValueError(f"cv of a hyperexponential is at least 1, not {self.cv:g}")
-
-    @property
-    def mean(self) -> float:
-        return self.overall_mean
 
     @cached_property
     def _branches(self) -> tuple[float, float, float]:
         """The first branch's probability, and the means of both."""
         square = self.cv**2
         p = (1 + math.sqrt((square - 1) / (square + 1))) / 2
-        return p, self.overall_mean / (2 * p), self.overall_mean / (2 * (1 - p))
+        return p, self.mean / (2 * p), self.mean / (2 * (1 - p))
 
     def times(self, uniforms: Floats) -> Floats:
         p, short, long = self._branches

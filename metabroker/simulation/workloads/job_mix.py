@@ -14,13 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from metabroker.policy import Request, Sequential
 from metabroker.simulation.job import SimJob
 
-from .distributions import Exponential
-from .streams import CHUNK, Purpose, stream
+from .streams import Purpose, arrivals, stream
 
 
 @dataclass(frozen=True)
@@ -63,13 +60,9 @@ class JobMixStream:
         service = stream(seed, replication, Purpose.SERVICE)
         sizes = self.sizes
         known = [Sequential((1,), tasks=n) if n <= self.nmax else Request((n,)) for n in sizes]
-        arrivals, now = Exponential(self.mean_interarrival), 0.0
-        for first in range(0, count, CHUNK):
-            size = min(CHUNK, count - first)
-            submits = now + np.cumsum(arrivals.times(gaps.random(size)))
-            now = float(submits[-1])
-            chosen = (kinds.random(size) * len(sizes)).astype(int).tolist()
-            for submit, kind in zip(submits.tolist(), chosen, strict=True):
+        for submits in arrivals(self.mean_interarrival, gaps, count):
+            chosen = (kinds.random(len(submits)) * len(sizes)).astype(int).tolist()
+            for submit, kind in zip(submits, chosen, strict=True):
                 tasks = sizes[kind] if sizes[kind] <= self.nmax else 1
                 time = float(service.standard_gamma(tasks)) * self.mean_service
                 yield SimJob(submit, known[kind], 0, time, time)

@@ -15,13 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from metabroker.policy import Limits, Request
 from metabroker.simulation.job import SimJob
 
-from .distributions import Discrete, Exponential
-from .streams import CHUNK, Purpose, stream
+from .distributions import Discrete
+from .streams import Purpose, arrivals, stream
 from .tables import rows
 
 
@@ -128,15 +126,12 @@ class Runtimes:
         gaps = stream(seed, replication, Purpose.ARRIVALS)
         kinds = stream(seed, replication, Purpose.SIZES)
         local = stream(seed, replication, Purpose.QUEUES)
-        arrivals, now = Exponential(1 / self.arrival_rate), 0.0
         known = [(Request(entry.sizes), entry.run_time) for entry in self.table]
-        for first in range(0, count, CHUNK):
-            size = min(CHUNK, count - first)
-            submits = now + np.cumsum(arrivals.times(gaps.random(size)))
-            now = float(submits[-1])
+        for submits in arrivals(1 / self.arrival_rate, gaps, count):
+            size = len(submits)
             chosen = self._choice.indices(kinds.random(size)).tolist()
             where = self.queues.indices(local.random(size)).tolist()
-            for submit, index, queue in zip(submits.tolist(), chosen, where, strict=True):
+            for submit, index, queue in zip(submits, chosen, where, strict=True):
                 request, time = known[index]
                 yield SimJob(submit, request, queue, time, time)
 

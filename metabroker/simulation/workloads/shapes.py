@@ -28,10 +28,6 @@ class Shapes(ABC):
         """The expected number of processors of a job, each job of several components counted
         `extension` times (BE07 2.2: 1 for the net, the extension factor for the gross one)."""
 
-    @abstractmethod
-    def multi(self) -> float:
-        """The part of the jobs that have several components."""
-
 
 @dataclass(frozen=True)
 class Composition(Shapes):
@@ -76,9 +72,6 @@ class Composition(Shapes):
         parts = single + sum(p * n * extension for n, p in enumerate(rest, 2))
         return self.sizes.mean * parts / 100
 
-    def multi(self) -> float:
-        return sum(self.percent[1:]) / 100
-
 
 @dataclass(frozen=True)
 class SplitRule(Shapes):
@@ -119,7 +112,3 @@ class SplitRule(Shapes):
             request.total * p * (1 if request.single else extension)
             for request, p in zip(self._requests, self.totals.probabilities, strict=True)
         )
-
-    def multi(self) -> float:
-        pairs = zip(self._requests, self.totals.probabilities, strict=True)
-        return sum(p for request, p in pairs if not request.single)

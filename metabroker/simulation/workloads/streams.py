@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 
 import numpy as np
@@ -26,3 +27,13 @@ def stream(seed: int, replication: int, purpose: Purpose) -> np.random.Generator
         raise ValueError(f"seed {seed} and replication {replication} must not be negative")
     sequence = np.random.SeedSequence(seed, spawn_key=(replication, purpose.value))
     return np.random.Generator(np.random.PCG64(sequence))
+
+
+def arrivals(mean_gap: float, gaps: np.random.Generator, count: int) -> Iterator[list[float]]:
+    """The moments of `count` Poisson arrivals, at most `CHUNK` of them at a time."""
+    now = 0.0
+    for first in range(0, count, CHUNK):
+        uniforms = gaps.random(min(CHUNK, count - first))
+        moments = now + np.cumsum(-mean_gap * np.log1p(-uniforms))
+        now = float(moments[-1])
+        yield moments.tolist()

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from metabroker.simulation.job import SimJob
 
-from .distributions import Discrete, Exponential, Law
+from .distributions import Discrete, Law
 from .shapes import Shapes
-from .streams import CHUNK, Purpose, stream
+from .streams import Purpose, arrivals, stream
 
 
 @dataclass(frozen=True)
@@ -42,18 +40,13 @@ class Synthetic:
         local = stream(seed, replication, Purpose.QUEUES)
         service = stream(seed, replication, Purpose.SERVICE)
         law, shapes, queues = self.service, self.shapes, self.queues
-        arrivals = Exponential(1 / self.arrival_rate)
-        extension, now = self.extension, 0.0
-        for first in range(0, count, CHUNK):
-            size = min(CHUNK, count - first)
-            submits = now + np.cumsum(arrivals.times(gaps.random(size)))
-            now = float(submits[-1])
+        extension = self.extension
+        for submits in arrivals(1 / self.arrival_rate, gaps, count):
+            size = len(submits)
             requests = shapes.requests(sizes.random((size, shapes.columns)))
             where = queues.indices(local.random(size)).tolist()
             times = law.times(service.random(size)).tolist()
-            for submit, request, queue, time in zip(
-                submits.tolist(), requests, where, times, strict=True
-            ):
+            for submit, request, queue, time in zip(submits, requests, where, times, strict=True):
                 if not request.single:
                     time *= extension
                 yield SimJob(submit, request, queue, time, time)

@@ -1,4 +1,6 @@
-"""Alembic's entry: migrations run on the connection that the store hands over."""
+"""Alembic's entry: migrations run on the connection that the store hands over.
+
+They only go up: a store that a newer release has written is refused by an older one."""
 
 from alembic import context
 

@@ -12,95 +12,32 @@ import re
 from collections.abc import Sequence
 
 # The broker sets these itself, or they would break what it counts with.
-FORBIDDEN = frozenset(
-    {
-        "--array",
-        "--begin",
-        "--chdir",
-        "--cluster",
-        "--clusters",
-        "--cpus-per-task",
-        "--dependency",
-        "--error",
-        "--export",
-        "--export-file",
-        "--get-user-env",
-        "--gid",
-        "--help",
-        "--hold",
-        "--ignore-pbs",
-        "--input",
-        "--job-name",
-        "--no-requeue",
-        "--ntasks",
-        "--open-mode",
-        "--output",
-        "--parsable",
-        "--quiet",
-        "--requeue",
-        "--reservation",
-        "--signal",
-        "--spread-job",
-        "--test-only",
-        "--time",
-        "--tres-per-task",
-        "--uid",
-        "--usage",
-        "--version",
-        "--wait",
-        "--wrap",
-    }
-)
+FORBIDDEN = frozenset((
+    "--array", "--begin", "--chdir", "--cluster", "--clusters", "--cpus-per-task", "--dependency",
+    "--error", "--export", "--export-file", "--get-user-env", "--gid", "--help", "--hold",
+    "--ignore-pbs", "--input", "--job-name", "--no-requeue", "--ntasks", "--open-mode",
+    "--output", "--parsable", "--quiet", "--requeue", "--reservation", "--signal", "--spread-job",
+    "--test-only", "--time", "--tres-per-task", "--uid", "--usage", "--version", "--wait",
+    "--wrap",
+))  # fmt: skip
 # These give a job other processors than it asks the broker for: whole nodes, more nodes than it has
 # tasks for, more processors of a task, core or GPU. So they pass the limits of users, and what the
 # broker counts as idle. The administrator may give them to all jobs of a cluster.
-GIVES_MORE = frozenset(
-    {
-        "--core-spec",
-        "--cores-per-socket",
-        "--cpus-per-gpu",
-        "--exclusive",
-        "--extra-node-info",
-        "--hint",
-        "--mincpus",
-        "--nodefile",
-        "--nodes",
-        "--ntasks-per-core",
-        "--ntasks-per-gpu",
-        "--ntasks-per-node",
-        "--ntasks-per-socket",
-        "--sockets-per-node",
-        "--thread-spec",
-        "--threads-per-core",
-        "-B",
-        "-F",
-        "-N",
-        "-S",
-    }
-)
+GIVES_MORE = frozenset((
+    "--core-spec", "--cores-per-socket", "--cpus-per-gpu", "--exclusive", "--extra-node-info",
+    "--hint", "--mincpus", "--nodefile", "--nodes", "--ntasks-per-core", "--ntasks-per-gpu",
+    "--ntasks-per-node", "--ntasks-per-socket", "--sockets-per-node", "--thread-spec",
+    "--threads-per-core", "-B", "-F", "-N", "-S",
+))  # fmt: skip
 # Of these only one value each: one node, and features without a number of nodes.
 _ONE_NODE = frozenset({"--nodelist", "-w"})
 _FEATURES = frozenset({"--constraint", "--prefer", "-C"})
 _NODE = re.compile(r"[A-Za-z0-9_.-]+")
 # Options that need no value. Any other without a value would take the next word for it.
-_ALONE = frozenset(
-    {
-        "--contiguous",
-        "--exclusive",
-        "--nice",
-        "--no-kill",
-        "--overcommit",
-        "--oversubscribe",
-        "--propagate",
-        "--reboot",
-        "--use-min-nodes",
-        "--verbose",
-        "-O",
-        "-k",
-        "-s",
-        "-v",
-    }
-)
+_ALONE = frozenset((
+    "--contiguous", "--exclusive", "--nice", "--no-kill", "--overcommit", "--oversubscribe",
+    "--propagate", "--reboot", "--use-min-nodes", "--verbose", "-O", "-k", "-s", "-v",
+))  # fmt: skip
 # Short options that have a value, which must be in the same word.
 _SHORT = frozenset("ABCFGLNSmpqwx")
 

@@ -29,7 +29,7 @@ PREFIX = "mb-abcdef01-"
 
 
 def cluster(**given: object) -> OpenPBSCluster:
-    options = OpenPBSOptions("leiden", "abcdef01", "mbsvc")
+    options = OpenPBSOptions("mbsvc", name="leiden", instance="abcdef01")
     return OpenPBSCluster(replace(options, **given), LocalTransport({}))  # type: ignore[arg-type]
 
 

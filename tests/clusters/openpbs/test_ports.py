@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.clusters.openpbs.pacing import HostPorts, PbsPace
-from metabroker.clusters.openpbs.ports import KEPT, PortBudget, PortLimits, PortUse
+from metabroker.clusters.openpbs.ports import (
+    KEPT,
+    HostPorts,
+    PbsPace,
+    PortBudget,
+    PortLimits,
+    PortUse,
+)
 from metabroker.clusters.openpbs.recent_jobs import Known
 from metabroker.clusters.operation import Operation, Pause, command
 from metabroker.clusters.transports.base import Command

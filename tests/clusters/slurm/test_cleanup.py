@@ -7,7 +7,7 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import UnknownOutcome
 from metabroker.clusters.slurm import operations
-from metabroker.clusters.slurm.operations import SlurmIdentity
+from metabroker.clusters.slurm.commands import SlurmIdentity
 
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, failed, job, said

@@ -24,7 +24,7 @@ from metabroker.clusters.transports.local import LocalTransport
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, job, said
 
-OPTIONS = SlurmOptions("delft", "abcdef01", "root", partition="batch")
+OPTIONS = SlurmOptions("root", name="delft", instance="abcdef01", partition="batch")
 NO_RESERVATIONS = said("No reservations in the system\n")
 
 

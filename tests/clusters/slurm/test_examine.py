@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from metabroker.clusters.examination import CheckOutcome, CheckResult
+from metabroker.clusters.slurm.commands import SlurmIdentity
 from metabroker.clusters.slurm.examine import examine
-from metabroker.clusters.slurm.operations import SlurmIdentity
 
 from . import recorded
 from .drive import Answer, Told, drive, failed, said

@@ -8,7 +8,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.slurm import operations
-from metabroker.clusters.slurm.operations import SlurmIdentity
+from metabroker.clusters.slurm.commands import SlurmIdentity
 from metabroker.clusters.slurm.parsing import NodeLine
 from metabroker.clusters.transports.base import Completed, Unreached
 

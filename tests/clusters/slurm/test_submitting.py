@@ -18,7 +18,7 @@ from metabroker.clusters.port import (
     UnknownOutcome,
 )
 from metabroker.clusters.slurm import operations
-from metabroker.clusters.slurm.operations import SlurmIdentity
+from metabroker.clusters.slurm.commands import SlurmIdentity
 
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, job, said

@@ -16,7 +16,7 @@ from metabroker.clusters.gate import Gates, former_gate_path
 from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import Command, CommandLost, NotAllowed, Unreached
 from metabroker.clusters.transports.local import LocalTransport
-from metabroker.clusters.transports.run_as import Ids, RunAsTransport, Sudo, refusal
+from metabroker.clusters.transports.run_as import RunAsTransport, by_ids, by_sudo, refusal
 from metabroker.clusters.transports.user_files import UserFiles
 from tests.clusters.gate.making import order
 from tests.testbed.accounts import SFTP_SERVER, require_programs
@@ -28,7 +28,7 @@ class Own:
     def __init__(self, *instead: str) -> None:
         self._instead = instead
 
-    def command(self, command: Command) -> Command:
+    def __call__(self, command: Command) -> Command:
         return Command(self._instead or command.argv)
 
 
@@ -184,11 +184,11 @@ def test_a_server_that_stops_answering(acting: RunAsTransport, tmp_path: Path) -
 
 def test_sudo_is_given_the_words_and_nothing_else() -> None:
     asked = Command(("sbatch", "--chdir=/a b"), b"script", 5.0, env=(("A", "b"),), account="anna")
-    made = Sudo("/opt/slurm/bin/").command(asked)
+    made = by_sudo(asked, "/opt/slurm/bin/")
     words = ("sudo", "-n", "-u", "anna", "--", "/opt/slurm/bin/sbatch", "--chdir=/a b")
     assert made == Command(words, b"script", 5.0, env=(("A", "b"),))
-    assert Sudo().command(asked).argv[5] == "sbatch"
-    assert Ids().command(asked) is asked
+    assert by_sudo(asked).argv[5] == "sbatch"
+    assert by_ids(asked) is asked
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_what_sudo_says_where_it_runs_nothing(said: str, refused: bool) -> None:
 
 
 def test_nobody_becomes_root_or_nobody_at_all() -> None:
-    transport = RunAsTransport(LocalTransport({}), Ids())
+    transport = RunAsTransport(LocalTransport({}), by_ids)
     for account, why in (("root", "is root"), ("no-such-user", "there is no account")):
         with pytest.raises(NotAllowed, match=why):
             transport.run(Command(("true",), account=account))

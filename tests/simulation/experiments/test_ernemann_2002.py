@@ -71,7 +71,7 @@ def test_without_the_log_claims_are_undecided(results: ResultCache) -> None:
 
 
 def test_the_papers_own_table_4() -> None:
-    result, evidence = ernemann_2002_claims.PaperTable4().decide(ResultCache(), SCALE)
+    result, evidence = ernemann_2002_claims.CLAIMS["ER-16"].decide(ResultCache(), SCALE)
     signs = [line.partition(":")[0] for line in evidence[:4]]
     assert result == "fails" and signs == ["yes", "yes", "yes", "no"]
 

@@ -53,7 +53,7 @@ class Made(Run):
         time = self.response + 0.001 * replication
         return JobOutcome(
             jobs=1, counted=1, warmup=0, response=time, response_first=time, response_others=None,
-            max_first=0, max_others=0, wait=0, wait_first=0, wait_others=None, gross=0, net=0,
+            max_first=0, max_others=0, wait=0, gross=0, net=0,
             awrt=0, awwt=0, slowdown=1, split_jobs=0, split_share=0, makespan=1, growth=self.grown,
         )  # fmt: skip
 

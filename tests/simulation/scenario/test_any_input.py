@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metabroker.config.errors import ConfigErrors
+from metabroker.config.keys import model_at
 from metabroker.simulation.rounds import Task, play
-from metabroker.simulation.scenario.keys import model_at
 from metabroker.simulation.scenario.loader import parse_text
 from metabroker.simulation.scenario.model import Scenario, Workload
 from metabroker.simulation.scenario.results import scenario_data
@@ -34,7 +34,7 @@ _ANY = st.recursive(
 
 def _section(*path: str) -> st.SearchStrategy[dict[str, Any]]:
     """Mappings of the keys that are known at a place, and hardly any others."""
-    model = model_at(path)
+    model = model_at(Scenario, path)
     assert model is not None
     return st.dictionaries(st.sampled_from([*model.model_fields, "x"]), _ANY, max_size=4)
 

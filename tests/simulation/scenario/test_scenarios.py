@@ -8,10 +8,10 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
+from metabroker.config.keys import kind_at
 from metabroker.policy import PLANNERS, POLICIES, make_planner
 from metabroker.simulation.engine import EVENT_ORDERS
 from metabroker.simulation.scenario.defaults import placement
-from metabroker.simulation.scenario.keys import kind_at
 from metabroker.simulation.scenario.loader import load, parse_text
 from metabroker.simulation.scenario.model import (
     BatchWorkload,
@@ -83,8 +83,8 @@ def test_every_policy_has_the_placement_of_its_paper(policy: str) -> None:
 
 def test_what_the_models_know_is_what_there_is() -> None:
     assert set(Policy.__args__) == {*POLICIES, *PLANNERS}  # type: ignore[attr-defined]
-    assert kind_at(("event_order",)).__args__ == EVENT_ORDERS
-    assert kind_at(("workload", "swf", "sites")).__args__ == SITES
+    assert kind_at(Scenario, ("event_order",)).__args__ == EVENT_ORDERS
+    assert kind_at(Scenario, ("workload", "swf", "sites")).__args__ == SITES
 
 
 MODELS: tuple[type[BaseModel], ...] = (

@@ -107,7 +107,6 @@ def test_shapes_of_a_composition() -> None:
         assert counts.count(number) / len(jobs) == pytest.approx(0.25, abs=0.01)
     sizes = [s for j in jobs for s in j.request.sizes]
     assert sum(sizes) / len(sizes) == pytest.approx(D.mean, rel=0.01)
-    assert MIX.multi() == 0.75
 
 
 def test_equal_shapes_share_one_request() -> None:
@@ -144,7 +143,9 @@ def test_the_das_sizes_split_as_the_paper_says(limit: int, multi: float, ratio: 
     sizes = tables.sizes(SHARED / "data" / "das-s-128-standin.csv")
     assert sizes.mean == pytest.approx(23.34, abs=0.01)
     split = SplitRule(sizes, Limits(component=limit), CLUSTERS)
-    assert split.multi() == pytest.approx(multi, abs=0.001)
+    parts = zip(split.all, sizes.probabilities, strict=True)
+    several = sum(part for request, part in parts if not request.single)
+    assert several == pytest.approx(multi, abs=0.001)
     assert split.work(1.25) / split.work(1) == pytest.approx(ratio, abs=0.001)
     cut = sizes.limited(64)
     assert max(cut.values) == 64 and sum(cut.probabilities) == pytest.approx(1)

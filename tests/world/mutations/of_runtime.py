@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from metabroker.broker.effects import Effect, PendingEffect
+from metabroker.broker.events import Tick
 from metabroker.clusters.port import ComponentRecord
 from metabroker.daemon.sharing import lease
 from metabroker.runtime import engine, executor, lines, records, turns
@@ -80,7 +81,7 @@ def timers_not_looked_at(stack: contextlib.ExitStack) -> None:
     """No turn is taken for what is due."""
 
     def collect(self: Any) -> list[Any]:
-        return [item for item in old(self) if not isinstance(item, turns.Tick)]
+        return [item for item in old(self) if not isinstance(item, Tick)]
 
     old = swap(stack, turns.Turns, "_collect", collect)
 

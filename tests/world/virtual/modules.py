@@ -9,14 +9,14 @@ from typing import Any
 
 from metabroker.clusters import submit_directory
 from metabroker.clusters.transports import local_files
-from metabroker.daemon.sharing import candidate, lease
+from metabroker.daemon.sharing import background, lease
 from metabroker.runtime import clock, executor, fair_pool, loop, watcher
 
 from .processes import Process, Running, check, current, running, sleep
 from .system import System
 
 _THREADS: tuple[ModuleType, ...] = (
-    candidate, clock, executor, fair_pool, lease, loop, watcher,
+    background, clock, executor, fair_pool, lease, loop, watcher,
 )  # fmt: skip
 Names = Mapping[str, Any]
 _FILES: tuple[ModuleType, ...] = (local_files, submit_directory)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from metabroker.about import about
 from metabroker.clusters.slurm import commands
@@ -21,11 +20,13 @@ from metabroker.clusters.transports.base import (
     Unreached,
 )
 from metabroker.clusters.transports.local import scrubbed
+from metabroker.clusters.transports.turns import turn
 
 from .helper import Helper, words
 from .requests import Request, request
 
 log = logging.getLogger(__name__)
+_BUSY = "not asked: the pyslurm helper is busy with other requests"
 _PAUSE = 1.0  # seconds between two helpers
 _MOST_LOST = 3  # requests in a row, where the commands can do without it
 
@@ -65,7 +66,7 @@ class PyslurmTransport:
         self._lost = 0  # requests in a row
         self._which = ""
         self._pacing = BackOff(_PAUSE)
-        self._one = threading.Lock()
+        self._one = threading.Lock()  # Slurm's library answers one at a time
 
     @property
     def files(self) -> Files:
@@ -95,7 +96,7 @@ class PyslurmTransport:
             Unreached: none does; what to do about it.
             CommandMissing: the commands are not there, which tell the cluster's release.
         """
-        with self._turn(self._timeout):
+        with turn(self._one, self._timeout, _BUSY):
             try:
                 self._running(time.monotonic() + self._timeout)
             except Unfit as unfit:
@@ -117,7 +118,7 @@ class PyslurmTransport:
     def _asked(self, asked: Request, seconds: float) -> Completed | None:
         """The helper's answer; None: it was not asked, the commands are to do it."""
         deadline = time.monotonic() + seconds
-        with self._turn(seconds):
+        with turn(self._one, seconds, _BUSY):
             if self._by_commands:  # since somebody else's turn
                 return None
             try:
@@ -149,20 +150,6 @@ class PyslurmTransport:
         extra = about(cluster=self._name)
         log.warning("%s: falling back to the cluster's commands: %s", self._name, why, extra=extra)
         self._by_commands = True
-
-    @contextlib.contextmanager
-    def _turn(self, seconds: float) -> Iterator[None]:
-        """Slurm's library answers one at a time.
-
-        Raises:
-            Unreached: it was not asked.
-        """
-        if not self._one.acquire(timeout=seconds):
-            raise Unreached("not asked: the pyslurm helper is busy with other requests")
-        try:
-            yield
-        finally:
-            self._one.release()
 
     def _running(self, deadline: float) -> Helper:
         """The helper: a new one where there is none, or it has died while nothing was asked.

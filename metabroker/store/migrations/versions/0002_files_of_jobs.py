@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -15,8 +13,3 @@ def upgrade() -> None:
             name, sa.Boolean(), server_default=sa.false(), nullable=False
         )
         op.add_column("jobs", column)
-
-
-def downgrade() -> None:
-    for name in ("stages_out", "stages_in"):
-        op.drop_column("jobs", name)

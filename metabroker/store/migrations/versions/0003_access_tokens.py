@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -24,12 +22,4 @@ def upgrade() -> None:
         sa.Column("revoked", sa.Float(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
     )
-    with op.batch_alter_table("access_tokens", schema=None) as batch_op:
-        batch_op.create_index("access_tokens_by_user", ["user"], unique=False)
-
-
-def downgrade() -> None:
-    with op.batch_alter_table("access_tokens", schema=None) as batch_op:
-        batch_op.drop_index("access_tokens_by_user")
-
-    op.drop_table("access_tokens")
+    op.create_index("access_tokens_by_user", "access_tokens", ["user"])

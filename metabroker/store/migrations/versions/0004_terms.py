@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -21,8 +19,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("only"),
         sa.UniqueConstraint("term"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("leadership")
-    op.drop_column("components", "term")

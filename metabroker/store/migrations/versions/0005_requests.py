@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0005"
 down_revision = "0004"
-branch_labels = None
-depends_on = None
 
 # SQLite's numbers are as large as that by themselves, and its own keys must be plain.
 NUMBER = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
@@ -26,7 +24,3 @@ def upgrade() -> None:
         sa.Column("answer", sa.JSON(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("requests")

@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0006"
 down_revision = "0005"
-branch_labels = None
-depends_on = None
 
 # The job's present attempt was begun before the store came back: in an earlier term.
 _MARK = sa.text(
@@ -27,7 +25,3 @@ def upgrade() -> None:
     if found is not None:
         latest = json.loads(found)[-1]
         connection.execute(_MARK, {"backup": latest["when"], "term": latest["term"]})
-
-
-def downgrade() -> None:
-    op.drop_column("jobs", "uncertain")

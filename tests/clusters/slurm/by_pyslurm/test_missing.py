@@ -63,7 +63,7 @@ def test_pyslurm_that_is_not_there_or_does_not_fit_is_refused_with_what_to_do(
 ) -> None:
     it = stage()
     it.hello(hello)
-    cluster = SlurmCluster(SlurmOptions("delft", "abcdef01", "root"), it.transport)
+    cluster = SlurmCluster(SlurmOptions("root", name="delft", instance="abcdef01"), it.transport)
     with pytest.raises(ClusterRefusal) as caught:
         carry_out(cluster.observe(5.0), it.transport)
     assert caught.value.cause is Cause.UNREACHABLE

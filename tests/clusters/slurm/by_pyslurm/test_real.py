@@ -26,7 +26,7 @@ from tests.testbed.pyslurm import interpreter, release
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(600), pytest.mark.xdist_group("pyslurm")]
 OURS = "mb-abcdef01-"
-OPTIONS = SlurmOptions("delft", "abcdef01", "root", partition="batch")
+OPTIONS = SlurmOptions("root", name="delft", instance="abcdef01", partition="batch")
 
 
 class Both:

@@ -30,7 +30,10 @@ JOBS = {"do": "jobs", "columns": list(JOB_COLUMNS)}
         (commands.list_reservations(), {"do": "reservations"}),
         (commands.show_reservation("mb-1"), {"do": "reservations", "name": "mb-1"}),
         (commands.delete_reservation("mb-1"), {"do": "delete reservation", "name": "mb-1"}),
-        (commands.cancel("mbsvc", "mb-1"), {"do": "cancel", "user": "mbsvc", "names": ["mb-1"]}),
+        (
+            commands.cancel(commands.SlurmIdentity("mbsvc"), "mb-1"),
+            {"do": "cancel", "user": "mbsvc", "names": ["mb-1"]},
+        ),
     ],
 )
 def test_every_look_and_every_removal_is_asked_of_the_helper(
@@ -43,7 +46,7 @@ def test_every_look_and_every_removal_is_asked_of_the_helper(
     "command",
     [
         commands.version(),
-        commands.create_reservation("mb-1", "mbsvc", "batch", 60, 1, 4),
+        commands.create_reservation(commands.SlurmIdentity("mbsvc", "batch"), "mb-1", 60, 1, 4),
         Command(("sbatch", "--parsable")),
         Command(("scontrol", "show", "config")),
         Command(("squeue", "-h", "-r", "-t", "all", "-o", "%i")),

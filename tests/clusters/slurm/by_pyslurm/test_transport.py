@@ -39,7 +39,7 @@ def test_one_helper_answers_one_request_after_the_other(stage: MakeStage) -> Non
     it = stage()
     for _ in range(3):
         assert it.run() == ANSWERED
-    assert it.run(commands.cancel("root", "mb-1")) == ANSWERED
+    assert it.run(commands.cancel(commands.SlurmIdentity("root"), "mb-1")) == ANSWERED
     assert len(it.starts) == 1
     assert it.asked == ["nodes"] * 3 + ["cancel"]
     assert it.beside.run_ == []
@@ -142,7 +142,7 @@ def test_one_that_does_not_answer_in_time_is_killed(stage: MakeStage, word: str)
     it.run()
     began = time.monotonic()
     with pytest.raises(CommandLost, match=r"no answer within 0.\d+ s"):
-        it.run(Command(commands.cancel("root", "mb-1").argv, seconds=0.3))
+        it.run(Command(commands.cancel(commands.SlurmIdentity("root"), "mb-1").argv, seconds=0.3))
     assert time.monotonic() - began < SOON
     assert gone(it.starts[0])
     time.sleep(1.2 if word == "late" else 0)
@@ -218,7 +218,7 @@ def test_a_lost_request_is_a_doubt_for_who_asked(stage: MakeStage) -> None:
     it = stage()
     it.plan("well die")
     it.run()
-    cluster = SlurmCluster(SlurmOptions("delft", "abcdef01", "root"), it.transport)
+    cluster = SlurmCluster(SlurmOptions("root", name="delft", instance="abcdef01"), it.transport)
     with pytest.raises(UnknownOutcome, match="the pyslurm helper: jobs: it ended"):
         carry_out(cluster.observe(5.0), it.transport)
     it.plan("die")

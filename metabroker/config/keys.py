@@ -1,4 +1,4 @@
-"""The keys that a scenario knows: which there are at a place, and which of them take a list."""
+"""The keys that a file's model knows: which there are at a place, and which of them take a list."""
 
 from __future__ import annotations
 
@@ -8,25 +8,23 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from .model import Scenario
-
 Key = tuple[str | int, ...]
 
 
-def model_at(key: Sequence[str | int]) -> type[BaseModel] | None:
+def model_at(whole: type[BaseModel], key: Sequence[str | int]) -> type[BaseModel] | None:
     """The model of the section at `key`; None if there is no section with known keys."""
-    kind = kind_at(key)
+    kind = kind_at(whole, key)
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-def takes_list(key: Sequence[str | int]) -> bool:
+def takes_list(whole: type[BaseModel], key: Sequence[str | int]) -> bool:
     """Is the value of this key a list?"""
-    return get_origin(kind_at(key)) is tuple
+    return get_origin(kind_at(whole, key)) is tuple
 
 
-def kind_at(key: Sequence[str | int]) -> Any:
+def kind_at(whole: type[BaseModel], key: Sequence[str | int]) -> Any:
     """The type of a key's value, without None and annotations; None if there is no such key."""
-    kind: Any = Scenario
+    kind: Any = whole
     for part in key:
         kind = _inner(kind, part)
         if kind is None:

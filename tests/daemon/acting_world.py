@@ -128,8 +128,7 @@ def acting_daemon(world: World, make_site: MakeSite, run_as: str, ways: dict[str
 
 
 def while_it_serves(acting: Users) -> Iterator[Users]:
-    acting.site.start()
-    acting.site.look_at_clusters()
+    acting.site.start_and_look()
     yield acting
     acting.site.stop()
 

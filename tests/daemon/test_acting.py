@@ -53,7 +53,7 @@ def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Users) -> None:
         assert (home / file).stat().st_uid == people.uid(who)
     for who in ("alice", "bob"):
         assert (people.home(who) / "made").stat().st_uid == people.uid(who)
-    eventually(lambda: not gates(people), 60, "gates are gone")
+    eventually(lambda: not gates(people), "gates are gone")
     assert not list(people.shared.iterdir())
     for real in by_sudo.world.testbed.clusters.values():
         told = real.run("squeue", "-h", "-t", "all", "-o", "%u").stdout.split()
@@ -73,7 +73,7 @@ def test_a_daemon_that_was_killed_finds_its_users_jobs_again(by_sudo: Users) -> 
     assert people.run("alice", "touch", people.home("alice") / "end").returncode == 0
     ended = site.wait_end(job, "COMPLETED", seconds=60)
     assert ended["attempts"] == 1
-    eventually(lambda: not gates(people), 60, "gates are gone")
+    eventually(lambda: not gates(people), "gates are gone")
 
 
 def test_users_files_go_and_come_as_their_own(by_sudo: Users) -> None:
@@ -87,7 +87,7 @@ def test_users_files_go_and_come_as_their_own(by_sudo: Users) -> None:
         assert out.read_text() == f"{people.name('alice')}\nalice's own\n"
         for made in (out, out.parent):
             assert made.stat().st_uid == people.uid("alice")
-    eventually(lambda: not gates(people), 60, "gates are gone")
+    eventually(lambda: not gates(people), "gates are gone")
 
 
 def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Users) -> None:
@@ -149,7 +149,7 @@ def test_nobody_touches_another_users_job(by_sudo: Users) -> None:
     done = by_sudo.ask("alice", "cancel", str(job))
     assert done.returncode == 0, done.stderr
     site.wait_end(job, "CANCELLED", seconds=60)
-    eventually(lambda: not gates(people), 60, "the gates are gone")
+    eventually(lambda: not gates(people), "the gates are gone")
     known = {j.id: j.state for j in delft.jobs(component["reservation"])}
     assert known.pop(forged) == "RUNNING" and set(known.values()) == {"CANCELLED"}
 
@@ -172,9 +172,8 @@ def test_who_has_no_account_is_refused_and_root_always(by_sudo: Users, world: Wo
     left = yaml.safe_load(site.config.read_text())
     left["clusters"]["delft"]["users"] = world.users("alice")
     site.config.write_text(yaml.safe_dump(left))
-    assert site.process is not None
-    site.process.send_signal(signal.SIGHUP)
-    eventually(lambda: "users of delft" in site.log.read_text(), 60, "the new users are read")
+    site.signal(signal.SIGHUP)
+    eventually(lambda: "users of delft" in site.log.read_text(), "the new users are read")
     assert by_sudo.ask("bob", "release", str(held)).returncode == 0
     job = site.wait_end(held, "FAILED", seconds=60)
     assert "has no account" in job["reason"], job

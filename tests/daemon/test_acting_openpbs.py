@@ -17,7 +17,7 @@ import yaml
 from tests.daemon.acting import MEET, Acting
 from tests.daemon.acting_world import gates
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Json, Site, eventually
+from tests.daemon.harness import Json, Site, eventually
 from tests.daemon.pbs import OpenPBS, PbsServer, servers
 from tests.testbed.accounts import People, require_programs, require_root
 from tests.testbed.openssh import OpenSsh
@@ -96,8 +96,7 @@ def acting(world: World, make_site: MakeSite) -> Iterator[Users]:
 
 
 def started(acting: Users) -> Site:
-    acting.site.start()
-    acting.site.look_at_clusters()
+    acting.site.start_and_look()
     return acting.site
 
 
@@ -124,7 +123,7 @@ def test_jobs_are_their_submitters_in_every_cluster(acting: Users) -> None:
         home = people.home(who)
         assert (home / file).read_text() == f"{people.name(who)}\n{home} none\n"
         assert (home / file).stat().st_uid == people.uid(who)
-    eventually(lambda: not gates(people), PATIENCE, "gates are gone")
+    eventually(lambda: not gates(people), "gates are gone")
     site.wait_clean()
 
 
@@ -162,9 +161,9 @@ def test_nobody_touches_another_users_job_and_a_killed_daemon_finds_it(
     done = acting.ask("alice", "cancel", str(job))
     assert done.returncode == 0, done.stderr
     assert site.wait_end(job, "CANCELLED")["attempts"] == 1
-    eventually(lambda: not gates(people), PATIENCE, "the gates are gone")
+    eventually(lambda: not gates(people), "the gates are gone")
     assert owners(delft, site.instance) == {people.name("bob")}
-    eventually(lambda: not delft.reservations(), PATIENCE, "the reservation is gone")
+    eventually(lambda: not delft.reservations(), "the reservation is gone")
 
 
 def queue_of(server: PbsServer) -> str:

@@ -9,8 +9,7 @@ from tests.daemon.harness import PATIENCE, REPOSITORY, Site, eventually, recordi
 
 
 def test_jobs_go_on_without_the_daemon_and_are_found_again(site: Site) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     together = site.submit("--components 4,4,4", recording(until("end")))
     alone = site.submit("-n 4", recording(f"{until('end')}; exit 5"))
     waiting = site.submit("-n 4 --hold")
@@ -35,16 +34,15 @@ def test_jobs_go_on_without_the_daemon_and_are_found_again(site: Site) -> None:
 
 
 def test_jobs_that_ended_without_the_daemon_are_told_of(site: Site) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     together = site.submit("--components 4,4", recording(until("end")))
     alone = site.submit("-n 4", recording(f"{until('end')}; exit 5"))
     for job in (together, alone):
         site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs()) == 3, PATIENCE, "all scripts have started")
+    eventually(lambda: len(site.runs()) == 3, "all scripts have started")
     site.kill()
     (site.work / "end").touch()
-    eventually(lambda: not site.component_processes(), PATIENCE, "all scripts have ended")
+    eventually(lambda: not site.component_processes(), "all scripts have ended")
     site.start()
     assert site.wait_end(together, "COMPLETED")["attempts"] == 1
     assert site.wait_end(alone, "FAILED")["exit_code"] == 5
@@ -52,10 +50,10 @@ def test_jobs_that_ended_without_the_daemon_are_told_of(site: Site) -> None:
 
 
 def test_the_end_waits_for_nobody_at_the_barrier(site: Site) -> None:
-    site.start("--pause", "before:arm", "--flags", str(site.folder))
+    site.start("--pause", "before:arm")
     job = site.submit("--components 4,4,4")
     site.wait_state(job, "WAITING")
-    (site.folder / "go-on").touch()
+    site.go_on()
     assert site.stop() == 0
     site.start()
     assert site.wait_end(job, "COMPLETED")["attempts"] == 1

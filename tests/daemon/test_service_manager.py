@@ -37,7 +37,7 @@ def test_it_tells_when_it_serves_that_it_is_alive_and_when_it_ends(
     site: Site, manager: Manager
 ) -> None:
     site.start()
-    eventually(lambda: manager.count("WATCHDOG") >= 3, 60, "the watchdog hears of it")
+    eventually(lambda: manager.count("WATCHDOG") >= 3, "the watchdog hears of it")
     assert manager.heard[0] == {"READY": "1", "STATUS": "policy LP-GF over delft, leiden, lab"}
     assert site.stop() == 0
     assert manager.heard[-1]["STOPPING"] == "1"
@@ -46,13 +46,11 @@ def test_it_tells_when_it_serves_that_it_is_alive_and_when_it_ends(
 def test_a_reload_takes_over_what_users_are_held_against_and_loses_no_job(
     site: Site, manager: Manager
 ) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     running = site.submit("--on delft:2,lab:2", recording("sleep 3"))
     site.configure({"max_time": "5m", "default_time": "4m", "limits": {"total": 8}, "policy": "GS"})
-    assert site.process is not None
-    site.process.send_signal(signal.SIGHUP)
-    eventually(lambda: manager.count("READY") == 2, 60, "it has read its configuration")
+    site.signal(signal.SIGHUP)
+    eventually(lambda: manager.count("READY") == 2, "it has read its configuration")
     assert manager.count("RELOADING") == 1
     log = site.log.read_text()
     assert "configuration: max_time is 300 now" in log
@@ -72,12 +70,10 @@ LARGE_AND_LONG = (("-n", "2", "-t", "1:00:00"), ("-n", "9"))
 def test_a_wrong_file_is_refused_and_the_old_configuration_kept(
     site: Site, manager: Manager
 ) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     site.config.write_text(site.config.read_text() + "max_tiem: 5m\n")
-    assert site.process is not None
-    site.process.send_signal(signal.SIGHUP)
-    eventually(lambda: manager.count("READY") == 2, 60, "it has looked at its configuration")
+    site.signal(signal.SIGHUP)
+    eventually(lambda: manager.count("READY") == 2, "it has looked at its configuration")
     log = site.log.read_text()
     assert "the new configuration is not applied" in log and "max_tiem" in log
     site.wait_end(site.submit("-n 2"), "COMPLETED")

@@ -108,7 +108,7 @@ def test_a_root_daemon_becomes_its_users(by_ids: Users) -> None:
     for file in ("0.out", "1.out", "peers"):
         assert (people.home("bob") / file).stat().st_uid == people.uid("bob")
     assert (people.home("bob") / "1.out").read_text().startswith(people.name("bob"))
-    eventually(lambda: not gates(people), 60, "the gates are gone")
+    eventually(lambda: not gates(people), "the gates are gone")
     bring(people, "bob")
     files = ("--stage-in", "in/secret", "--stage-out", "out")
     brought = by_ids.submit("bob", "--on", "delft:1,leiden:1", *files, script=TAKES)

@@ -19,9 +19,7 @@ def whole(site: Site, *, traceback: bool = False) -> None:
     With `traceback` an accident in its log is what the test was after.
     """
     site.wait_clean()
-    eventually(
-        lambda: site.client.get("status")["owed_effects"] == 0, 60, "nothing is owed any more"
-    )
+    eventually(lambda: site.client.get("status")["owed_effects"] == 0, "nothing is owed any more")
     once_and_together(site)
     assert site.client.get("status")["store"] == "ok"
     assert site.stop() == 0, site.story()

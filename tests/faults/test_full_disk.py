@@ -87,36 +87,35 @@ def ended(site: Site) -> bool:
 )
 def test_the_stores_disk(killed: bool, small: tuple[Site, SmallDisk]) -> None:
     site, disk = small
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     running = site.submit("--on delft:4,lab:4", UNTIL_END)
     site.wait_state(running, "RUNNING")
-    eventually(lambda: len(site.runs(running)) == 2, 30, "both scripts start")
+    eventually(lambda: len(site.runs(running)) == 2, "both scripts start")
     disk.fill()
     acknowledged, refused, error = send_until_refused(site)
     # Either the core has taken it over, and it is told how to repeat it; or it has not.
     assert "full" in error.message, str(error)
     left_open = f"--request-id {refused}" in error.advice
     assert left_open or "nothing was changed" in error.advice, str(error)
-    eventually(lambda: is_full(site), 30, "the daemon says that the disk is full")
+    eventually(lambda: is_full(site), "the daemon says that the disk is full")
     with pytest.raises(ClientError, match="full") as again:
         send(site, "another")
     assert again.value.status == 503 and "try again" in again.value.advice
     # What runs goes on, and may end; users may look.
     assert site.job(running)["state"] == "RUNNING"
     (site.work / "end").touch()
-    eventually(lambda: not site.component_processes(), 30, "the scripts end")
+    eventually(lambda: not site.component_processes(), "the scripts end")
     if killed:
         site.kill()
         disk.fill()
         # It may serve and say so, or end and say so: as much as still can be read decides.
         site.start(wait=False)
-        eventually(lambda: ended(site) or (site.serves() and is_full(site)), 60, "it says so")
+        eventually(lambda: ended(site) or (site.serves() and is_full(site)), "it says so")
         assert not ended(site) or "full" in site.log.read_text().splitlines()[-1]
     disk.make_space()
     if killed and ended(site):
         site.start()
-    eventually(lambda: site.client.get("status")["store"] == "ok", 30, "the store is written again")
+    eventually(lambda: site.client.get("status")["store"] == "ok", "the store is written again")
     if not left_open:
         assert numbers(site) == {running, *acknowledged.values()}, "that was not true"
     # Whether it was written or not: the same request is the same job.
@@ -143,23 +142,20 @@ def test_the_disk_where_components_meet(
     site = make_site(kind)
     disk = make_disk(site.folder / "small", 1 << 20)
     site.configure({**PATIENT, "clusters": {"lab": {"shared_dir": str(disk.path)}}})
-    site.start("--pause", f"before:{moment}:lab", "--flags", str(site.folder))
-    site.look_at_clusters()
+    site.start_and_look("--pause", f"before:{moment}:lab")
     job = site.submit("--on delft:4,lab:4")
-    eventually((site.folder / "paused").exists, 30, "the daemon pauses")
+    site.wait_pause()
     disk.fill()
-    (site.folder / "go-on").touch()
+    site.go_on()
     if moment == "open":
         # All are armed: what is still to be done needs no space.
         assert site.wait_end(job, "COMPLETED", "FAILED")["attempts"] == 1
-        eventually(lambda: len(site.runs(job)) == 2, 30, "both scripts start")
+        eventually(lambda: len(site.runs(job)) == 2, "both scripts start")
     else:
-        eventually(
-            lambda: "No space left" in str(site.job(job)["events"]), 30, "the reason is told"
-        )
+        eventually(lambda: "No space left" in str(site.job(job)["events"]), "the reason is told")
         assert site.runs(job) == []
     disk.make_space()
     if moment != "open":
         site.wait_end(job, "COMPLETED")
-    eventually(lambda: not list(disk.path.glob(".metabroker-*")), 60, "its gates are removed")
+    eventually(lambda: not list(disk.path.glob(".metabroker-*")), "its gates are removed")
     whole(site)

@@ -80,14 +80,13 @@ def unlimited(site: Site) -> None:
     if ended(site):
         assert site.died() == 1, "it ended by itself, and says so"
         site.start()
-    eventually(site.serves, 30, "the daemon serves")
+    eventually(site.serves, "the daemon serves")
 
 
 def test_memory(make_site: MakeSite) -> None:
     """Many large scripts at once."""
     site = make_site(Simulated(), PATIENT)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     running = site.submit("--on delft:4,lab:4", UNTIL_END)
     site.wait_state(running, "RUNNING")
     limit = data_size(pid_of(site)) + SPARE
@@ -133,18 +132,17 @@ def test_open_files(kind: Kind, make_site: MakeSite) -> None:
     """All of them are taken by connections while jobs are on their way."""
     site = make_site(kind, PATIENT)
     site.prefix = ["prlimit", f"--nofile={FILES}:{FILES}"]
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     running = site.submit("--on delft:4,lab:4", UNTIL_END)
     site.wait_state(running, "RUNNING")
-    eventually(lambda: len(site.runs(running)) == 2, 60, "both scripts start")
+    eventually(lambda: len(site.runs(running)) == 2, "both scripts start")
     told = {f"early-{n}": send(site, f"early-{n}", recording()) for n in range(4)}
     with idle_connections(site):
         if os.geteuid() == 0:
             opened = Path(f"/proc/{pid_of(site)}/fd")
-            eventually(lambda: len(list(opened.iterdir())) >= FILES - 2, 30, "all are taken")
+            eventually(lambda: len(list(opened.iterdir())) >= FILES - 2, "all are taken")
         (site.work / "end").touch()
-        eventually(lambda: len(site.component_processes()) == 0, 60, "what runs goes on and ends")
+        eventually(lambda: len(site.component_processes()) == 0, "what runs goes on and ends")
         told["late"] = send(site, "late", recording(), timeout=2.0)
     unlimited(site)
     jobs = {request: send(site, request, recording(), patience=30.0) for request in told}
@@ -170,16 +168,15 @@ def threads_of(uid: int) -> int:
 def test_processes(make_site: MakeSite) -> None:
     """No process and no thread can be made while jobs come."""
     site = make_site(Simulated(), PATIENT)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     running = site.submit("--on delft:4,lab:4", UNTIL_END)
     site.wait_state(running, "RUNNING")
-    eventually(lambda: len(site.runs(running)) == 2, 60, "both scripts start")
+    eventually(lambda: len(site.runs(running)) == 2, "both scripts start")
     most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     resource.prlimit(pid_of(site), resource.RLIMIT_NPROC, (threads_of(os.geteuid()), most))
     told = {f"job-{n}": send(site, f"job-{n}", recording()) for n in range(4)}
     (site.work / "end").touch()
-    eventually(lambda: len(site.component_processes()) == 0, 60, "what runs goes on and ends")
+    eventually(lambda: len(site.component_processes()) == 0, "what runs goes on and ends")
     unlimited(site)
     jobs = {request: send(site, request, recording(), patience=30.0) for request in told}
     for request, job in jobs.items():

@@ -40,16 +40,15 @@ def held(clusters: Clusters, make_site: MakeSite) -> Site:
 
 def begin(site: Site) -> None:
     holds = [word for job, point in HOLDS.items() for word in ("--hold", f"{point}:{job}")]
-    site.start("--flags", str(site.folder), *holds)
-    site.look_at_clusters()
+    site.start_and_look(*holds)
     for job in sorted(HOLDS):
         assert site.submit("--on delft:2,lab:2") == job
     until = recording("until [ -e end ]; do sleep 0.1; done")
     assert site.submit("--on delft:2,lab:2", until) == RUNNING
     for job in HOLDS:
-        eventually((site.folder / f"held-{job}").exists, 60, f"job {job} is at its moment")
+        eventually((site.folder / f"held-{job}").exists, f"job {job} is at its moment")
     site.wait_state(RUNNING, "RUNNING")
-    eventually(lambda: len(site.runs(RUNNING)) == 2, 60, "both scripts of the running job started")
+    eventually(lambda: len(site.runs(RUNNING)) == 2, "both scripts of the running job started")
 
 
 @pytest.mark.parametrize("state", STATES)

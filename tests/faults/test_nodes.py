@@ -55,12 +55,11 @@ def heal(cluster: SlurmCluster) -> None:
 def hold(site: Site, *points: str) -> None:
     """Start a daemon that holds up job 1, 2, ... at these points."""
     words = [w for job, point in enumerate(points, 1) for w in ("--hold", f"{point}:{job}")]
-    site.start("--flags", str(site.folder), *words)
-    site.look_at_clusters()
+    site.start_and_look(*words)
 
 
 def held(site: Site, job: int) -> None:
-    eventually((site.folder / f"held-{job}").exists, 60, f"job {job} is at its moment")
+    eventually((site.folder / f"held-{job}").exists, f"job {job} is at its moment")
 
 
 def go_on(site: Site, *jobs: int) -> None:
@@ -81,8 +80,8 @@ def test_while_it_is_submitted(how: str, lab: SlurmCluster, site: Site) -> None:
     held(site, job)
     hurt(lab, how)
     go_on(site, job)
-    eventually(lambda: "RUNNING" in states(lab).values(), 60, "the controller believes it runs")
-    eventually(lambda: site.job(job)["state"] == "WAITING", 60, "the others wait for it")
+    eventually(lambda: "RUNNING" in states(lab).values(), "the controller believes it runs")
+    eventually(lambda: site.job(job)["state"] == "WAITING", "the others wait for it")
     assert site.runs(job) == []
     # Somebody who needs no node of that cluster is not delayed.
     other = site.submit("--on delft:4,leiden:4")
@@ -101,7 +100,7 @@ def test_at_the_barrier_and_while_it_runs(how: str, lab: SlurmCluster, site: Sit
     running, cancelled = (site.submit(TOGETHER, UNTIL_END) for _ in range(2))
     for job in (running, cancelled):
         site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs()) == 4, 60, "the scripts of both start")
+    eventually(lambda: len(site.runs()) == 4, "the scripts of both start")
     hurt(lab, how)
     # The barrier and the script need no slurmd: only what follows has to wait for it.
     go_on(site, waiting)
@@ -120,7 +119,7 @@ def test_a_node_that_loses_its_jobs(lab: SlurmCluster, site: Site) -> None:
     hold(site)
     job = site.submit(TOGETHER, UNTIL_END)
     site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs(job)) == 2, 60, "both scripts start")
+    eventually(lambda: len(site.runs(job)) == 2, "both scripts start")
     hurt(lab, "killed")
     lab.kill_jobs()
     lab.call_down(*lab.nodes)
@@ -136,7 +135,7 @@ def test_what_a_node_kills_is_told(lab: SlurmCluster, site: Site) -> None:
     hold(site)
     job = site.submit(TOGETHER, UNTIL_END)
     site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs(job)) == 2, 60, "both scripts start")
+    eventually(lambda: len(site.runs(job)) == 2, "both scripts start")
     kill_all(job_processes(lab.folder))
     found = site.wait_end(job, "FAILED")
     assert found["attempts"] == 1

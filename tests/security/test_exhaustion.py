@@ -158,8 +158,7 @@ def attacked() -> Iterator[Attacked]:
     }
     site.configure(changes)
     site.prefix = ["prlimit", f"--nofile={FILES}:{FILES}"]
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     yield Attacked(site, port)
     site.close()
     shutil.rmtree(folder, ignore_errors=True)

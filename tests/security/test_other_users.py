@@ -120,7 +120,7 @@ def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: 
         assert list(loot.iterdir()) == [], "nothing of bob's has run, and nothing was moved"
         assert list((people.home(victim) / "bin").iterdir()) == []
         mine = list(people.shared.glob(".metabroker-mb-*"))
-        eventually(lambda: not any(path.exists() for path in mine), 60, "gates are removed")
+        eventually(lambda: not any(path.exists() for path in mine), "gates are removed")
 
 
 @pytest.fixture
@@ -168,11 +168,11 @@ def test_a_start_is_told_when_it_was_and_where(by_self: Acting[World]) -> None:
     people, site = by_self.world.people, by_self.site
     delft = by_self.world.testbed["delft"]
     taken = delft.submit("-n", "8", script="#!/bin/sh\nsleep 600\n")
-    eventually(lambda: [j.state for j in delft.jobs() if j.id == taken] == ["RUNNING"], 60, "runs")
+    eventually(lambda: [j.state for j in delft.jobs() if j.id == taken] == ["RUNNING"], "runs")
     script = "#!/bin/sh\ndate +%s.%N > began\n"
     job = by_self.submit("svc", "-n", "8", "--cluster", "delft", script=script)
     submitted = site.job(job)["submit_time"]
-    eventually(lambda: site.job(job)["components"][0]["native_id"], 60, "it is in its queue")
+    eventually(lambda: site.job(job)["components"][0]["native_id"], "it is in its queue")
     time.sleep(10)
     delft.run("scancel", taken)
     ended = site.wait_end(job, "COMPLETED", seconds=90)
@@ -229,5 +229,5 @@ def test_what_a_job_writes_down_harms_no_other(by_self: Acting[World]) -> None:
         assert site.job(hostile)["state"] == "RUNNING"
         assert by_self.ask("svc", "cancel", str(hostile)).returncode == 0
         site.wait_end(hostile, "CANCELLED", seconds=60)
-    eventually(lambda: not gates(by_self.world.people), 60, "gates are gone")
+    eventually(lambda: not gates(by_self.world.people), "gates are gone")
     assert set(SIZES) >= {"delft", "leiden"}

@@ -62,7 +62,7 @@ def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(
             assert out.read_text() == f"{people.name(victim)}\n{victim}'s own\n"
         assert list(loot.iterdir()) == [], "nothing of bob's has run, and nothing was moved"
         assert list((people.home(victim) / "bin").iterdir()) == []
-        eventually(lambda: not list(people.shared.glob(".metabroker-mb-*")), 60, "gates are gone")
+        eventually(lambda: not list(people.shared.glob(".metabroker-mb-*")), "gates are gone")
 
 
 def test_in_a_folder_that_others_may_write_to_nothing_runs(acting: Users) -> None:
@@ -96,4 +96,4 @@ def test_what_a_job_writes_down_and_exports_harms_no_other(acting: Users) -> Non
         assert before - 2 < late["start_time"] <= late["end_time"] <= time.time() + 2
         assert acting.ask("alice", "cancel", str(hostile)).returncode == 0
         site.wait_end(hostile, "CANCELLED", seconds=60)
-    eventually(lambda: not gates(acting.world.people), 60, "gates are gone")
+    eventually(lambda: not gates(acting.world.people), "gates are gone")

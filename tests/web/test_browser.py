@@ -64,8 +64,7 @@ def watched(clusters: dict[str, SlurmCluster], make_site: MakeSite, browser: Bro
     (site.folder / "lab-bin").symlink_to(clusters["lab"].bin)
     lab = {"env": {"PATH": f"{site.folder}/lab-bin:{SYSTEM_PATH}"}}
     site.configure({"metrics": address, "page": "jobs", "clusters": {"lab": lab}})
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     browser.size(1200, 900)
     return Watched(site, browser, address)
 

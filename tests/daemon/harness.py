@@ -145,7 +145,8 @@ class Site:
 
     def start_and_look(self, *options: str) -> None:
         """Start it, and wait until it has seen every cluster."""
-        self.start_and_look(*options)
+        self.start(*options)
+        self.look_at_clusters()
 
     def wait_pause(self) -> None:
         """Wait until the daemon has come to the point at which it pauses (see `killing`)."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from metabroker.policy import Placement, Request, SchedulerView, make
+from metabroker.policy import Placement, Request, SchedulerView, Why, make
 
 
 class Hand:
@@ -45,6 +45,22 @@ class Hand:
         """Processors become idle: counts as a departure."""
         self.idle[cluster] += processors
         self.scheduler.depart([cluster])
+
+    def freed(self, cluster: int, processors: int) -> list[str]:
+        """Processors become idle, and one pass."""
+        self.free(cluster, processors)
+        return self.run()
+
+    def departure(self, *idle: int) -> list[str]:
+        """A job departs, after which so many are idle (as before, if none are given), and one
+        pass."""
+        self.idle[:] = idle or self.idle
+        self.scheduler.depart()
+        return self.run()
+
+    def why(self, name: str) -> Why:
+        """Why the job waits."""
+        return self.view.why(self.key(name), self.idle, self.now)
 
     def end(self, name: str) -> None:
         """A running job departs."""

@@ -25,9 +25,7 @@ def full(policy: str, rng: Coin | None = None) -> Hand:
 )
 def test_the_order_at_a_departure(policy: str, coin: int | None, started: list[str]) -> None:
     hand = full(policy, None if coin is None else Coin(coin))
-    hand.idle[:] = [2, 2]
-    hand.scheduler.depart()
-    assert hand.run() == started
+    assert hand.departure(2, 2) == started
 
 
 @pytest.mark.parametrize("policy", ["EQ-LF", "EQ-GF"])
@@ -44,12 +42,9 @@ def test_all_queues_are_visited_in_rounds(policy: str) -> None:
 def test_rd_throws_no_coin_where_there_is_nothing_to_choose() -> None:
     hand = Hand("EQ-RD", [0, 0], rng=Coin())
     hand.submit("g", 1, 1)
-    hand.idle[:] = [1, 1]
-    hand.scheduler.depart()
-    assert hand.run() == ["g"]
+    assert hand.departure(1, 1) == ["g"]
     hand.submit("l", 1, local=0)
-    hand.free(0, 1)
-    assert hand.run() == ["l"]
+    assert hand.freed(0, 1) == ["l"]
 
 
 def test_no_rule_forbids_an_arrival_to_an_empty_queue() -> None:

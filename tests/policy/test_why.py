@@ -7,7 +7,7 @@ from tests.policy.hand import Coin, Hand
 
 
 def reason(hand: Hand, name: str) -> Reason:
-    return hand.view.why(hand.key(name), hand.idle, hand.now).reason
+    return hand.why(name).reason
 
 
 def test_the_head_does_not_fit_and_the_others_are_behind_it() -> None:
@@ -15,7 +15,7 @@ def test_the_head_does_not_fit_and_the_others_are_behind_it() -> None:
     hand.submit("wide", 9)
     hand.submit("small", 1)
     assert reason(hand, "wide") is Reason.MISFIT
-    why = hand.view.why(hand.key("small"), hand.idle, 0.0)
+    why = hand.why("small")
     assert (why.queue, why.position, why.reason) == (1, 1, Reason.BEHIND)
     assert why.blocker == hand.key("wide")
 
@@ -24,7 +24,7 @@ def test_nobody_is_behind_another_one_under_fpfs() -> None:
     hand = Hand("FPFS", [4])
     hand.submit("wide", 9)
     hand.submit("also", 5)
-    why = hand.view.why(hand.key("also"), hand.idle, 0.0)
+    why = hand.why("also")
     assert (why.position, why.reason) == (1, Reason.MISFIT)
 
 
@@ -40,7 +40,7 @@ def test_the_rule_that_keeps_a_local_queue_disabled_is_named(policy: str, rule: 
     hand.submit("wide", 5, 5)
     hand.submit("wider", 6, 6)
     hand.submit("local", 1, local=0)
-    why = hand.view.why(hand.key("local"), hand.idle, 0.0)
+    why = hand.why("local")
     assert (why.reason, why.rule) == (Reason.RULE, rule)
 
 
@@ -56,7 +56,7 @@ def test_the_rule_that_keeps_the_global_queue_disabled_is_named(policy: str, rul
     for local in (0, 1):
         hand.submit(f"l{local}", 5, local=local)
     hand.submit("global", 1, 1)
-    why = hand.view.why(hand.key("global"), hand.idle, 0.0)
+    why = hand.why("global")
     assert (why.reason, why.rule) == (Reason.RULE, rule)
 
 
@@ -174,8 +174,7 @@ def test_a_preview_tells_what_an_arrival_does_and_changes_nothing(
         if expected is not None:
             assert hand.placements[name] == expected[1]
         if number % 4 == 3:
-            hand.free(number % 3, 3)
-            hand.run()
+            hand.freed(number % 3, 3)
 
 
 def test_a_preview_of_nonsense_is_refused_as_its_arrival_would_be() -> None:

@@ -18,6 +18,7 @@ from metabroker.api.identity import NoName, UserNames
 from tests.api.fake import FakeService
 from tests.api.raw import request
 from tests.api.test_routes import WIRE
+from tests.testbed.processes import captured
 
 # Run as the other user: prints status and answer of one request.
 _AS_OTHER = """
@@ -120,9 +121,7 @@ print(names.caller(1).user, names.caller(54321).user, names.uid("daemon"))
 
 
 def test_a_look_up_that_fails_is_no_answer_and_is_not_remembered() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _EXHAUSTED], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = captured([sys.executable, "-c", _EXHAUSTED], check=True)
     *failed, after = done.stdout.splitlines()
     assert len(failed) == 3 and all(line.startswith("unknown: ") for line in failed), done.stdout
     assert after == f"{pwd.getpwuid(1).pw_name} 54321 {pwd.getpwnam('daemon').pw_uid}"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+
+from tests.testbed.processes import captured
 
 SLOW = ("aiohttp", "asyncio", "pydantic", "sqlalchemy", "yaml", "alembic", "apscheduler", "logging")
 
 
 def imported(code: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = captured([sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], check=True)
     return set(done.stdout.split())
 
 

@@ -22,6 +22,7 @@ from metabroker.api.client import ENDED, Client, ClientError
 from tests.daemon.kinds import Held, Kind
 from tests.testbed import forked
 from tests.testbed.accounts import open_code
+from tests.testbed.processes import captured
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 Json = dict[str, Any]
@@ -211,14 +212,8 @@ class Site:
         }
         if forked.FORKS and self.forks:
             return forked.run("metabroker", words, cwd=self.work, env=env, seconds=seconds)
-        return subprocess.run(
-            [sys.executable, "-m", "metabroker", *words],
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-            cwd=self.work,
-            env=env,
+        return captured(
+            [sys.executable, "-m", "metabroker", *words], timeout=seconds, cwd=self.work, env=env
         )
 
     def submit(

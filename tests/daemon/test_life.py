@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from tests.daemon.harness import PATIENCE, REPOSITORY, Site, eventually, recording, until
+from tests.testbed.processes import captured
 
 
 def test_jobs_go_on_without_the_daemon_and_are_found_again(site: Site) -> None:
@@ -63,13 +64,8 @@ def test_the_end_waits_for_nobody_at_the_barrier(site: Site) -> None:
 
 def test_a_second_daemon_on_the_same_store_is_refused(site: Site) -> None:
     site.start()
-    second = subprocess.run(
-        [sys.executable, "-m", "metabroker", "serve", "--config", str(site.config)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        cwd=REPOSITORY,
-        check=False,
+    second = captured(
+        [sys.executable, "-m", "metabroker", "serve", "--config", str(site.config)], cwd=REPOSITORY
     )
     assert second.returncode == 1
     assert "another daemon uses the store" in second.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Simulated
 from tests.testbed.manager import Manager
+from tests.testbed.processes import captured
 
 UNIT = Path(__file__).parents[2] / "systemd" / "metabroker.service"
 
@@ -85,22 +85,18 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / UNIT.name
     text = UNIT.read_text().replace("/usr/bin/metabroker", sys.executable)
     unit.write_text(re.sub("Documentation=.*\n", "", text))
-    verified = subprocess.run(
-        ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
-    )
+    verified = captured(["systemd-analyze", "verify", unit])
     ours = [line for line in verified.stderr.splitlines() if UNIT.name in line]
     assert not ours, verified.stderr
     for drop_in in UNIT.parent.glob("run-as-*.conf"):
         place = tmp_path / f"{UNIT.name}.d" / drop_in.name
         place.parent.mkdir(exist_ok=True)
         place.write_text(drop_in.read_text())
-        verified = subprocess.run(
-            ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
-        )
+        verified = captured(["systemd-analyze", "verify", unit])
         named = [line for line in verified.stderr.splitlines() if drop_in.name in line]
         assert not named, verified.stderr
         place.unlink()
     asked = ["systemd-analyze", "security", "--offline=true", str(unit)]
-    judged = subprocess.run(asked, capture_output=True, text=True, check=True)
+    judged = captured(asked, check=True)
     found = re.search(r"exposure level for metabroker.service: ([0-9.]+)", judged.stdout)
     assert found is not None and float(found[1]) <= 2.5

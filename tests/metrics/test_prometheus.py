@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from tests.daemon.test_offline import free_port
 from tests.metrics import prometheus
 from tests.metrics.prometheus import Prometheus, Server
 from tests.testbed.apt import PackagesUnavailable
+from tests.testbed.processes import captured
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 ALERTS = CONFIGS / "prometheus" / "alerts.yml"
@@ -50,9 +50,7 @@ def rules() -> list[str]:
                                    ("check", "config", "prometheus.yml"),
                                    ("test", "rules", "alerts.test.yml")])  # fmt: skip
 def test_promtool_finds_nothing_wrong(programs: Prometheus, asked: tuple[str, ...]) -> None:
-    done = subprocess.run(
-        [programs.promtool, *asked], cwd=ALERTS.parent, capture_output=True, text=True, check=False
-    )
+    done = captured([programs.promtool, *asked], cwd=ALERTS.parent)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from metabroker.store import Store, StoreUnavailable
+from tests.testbed.processes import captured
 
 from .making import NAMES, accepted, batch, component, entry, job
 
@@ -156,10 +156,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_what_was_acknowledged_survives_kill_9(url: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, url],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=150,
-    )  # fmt: skip
+    done = captured([sys.executable, "-c", KILLED, url], cwd=ROOT)
     assert done.returncode == -9, done.stderr
     acknowledged = [int(line) for line in done.stdout.split()]
     store = Store(url)

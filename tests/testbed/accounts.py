@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.testbed.processes import captured
+
 from .apt import PackagesUnavailable, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -131,14 +133,7 @@ class People:
         self, who: str, *argv: str | Path, cwd: Path | None = None, reading: bool = False
     ) -> Done:
         """A command as that account."""
-        return subprocess.run(
-            [*self.words(who, reading=reading), *map(str, argv)],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            cwd=cwd or "/",
-        )
+        return captured([*self.words(who, reading=reading), *map(str, argv)], cwd=cwd or "/")
 
     def remove(self) -> None:
         """Leave nothing."""
@@ -179,7 +174,7 @@ def _open_to_all(path: Path) -> bool:
 
 def _insist(*argv: str) -> None:
     for attempt in range(_TRIES):
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        done = captured(argv)
         if done.returncode == 0:
             return
         if "lock" not in done.stderr or attempt == _TRIES - 1:

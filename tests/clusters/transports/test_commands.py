@@ -103,6 +103,7 @@ def test_any_input_arrives(transport: Transport, content: bytes) -> None:
 
 def test_much_input_and_output(transport: Transport) -> None:
     much = b"0123456789abcde\n" * 300_000
+    assert run(transport, "cat").stdout == ""
     assert run(transport, "cat", stdin=much).stdout == much.decode()
     assert run(transport, "true", stdin=much).exit_status == 0, "it does not read its input"
     done = run(transport, "sh", "-c", "cat >&2", stdin=much)

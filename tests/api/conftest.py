@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,15 +11,6 @@ import pytest
 from metabroker.api.client import Client
 from metabroker.api.server import ApiServer
 from tests.api.fake import FakeService
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a short path, as sockets need it, that every user may enter."""
-    path = Path(tempfile.mkdtemp(prefix="mb"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path)
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import pytest
 from metabroker.api.client import Client
 from metabroker.api.connection_limiter import Admitted, Busy, ConnectionLimiter
 from metabroker.api.server import ApiServer
+from tests.daemon.harness import eventually
 
 from .fake import FakeService
 from .test_routes import WIRE
-from .test_waiting import eventually
 
 # Connects as another user so many times, prints how many were refused, and waits to be told to go.
 _CROWD = r"""

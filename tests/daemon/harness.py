@@ -48,7 +48,7 @@ QUICK: Json = {
 }
 
 
-def eventually(found: Callable[[], T], what: str, seconds: float = PATIENCE) -> T:
+def eventually(found: Callable[[], T], what: str = "it comes true", seconds: float = PATIENCE) -> T:
     """The first true answer; AssertionError with the last one if none comes in time."""
     deadline, pause = time.monotonic() + seconds, 0.005
     while not (answer := found()):

@@ -29,14 +29,6 @@ def group(clusters: Any) -> Iterator[Brokers]:
     made.close()
 
 
-@pytest.fixture
-def proxy(postgres: Postgres) -> Iterator[Proxy]:
-    """A way to the database that can be cut."""
-    made = Proxy(postgres.port)
-    yield made
-    made.close()
-
-
 def jobs_of_all_kinds(site: Site) -> list[int]:
     """One that runs until there is a file, a co-allocated one, and one that waits for the first."""
     runs = site.submit("--on lab:30", recording(until("go-on")))

@@ -22,6 +22,15 @@ from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
 SLURM = (pytest.mark.slurm, pytest.mark.xdist_group("long"))
+EVERYWHERE = pytest.mark.parametrize(
+    ("system", "via"),
+    [
+        pytest.param("slurm", "ssh", marks=SLURM),
+        pytest.param("slurm", "openssh", marks=SLURM),
+        live("openpbs", "ssh"),
+        live("openpbs", "openssh"),
+    ],
+)
 TOGETHER = "--on delft:4,leiden:4"
 MakeFarSite = Callable[[str, str], tuple[Site, Roads]]
 
@@ -66,15 +75,7 @@ def far_site(
         yield make
 
 
-@pytest.mark.parametrize(
-    ("system", "via"),
-    [
-        pytest.param("slurm", "ssh", marks=SLURM),
-        pytest.param("slurm", "openssh", marks=SLURM),
-        live("openpbs", "ssh"),
-        live("openpbs", "openssh"),
-    ],
-)
+@EVERYWHERE
 def test_jobs_run_on_clusters_far_away(system: str, via: str, far_site: MakeFarSite) -> None:
     site, roads = far_site(system, via)
     site.start_and_look()
@@ -152,15 +153,7 @@ def test_a_connection_cut_at_any_step(
     whole(site)
 
 
-@pytest.mark.parametrize(
-    ("system", "via"),
-    [
-        pytest.param("slurm", "ssh", marks=SLURM),
-        pytest.param("slurm", "openssh", marks=SLURM),
-        live("openpbs", "ssh"),
-        live("openpbs", "openssh"),
-    ],
-)
+@EVERYWHERE
 def test_files_go_there_and_back_over_a_way_that_breaks(
     system: str, via: str, far_site: MakeFarSite
 ) -> None:

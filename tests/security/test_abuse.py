@@ -19,7 +19,8 @@ from metabroker.api.server import LARGEST_BODY
 from tests.api.raw import request
 from tests.api.test_identity import as_other
 from tests.api.test_routes import WIRE
-from tests.security.front import Front, eventually, ordinary
+from tests.daemon.harness import eventually
+from tests.security.front import Front, ordinary
 
 HEAD = 1.5  # seconds for a request's head
 

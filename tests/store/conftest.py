@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from metabroker.store import Store
+from tests.store.making import Time
 from tests.testbed.postgres import Postgres
 
 
@@ -16,6 +19,19 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path}/metabroker.db"
     found: str = request.getfixturevalue("database")
     return found
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def store(url: str, time: Time) -> Iterator[Store]:
+    """An empty one of each kind."""
+    made = Store(url, clock=time)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,6 @@ from tests.testbed.processes import captured
 from .making import NAMES, accepted, batch, component, entry, job
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    made = Store(url)
-    yield made
-    made.close()
 
 
 def content(url: str) -> dict[str, list[Any]]:

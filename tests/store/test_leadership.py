@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.store import LeadershipLost, Store, Transaction
 from metabroker.store.rows import ClusterNames
 
-
-class Time:
-    """The database's clock."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self, _connection: object) -> float:
-        return self.now
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
-
-
-@pytest.fixture
-def store(url: str, time: Time) -> Iterator[Store]:
-    made = Store(url, clock=time)
-    yield made
-    made.close()
+from .making import Time
 
 
 def written(store: Store) -> None:

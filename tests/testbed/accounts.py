@@ -17,8 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
+from tests.testbed.apt import leave_out
 from tests.testbed.processes import captured
 
 from .apt import PackagesUnavailable, run
@@ -33,10 +32,7 @@ _TRIES = 20  # of a change to the user database, which others may be changing to
 def require_root() -> None:
     """Skip where accounts cannot be made; in CI that is a failure."""
     if os.geteuid() != 0:
-        text = "left out, it needs accounts of its own, which only root can make"
-        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
+        leave_out("it needs accounts of its own, which only root can make")
 
 
 def require_programs() -> None:
@@ -59,10 +55,7 @@ def require_programs() -> None:
             run(["apt-get", "update"], 120)
             run(install, 300)
     except PackagesUnavailable as error:
-        text = f"left out, it needs {' and '.join(missing)}: {error}"
-        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
+        leave_out(f"it needs {' and '.join(missing)}: {error}")
 
 
 class People:

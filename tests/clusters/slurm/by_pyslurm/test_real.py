@@ -5,7 +5,6 @@ Run where METABROKER_TEST_PYSLURM names a Python with pyslurm (see `tests/testbe
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import Command, Completed, Unreached
 from metabroker.clusters.transports.local import LocalTransport
 from tests.clusters.refusals import refused
+from tests.daemon.harness import eventually
 from tests.daemon.kinds import somebody
 from tests.testbed import SlurmCluster as Real
 from tests.testbed.fixtures import RELEASES, Releases
@@ -166,9 +166,7 @@ def test_a_partition_that_is_down_and_nodes_that_do_not_answer_yet(both: Both) -
     real.run("scontrol", "update", "partitionname=batch", "state=up", check=True)
     real.stop_controller()
     real.start_controller(wait=False)
-    deadline = time.monotonic() + 60
-    while real.run("sinfo", "-h").returncode != 0 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    eventually(lambda: real.run("sinfo", "-h").returncode == 0, "the controller answers")
     asked, told = both.snapshots()
     assert asked == told
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -26,6 +27,12 @@ class Acting(Generic[W]):
 
     world: W
     site: Site
+
+    def as_service(self) -> None:
+        """The daemon runs as the service account."""
+        people = self.world.people
+        os.chown(self.site.folder, people.uid("svc"), -1)
+        self.site.prefix = people.words("svc", reading=True)
 
     def ask(self, who: str, *words: str) -> Done:
         """The command line, as that user, at home."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.daemon.acting import Acting
 from tests.daemon.fixtures import MakeSite
@@ -99,9 +98,7 @@ def by_sudo(world: World, make_site: MakeSite) -> Iterator[Users]:
     """A daemon under the service account: one cluster on this host, one by each way of SSH."""
     ways = {"delft": "local", "leiden": "ssh", "lab": "openssh"}
     acting = acting_daemon(world, make_site, "sudo", ways)
-    site = acting.site
-    os.chown(site.folder, world.people.uid("svc"), -1)
-    site.prefix = world.people.words("svc", reading=True)
+    acting.as_service()
     yield from while_it_serves(acting)
 
 
@@ -121,9 +118,8 @@ def acting_daemon(world: World, make_site: MakeSite, run_as: str, ways: dict[str
         left.unlink(missing_ok=True)
     site = make_site(Slurm(world.testbed.clusters))
     site.configure({"allow_root": False})
-    text = yaml.safe_load(site.config.read_text())
-    text["clusters"] = world.clusters(run_as, ways)
-    site.config.write_text(yaml.safe_dump(text))
+    with site.changing() as text:
+        text["clusters"] = world.clusters(run_as, ways)
     return Acting(world, site)
 
 

@@ -113,6 +113,13 @@ class Site:
         }
         self.config.write_text(yaml.safe_dump(merged(base, changes), sort_keys=False))
 
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[Json]:
+        """The configuration file as it is, to be changed."""
+        text: Json = yaml.safe_load(self.config.read_text())
+        yield text
+        self.config.write_text(yaml.safe_dump(text))
+
     def start(self, *options: str, wait: bool = True) -> None:
         """Start `metabroker serve`; with options, the one that dies or pauses at a point."""
         module, *words = [self.module] if options else ["metabroker", "serve"]

@@ -9,7 +9,6 @@ import signal
 import sys
 
 import pytest
-import yaml
 
 from tests.daemon.acting import MEET, WHO
 from tests.daemon.acting_world import (
@@ -169,9 +168,8 @@ def test_who_has_no_account_is_refused_and_root_always(by_sudo: Users, world: Wo
     # One who loses the account keeps no right that was given before.
     touch = "#!/bin/sh\ntouch too-late\n"
     held = by_sudo.submit("bob", "--hold", "-n", "1", "--cluster", "delft", script=touch)
-    left = yaml.safe_load(site.config.read_text())
-    left["clusters"]["delft"]["users"] = world.users("alice")
-    site.config.write_text(yaml.safe_dump(left))
+    with site.changing() as left:
+        left["clusters"]["delft"]["users"] = world.users("alice")
     site.signal(signal.SIGHUP)
     eventually(lambda: "users of delft" in site.log.read_text(), "the new users are read")
     assert by_sudo.ask("bob", "release", str(held)).returncode == 0
@@ -184,10 +182,9 @@ def test_who_has_no_account_is_refused_and_root_always(by_sudo: Users, world: Wo
 def test_the_doctor_says_whom_we_may_not_act_for(world: World, make_site: MakeSite) -> None:
     acting = acting_daemon(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
     file = acting.site.config
-    fine = yaml.safe_load(file.read_text())
-    for cluster in fine["clusters"].values():
-        cluster["users"] = world.users("alice", "bob")
-    file.write_text(yaml.safe_dump(fine))
+    with acting.site.changing() as fine:
+        for cluster in fine["clusters"].values():
+            cluster["users"] = world.users("alice", "bob")
     done = acting.ask("svc", "doctor", "--config", str(file), "--run", "--json")
     assert done.returncode == 0, done.stdout
     alice, carol = world.people.name("alice"), world.people.name("carol")
@@ -198,10 +195,9 @@ def test_the_doctor_says_whom_we_may_not_act_for(world: World, make_site: MakeSi
         assert f"ran as {alice}," in ran["said"]
     assert not gates(world.people)
 
-    wrong = yaml.safe_load(file.read_text())
-    wrong["clusters"]["delft"]["users"] = world.users("carol")
-    wrong["clusters"]["leiden"]["sftp_server"] = "/usr/bin/true"
-    file.write_text(yaml.safe_dump(wrong))
+    with acting.site.changing() as wrong:
+        wrong["clusters"]["delft"]["users"] = world.users("carol")
+        wrong["clusters"]["leiden"]["sftp_server"] = "/usr/bin/true"
     done = acting.ask("svc", "doctor", "--config", str(file), "--json")
     assert done.returncode == 1
     delft, leiden = (c["findings"] for c in json.loads(done.stdout)["clusters"])

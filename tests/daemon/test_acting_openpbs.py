@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.daemon.acting import MEET, Acting
 from tests.daemon.acting_world import gates
@@ -85,12 +84,12 @@ def acting(world: World, make_site: MakeSite) -> Iterator[Users]:
         (world.people.home(who) / "end").unlink(missing_ok=True)
     site = make_site(OpenPBS(world.servers, sizes=dict.fromkeys(WAYS, 0)))
     site.configure({"allow_root": False})
-    text = yaml.safe_load(site.config.read_text()) | {"clusters": world.clusters(site.folder)}
-    site.config.write_text(yaml.safe_dump(text))
+    with site.changing() as text:
+        text["clusters"] = world.clusters(site.folder)
     site.config.chmod(0o644)
-    os.chown(site.folder, world.people.uid("svc"), -1)
-    site.prefix = world.people.words("svc", reading=True)
-    yield Acting(world, site)
+    made = Acting(world, site)
+    made.as_service()
+    yield made
     if site.process is not None:
         site.stop()
 

@@ -87,16 +87,13 @@ def served(world: World, make_site: MakeSite, request: pytest.FixtureRequest) ->
     """A daemon whose users' components meet it in a folder for all; and who the victim is."""
     how = request.param
     acting = acting_daemon(world, make_site, how, NEAR if how == "root-uid" else WAYS)
-    site = acting.site
-    text = yaml.safe_load(site.config.read_text())
-    for cluster in text["clusters"].values():
-        cluster["shared_dir"] = str(world.people.shared)
-        if how == "self":
-            del cluster["users"]
-    site.config.write_text(yaml.safe_dump(text))
+    with acting.site.changing() as text:
+        for cluster in text["clusters"].values():
+            cluster["shared_dir"] = str(world.people.shared)
+            if how == "self":
+                del cluster["users"]
     if how != "root-uid":
-        os.chown(site.folder, world.people.uid("svc"), -1)
-        site.prefix = world.people.words("svc", reading=True)
+        acting.as_service()
     for _ in while_it_serves(acting):
         yield acting, "svc" if how == "self" else "alice"
 
@@ -135,15 +132,13 @@ def by_self(world: World, make_site: MakeSite) -> Iterator[Acting[World]]:
         '#!/bin/sh\n/bin/mv "$@"; code=$?\ncase $* in */run) sleep 1 ;; esac\nexit $code\n'
     )
     (slow / "mv").chmod(0o755)
-    text = yaml.safe_load(site.config.read_text())
-    text["poll_interval"] = "30s"
-    for cluster in text["clusters"].values():
-        del cluster["users"]
-        cluster["env"]["PATH"] = f"{slow}:{cluster['env']['PATH']}"
-        cluster["claim"] = "placeholder"
-    site.config.write_text(yaml.safe_dump(text))
-    os.chown(site.folder, world.people.uid("svc"), -1)
-    site.prefix = world.people.words("svc", reading=True)
+    with site.changing() as text:
+        text["poll_interval"] = "30s"
+        for cluster in text["clusters"].values():
+            del cluster["users"]
+            cluster["env"]["PATH"] = f"{slow}:{cluster['env']['PATH']}"
+            cluster["claim"] = "placeholder"
+    acting.as_service()
     yield from while_it_serves(acting)
 
 
@@ -188,10 +183,9 @@ def test_what_one_user_does_keeps_nobody_waiting(world: World, make_site: MakeSi
     """A small share of `make hostile`, by whose script bob submits."""
     acting = acting_daemon(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
     site, people = acting.site, world.people
-    text = yaml.safe_load(site.config.read_text())
-    site.config.write_text(yaml.safe_dump({**text, "limits": {"per_user": {"processors": 6}}}))
-    os.chown(site.folder, people.uid("svc"), -1)
-    site.prefix = people.words("svc", reading=True)
+    with site.changing() as text:
+        text["limits"] = {"per_user": {"processors": 6}}
+    acting.as_service()
     for _ in while_it_serves(acting):
         jobs = [make() for _share, make in KINDS.values()]
         for job in jobs:

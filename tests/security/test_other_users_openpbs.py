@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.daemon.acting_world import TAKES, bring, gates
 from tests.daemon.harness import eventually
@@ -22,14 +21,12 @@ pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
 
 def configured(acting: Users, **more: Any) -> None:
     """Each cluster with these keys; None: without it."""
-    site = acting.site
-    text = yaml.safe_load(site.config.read_text())
-    for cluster in text["clusters"].values():
-        for key, value in more.items():
-            cluster.pop(key, None)
-            if value is not None:
-                cluster[key] = value
-    site.config.write_text(yaml.safe_dump(text))
+    with acting.site.changing() as text:
+        for cluster in text["clusters"].values():
+            for key, value in more.items():
+                cluster.pop(key, None)
+                if value is not None:
+                    cluster[key] = value
 
 
 @pytest.mark.parametrize("how", ["sudo", "self", "root-uid"])

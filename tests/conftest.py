@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.testbed.fixtures", "tests.testbed.far", "tests.daemon.fixtures"]
+pytest_plugins = [
+    "tests.testbed.fixtures",
+    "tests.testbed.far",
+    "tests.daemon.fixtures",
+    "tests.daemon.acting_world",
+]
 
 SLOW = [HealthCheck.too_slow]  # a busy machine is no error
 settings.register_profile("unhurried", deadline=None, suppress_health_check=SLOW)

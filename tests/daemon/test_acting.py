@@ -11,25 +11,12 @@ import sys
 import pytest
 
 from tests.daemon.acting import MEET, WHO
-from tests.daemon.acting_world import (
-    SIZES,
-    TAKES,
-    Users,
-    World,
-    acting_daemon,
-    bring,
-    by_ids,
-    by_sudo,
-    gates,
-    world,
-)
+from tests.daemon.acting_world import SIZES, TAKES, Users, World, acting_daemon, bring, gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
 from tests.testbed.accounts import (
     open_code,
 )
-
-__all__ = ["by_ids", "by_sudo", "world"]
 
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 

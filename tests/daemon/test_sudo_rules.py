@@ -8,17 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.acting_world import (
-    TAKES,
-    Users,
-    World,
-    acting_daemon,
-    bring,
-    by_ids,
-    by_sudo,
-    gates,
-    world,
-)
+from tests.daemon.acting_world import TAKES, Users, World, acting_daemon, bring, gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import REPOSITORY, eventually
 from tests.daemon.kinds import Simulated
@@ -26,8 +16,6 @@ from tests.testbed.accounts import (
     RULES,
     SFTP_SERVER,
 )
-
-__all__ = ["by_ids", "by_sudo", "world"]
 
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 

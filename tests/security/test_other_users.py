@@ -28,13 +28,11 @@ from tests.daemon.acting_world import (
     bring,
     gates,
     while_it_serves,
-    world,
 )
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
 from tests.testbed.accounts import People
 
-__all__ = ["world"]
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 
 WAYS = {"delft": "local", "leiden": "ssh", "lab": "openssh"}

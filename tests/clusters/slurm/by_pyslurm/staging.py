@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from metabroker.clusters.slurm import commands
-from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport, transport
+from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.base import (
     Command,
     Completed,
@@ -97,20 +95,6 @@ class Stage:
 
 
 MakeStage = Callable[..., Stage]
-
-
-@pytest.fixture
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeStage]:
-    monkeypatch.setattr(transport, "_PAUSE", 0.01)
-    made: list[Stage] = []
-
-    def make(**given: object) -> Stage:
-        made.append(Stage(tmp_path, **given))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.transport.close()
 
 
 def gone(pid: int) -> bool:

@@ -31,10 +31,7 @@ from tests.clusters.slurm.by_pyslurm.staging import (
     Beside,
     MakeStage,
     gone,
-    stage,
 )
-
-__all__ = ["stage"]
 
 IMPORT = {"failed": "ModuleNotFoundError: No module named 'pyslurm'"}
 

@@ -27,10 +27,7 @@ from tests.clusters.slurm.by_pyslurm.staging import (
     SOON,
     MakeStage,
     gone,
-    stage,
 )
-
-__all__ = ["stage"]
 
 # --- asking -----------------------------------------------------------------------------------
 

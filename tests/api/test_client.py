@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 import threading
@@ -209,14 +208,3 @@ def test_a_daemon_that_hangs(folder: Path) -> None:
         mute.listen()
         with pytest.raises(LostReply, match="no reply in time"):
             Client(folder / "mute.sock", timeout=0.3, patience=0.5).get("status")
-
-
-def test_the_client_imports_nothing_that_is_slow() -> None:
-    code = (
-        "import sys; import metabroker.cli.submit, metabroker.cli.jobs, metabroker.cli.wait\n"
-        "print(*sorted(sys.modules))"
-    )
-    done = captured([sys.executable, "-c", code], check=True, env=dict(os.environ))
-    modules = set(done.stdout.split())
-    slow = {"aiohttp", "pydantic", "sqlalchemy", "yaml", "asyncio", "apscheduler", "logging"}
-    assert not slow & modules

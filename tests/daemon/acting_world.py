@@ -16,11 +16,7 @@ from tests.daemon.acting import Acting
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.kinds import Slurm
 from tests.testbed import ClusterSpec
-from tests.testbed.accounts import (
-    People,
-    require_programs,
-    require_root,
-)
+from tests.testbed.accounts import People, require_programs, require_root
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.packages import Installation
 from tests.testbed.sshd import Account, Sshd

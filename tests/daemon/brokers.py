@@ -88,8 +88,7 @@ class Broker(Site):
 
     def led(self) -> bool:
         """Whether it leads, or has ended since."""
-        ended = self.process is None or self.process.poll() is not None
-        return ended or self.status()["role"] == "leader"
+        return self.ended() or self.status()["role"] == "leader"
 
     def ran(self) -> list[Ran]:
         """The commands that it has begun, in order."""
@@ -100,8 +99,7 @@ class Broker(Site):
 
     def zombies(self) -> list[int]:
         """Its children that have ended, and that it does not care for."""
-        assert self.process is not None
-        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/children")
         pids = [int(pid) for task in tasks for pid in task.read_text().split()]
         # A zombie has no start time that anybody asks for.
         return [pid for pid in pids if Path(f"/proc/{pid}").exists() and start_time(pid) is None]

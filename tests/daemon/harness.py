@@ -139,8 +139,8 @@ class Site:
                     start_new_session=True,
                 )
         if wait:
-            eventually(lambda: self.serves() or self._ended(), "the daemon serves")
-            assert options or not self._ended(), f"the daemon does not start\n{self.story()}"
+            eventually(lambda: self.serves() or self.ended(), "the daemon serves")
+            assert options or not self.ended(), f"the daemon does not start\n{self.story()}"
 
     def serves(self) -> bool:
         """Whether the daemon answers."""
@@ -202,8 +202,15 @@ class Site:
 
         eventually(seen, "all clusters are looked at")
 
-    def _ended(self) -> bool:
+    def ended(self) -> bool:
+        """Whether the daemon has ended."""
         return self.process is not None and self.process.poll() is not None
+
+    @property
+    def pid(self) -> int:
+        """The daemon's process."""
+        assert self.process is not None
+        return self.process.pid
 
     # --- users --------------------------------------------------------------------------------
 

@@ -14,9 +14,7 @@ from tests.daemon.acting import MEET, WHO
 from tests.daemon.acting_world import SIZES, TAKES, Users, World, acting_daemon, bring, gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
-from tests.testbed.accounts import (
-    open_code,
-)
+from tests.testbed.accounts import open_code
 
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 

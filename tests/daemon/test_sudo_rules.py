@@ -12,10 +12,7 @@ from tests.daemon.acting_world import TAKES, Users, World, acting_daemon, bring,
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import REPOSITORY, eventually
 from tests.daemon.kinds import Simulated
-from tests.testbed.accounts import (
-    RULES,
-    SFTP_SERVER,
-)
+from tests.testbed.accounts import RULES, SFTP_SERVER
 
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 
@@ -107,8 +104,7 @@ def test_a_root_daemon_becomes_its_users(by_ids: Users) -> None:
     assert by_ids.site.cli("submit", "-n", "1", str(site.folder / "script")).returncode == 1
     assert by_ids.ask("carol", "submit", "-n", "1", str(site.folder / "script")).returncode == 1
     # What acting for users does not need, it has not, and no child of it can get.
-    assert site.process is not None
-    status = Path(f"/proc/{site.process.pid}/status").read_text()
+    status = Path(f"/proc/{site.pid}/status").read_text()
     assert "NoNewPrivs:\t1" in status
     assert f"CapBnd:\t{0b11100111:016x}" in status.lower().replace("capbnd", "CapBnd")
 

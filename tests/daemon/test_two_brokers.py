@@ -82,15 +82,14 @@ def test_a_leader_that_was_stopped_acts_no_more(group: Brokers, database: str) -
     first, second = group.start(database, database, pausing=True)
     jobs = jobs_of_all_kinds(second)
     first.wait_pause()
-    assert first.process is not None
-    os.kill(first.process.pid, signal.SIGSTOP)
+    first.signal(signal.SIGSTOP)
     first.go_on()  # when it wakes up, opening the gate is the next that it does
     second.wait_role("leader")
     jobs.append(second.submit("-n 2"))
     second.wait_end(jobs[-1], "COMPLETED")
-    os.kill(first.process.pid, signal.SIGCONT)
+    first.signal(signal.SIGCONT)
     first.wait_role("standby")
-    assert first.process.poll() is None, "it is the same process"
+    assert not first.ended(), "it is the same process"
     eventually(lambda: not first.zombies(), "what it had run is gone")
     (first.work / "go-on").touch()
     jobs.append(first.submit("-n 2"))
@@ -182,7 +181,6 @@ def test_what_a_broker_that_stands_by_answers(group: Brokers, database: str) -> 
     again = second.cli("cancel", str(waits))
     assert again.returncode == 1 and "has ended" in again.stderr
     first.kill()
-    assert second.process is not None
     (second.work / "go-on").touch()
     assert second.cli("wait", str(runs)).returncode == 0, "over the take-over, by the same broker"
     eventually(lambda: second.status()["role"] == "leader", "it leads")

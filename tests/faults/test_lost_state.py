@@ -12,7 +12,7 @@ import pytest
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Slurm
-from tests.faults.aftermath import PATIENT, whole
+from tests.faults.aftermath import PATIENT, UNTIL_END, whole
 from tests.testbed import SlurmCluster
 
 pytestmark = pytest.mark.slurm
@@ -43,8 +43,7 @@ def begin(site: Site) -> None:
     site.start_and_look(*holds)
     for job in sorted(HOLDS):
         assert site.submit("--on delft:2,lab:2") == job
-    until = recording("until [ -e end ]; do sleep 0.1; done")
-    assert site.submit("--on delft:2,lab:2", until) == RUNNING
+    assert site.submit("--on delft:2,lab:2", recording(UNTIL_END)) == RUNNING
     for job in HOLDS:
         eventually((site.folder / f"held-{job}").exists, f"job {job} is at its moment")
     site.wait_state(RUNNING, "RUNNING")

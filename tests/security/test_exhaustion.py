@@ -129,8 +129,7 @@ class Attacked:
 
     def memory(self) -> int:
         """KB at its height."""
-        assert self.site.process is not None
-        status = Path(f"/proc/{self.site.process.pid}/status").read_text()
+        status = Path(f"/proc/{self.site.pid}/status").read_text()
         found = re.search(r"VmHWM:\s+(\d+)", status)
         assert found is not None
         return int(found[1])

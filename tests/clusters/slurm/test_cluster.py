@@ -9,12 +9,7 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Position
-from metabroker.clusters.port import (
-    CleanRequest,
-    ClusterRefusal,
-    ReserveRequest,
-    UnknownOutcome,
-)
+from metabroker.clusters.port import CleanRequest, ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import CommandLost, CommandMissing
 from metabroker.clusters.transports.local import LocalTransport

@@ -11,11 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import (
-    ComponentRequest,
-    NativeSubmission,
-    UnknownOutcome,
-)
+from metabroker.clusters.port import ComponentRequest, NativeSubmission, UnknownOutcome
 from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.commands import SlurmIdentity
 from tests.clusters.gate.making import order

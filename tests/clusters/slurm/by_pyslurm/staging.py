@@ -10,10 +10,7 @@ from pathlib import Path
 
 from metabroker.clusters.slurm import commands
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
-from metabroker.clusters.transports.base import (
-    Command,
-    Completed,
-)
+from metabroker.clusters.transports.base import Command, Completed
 from metabroker.clusters.transports.local_files import LocalFiles
 
 STAND_IN = Path(__file__).with_name("stand_in.py")

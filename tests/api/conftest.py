@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.api.client import Client
-from metabroker.api.server import ApiServer
-from tests.api.fake import FakeService
+from tests.api.fake import FakeService, serving
 
 
 @pytest.fixture
@@ -21,10 +20,9 @@ def service() -> FakeService:
 @pytest.fixture
 def socket_path(service: FakeService, folder: Path) -> Iterator[Path]:
     """The socket of a server of `service`."""
-    server = ApiServer(service, folder / "run" / "mb.sock")
-    server.start()
-    yield folder / "run" / "mb.sock"
-    server.stop()
+    path = folder / "run" / "mb.sock"
+    with serving(service, path):
+        yield path
 
 
 @pytest.fixture

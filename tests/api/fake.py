@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from metabroker.api.server import ApiServer
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.submission.model import Caller, Submission
 from tests.api.asking import answering
@@ -278,3 +281,14 @@ def _raised(error: ServiceError) -> Future[Json]:
     future: Future[Json] = Future()
     future.set_exception(error)
     return future
+
+
+@contextmanager
+def serving(service: FakeService, path: Path, **given: Any) -> Iterator[ApiServer]:
+    """It is served at a socket."""
+    server = ApiServer(service, path, **given)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.api.socket_http import BadReply, SocketReply
-from tests.testbed.processes import captured
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 WHOLE = {
@@ -47,11 +45,3 @@ def test_whatever_comes_is_read_or_no_reply(text: bytes) -> None:
     for source in (text, HEAD + text):
         with contextlib.suppress(BadReply):
             SocketReply(io.BytesIO(source)).read()
-
-
-def test_a_submission_loads_nothing_that_takes_long() -> None:
-    """Some of these take as long as all the rest."""
-    code = "import sys, metabroker.cli.main, metabroker.cli.submit; print(*sys.modules)"
-    done = captured([sys.executable, "-c", code], check=True)
-    slow = {"http.client", "email", "ssl", "shutil", "asyncio", "pydantic", "subprocess", "logging"}
-    assert not slow & set(done.stdout.split())

@@ -12,8 +12,7 @@ from threading import Thread
 
 import pytest
 
-from metabroker.api.server import ApiServer
-from tests.api.fake import FakeService
+from tests.api.fake import FakeService, serving
 from tests.testbed import forked
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -23,10 +22,8 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def service(folder: Path) -> Iterator[FakeService]:
     """A daemon in memory, served at `folder`/mb.sock."""
     fake = FakeService()
-    server = ApiServer(fake, folder / "mb.sock")
-    server.start()
-    yield fake
-    server.stop()
+    with serving(fake, folder / "mb.sock"):
+        yield fake
 
 
 @pytest.fixture

@@ -29,34 +29,25 @@ def test_nobody_is_behind_another_one_under_fpfs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "rule"),
+    ("policy", "first", "name", "rule"),
     [
-        ("GP", "the global queue is empty"),
-        ("LQ", "the global queue is not longer than every local queue"),
+        ("GP", "global", "local", "the global queue is empty"),
+        ("LQ", "global", "local", "the global queue is not longer than every local queue"),
+        ("LP-GF", "local", "global", "at least one local queue is empty"),
+        ("LQ", "local", "global", "the global queue is longer than every local queue"),
     ],
 )
-def test_the_rule_that_keeps_a_local_queue_disabled_is_named(policy: str, rule: str) -> None:
+def test_the_rule_that_keeps_a_queue_disabled_is_named(
+    policy: str, first: str, name: str, rule: str
+) -> None:
     hand = Hand(policy, [4, 4])
-    hand.submit("wide", 5, 5)
-    hand.submit("wider", 6, 6)
-    hand.submit("local", 1, local=0)
-    why = hand.why("local")
-    assert (why.reason, why.rule) == (Reason.RULE, rule)
-
-
-@pytest.mark.parametrize(
-    ("policy", "rule"),
-    [
-        ("LP-GF", "at least one local queue is empty"),
-        ("LQ", "the global queue is longer than every local queue"),
-    ],
-)
-def test_the_rule_that_keeps_the_global_queue_disabled_is_named(policy: str, rule: str) -> None:
-    hand = Hand(policy, [4, 4])
-    for local in (0, 1):
-        hand.submit(f"l{local}", 5, local=local)
-    hand.submit("global", 1, 1)
-    why = hand.why("global")
+    for number, size in enumerate((5, 6)):
+        if first == "global":
+            hand.submit(f"wide{number}", size, size)
+        else:
+            hand.submit(f"l{number}", size, local=number)
+    hand.submit(name, *((1,) if name == "local" else (1, 1)), local=0)
+    why = hand.why(name)
     assert (why.reason, why.rule) == (Reason.RULE, rule)
 
 

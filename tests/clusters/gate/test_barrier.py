@@ -112,34 +112,30 @@ def test_undone_it_leaves_and_runs_nothing(tmp_path: Path, wrappers: Wrappers, h
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("position", ["armed", "go", "run", "abort", None])
+@pytest.mark.parametrize(
+    ("patience", "position"),
+    [
+        *((60, position) for position in ("armed", "go", "run", "abort", None)),
+        *((None, position) for position in ("run", "abort", None)),  # a single component's
+    ],
+)
 def test_a_twin_that_comes_late_ends_at_once(
-    tmp_path: Path, wrappers: Wrappers, position: str | None
+    tmp_path: Path, wrappers: Wrappers, patience: int | None, position: str | None
 ) -> None:
     """The first one has been here already: whatever became of it, the script is not started."""
-    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
+    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n", patience=patience)
     gates().prepare(it)
     if position is None:
         gates().remove(it.gate)
     else:
-        (Path(it.gate) / "wait").rename(Path(it.gate) / position)
-    assert wrappers.start(it).end()[0] == 75
-    assert not (tmp_path / "ran").exists()
+        (first,) = positions(it.gate)
+        (Path(it.gate) / first).rename(Path(it.gate) / position)
+    code, out, err = wrappers.start(it).end()
+    assert code == 75 and not (tmp_path / "ran").exists()
+    if patience is None:
+        assert (out, err) == (b"", b"")  # its output goes to the file of the one that runs
     if position is not None:
         assert positions(it.gate) == {position}
-
-
-@pytest.mark.parametrize("position", ["run", "abort", None])
-def test_a_single_components_twin(tmp_path: Path, wrappers: Wrappers, position: str | None) -> None:
-    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n", patience=None)
-    gates().prepare(it)
-    if position is None:
-        gates().remove(it.gate)
-    else:
-        (Path(it.gate) / "go").rename(Path(it.gate) / position)
-    code, out, err = wrappers.start(it).end()
-    assert (code, out, err) == (75, b"", b"")  # its output goes to the file of the one that runs
-    assert not (tmp_path / "ran").exists()
 
 
 def test_of_twins_at_the_barrier_exactly_one_runs_the_script(

@@ -14,8 +14,9 @@ from metabroker.api.client import Unreachable
 from metabroker.web.guards import loopback
 from metabroker.web.own_page import OwnPage
 from metabroker.web.page import HEADERS
+from tests.api.shapes import job, part
 from tests.web.served import Client, MakeServed, Served, next_of, played, stream, within
-from tests.web.test_data import job, overview, part
+from tests.web.test_data import overview
 
 # --- files and headers -----------------------------------------------------------------------
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Completed
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.local_files import LocalFiles
+from metabroker.clusters.transports.remote_shell import LINE, RemoteShell
 from tests.daemon.harness import eventually
 
 PYTHON = sys.executable
@@ -46,19 +49,38 @@ def test_the_path_of_the_configuration_is_searched(tmp_path: Path) -> None:
     assert run("squeue", transport=transport).stdout == "mine\n"
 
 
-def test_a_folder_of_commands_is_the_only_place_they_come_from(tmp_path: Path) -> None:
+def by_login_shell(shell: RemoteShell) -> Callable[[Command], Completed]:
+    """Runs the line that a login shell is given, by a shell of this host."""
+
+    def run(command: Command) -> Completed:
+        sent = shell.send(command, 20.0)
+        done = subprocess.run(["sh", "-c", LINE], input=sent.stdin, capture_output=True)
+        return sent.answer(done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["local", "login shell"])
+def test_a_folder_of_commands_is_the_only_place_they_come_from(tmp_path: Path, far: bool) -> None:
     """Another `squeue` along PATH may be of another release, or know another cluster."""
     own, other = tmp_path / "own", tmp_path / "other"
     for folder, name in ((own, "sinfo"), (other, "sinfo"), (other, "squeue")):
         folder.mkdir(exist_ok=True)
         (folder / name).write_text(f"#!/bin/sh\necho {folder.name}\n")
         (folder / name).chmod(0o755)
-    transport = LocalTransport({"PATH": f"{other}:/usr/bin:/bin"}, folder=str(own))
-    assert run("sinfo", transport=transport).stdout == "own\n"
+    env = {"PATH": f"{other}:{os.defpath}"}
+    here = LocalTransport(env, folder=str(own)).run
+    run = by_login_shell(RemoteShell(env, folder=str(own))) if far else here
+    assert run(Command(("sinfo",))).stdout == "own\n"
     with pytest.raises(CommandMissing, match=f"squeue: not found in {own}$"):
-        run("squeue", transport=transport)
-    assert run("sh", "-c", "echo $PATH", transport=transport).stdout.startswith(f"{own}:{other}:")
-    assert run("date", "+%s", transport=transport).stdout.strip().isdigit()
+        run(Command(("squeue",)))
+    assert run(Command(("sh", "-c", "echo $PATH"))).stdout.startswith(f"{own}:{other}:")
+    assert run(Command(("date", "+%s"))).stdout.strip().isdigit()
+
+
+def test_a_login_shell_tells_where_a_command_was_looked_for() -> None:
+    with pytest.raises(CommandMissing, match=r"squeue: not found in /nowhere$"):
+        by_login_shell(RemoteShell({"PATH": "/nowhere"}))(Command(("squeue",)))
 
 
 @pytest.mark.parametrize("script", [

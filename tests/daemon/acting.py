@@ -49,3 +49,23 @@ class Acting(Generic[W]):
         done = self.ask(who, "submit", *options, str(file))
         assert done.returncode == 0, f"{done.stderr}\n{self.site.story()}"
         return int(done.stdout)
+
+    def run_everywhere(self, together: str) -> None:
+        """alice and bob each have a job in each of the clusters, and bob one in all of them: what
+        these write is their users' own."""
+        people = self.world.people
+        clusters = [word.partition(":")[0] for word in together.split(",")]
+        jobs = {
+            self.submit(who, "-n", "1", "--cluster", name, "-o", f"{name}.out"): (who, [name])
+            for who in ("alice", "bob")
+            for name in clusters
+        }
+        parts = [f"both.{component}" for component in range(len(clusters))]
+        jobs[self.submit("bob", "--on", together, "-o", "both.%c.out")] = ("bob", parts)
+        for job, (who, files) in jobs.items():
+            self.site.wait_end(job, "COMPLETED")
+            for file in files:
+                home = people.home(who)
+                said = (home / f"{file}.out").read_text()
+                assert said == f"{people.name(who)}\n{home} none\n"
+                assert (home / f"{file}.out").stat().st_uid == people.uid(who)

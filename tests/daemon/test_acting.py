@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.daemon.acting import MEET, WHO
-from tests.daemon.acting_world import SIZES, TAKES, Users, World, acting_daemon, bring, gates
+from tests.daemon.acting_world import TAKES, Users, World, acting_daemon, bring, gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
 from tests.testbed.accounts import open_code
@@ -20,21 +20,8 @@ pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acti
 
 
 def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Users) -> None:
-    people, site = by_sudo.world.people, by_sudo.site
-    files: list[tuple[str, str]] = []
-    jobs = []
-    for who in ("alice", "bob"):
-        for cluster in SIZES:
-            files.append((who, f"{cluster}.out"))
-            jobs.append(by_sudo.submit(who, "-n", "1", "--cluster", cluster, "-o", files[-1][1]))
-    jobs.append(by_sudo.submit("bob", "--on", "delft:2,leiden:2,lab:1", "-o", "both.%c.out"))
-    files += [("bob", f"both.{component}.out") for component in range(3)]
-    for job in jobs:
-        site.wait_end(job, "COMPLETED", seconds=60)
-    for who, file in files:
-        home = people.home(who)
-        assert (home / file).read_text() == f"{people.name(who)}\n{home} none\n"
-        assert (home / file).stat().st_uid == people.uid(who)
+    people = by_sudo.world.people
+    by_sudo.run_everywhere("delft:2,leiden:2,lab:1")
     for who in ("alice", "bob"):
         assert (people.home(who) / "made").stat().st_uid == people.uid(who)
     eventually(lambda: not gates(people), "gates are gone")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.gate import Gates, Position, former_gate_path, gate_path
+from metabroker.clusters.gate import Gates, Position, former_gate_path
 from metabroker.clusters.port import (
     CleanupResult,
     ClusterRefusal,
@@ -73,26 +73,6 @@ def test_arming_and_opening(
     else:
         move(gate)
     assert positions(gate) == {after}
-
-
-def test_a_gate_that_is_gone_is_shut(tmp_path: Path) -> None:
-    gone = gate_path(str(tmp_path), TOKEN, "secret")
-    for move in (arm, open_):
-        with pytest.raises(ClusterRefusal):
-            move(gone)
-    assert gates().shut(clean(gone)) is True
-    assert gates().shut(clean(None)) is True
-    assert gates().look([gone]) == {}
-    assert gates().remains(gone, Cause.NODE) == CleanupResult(cause=Cause.NODE)
-    gates().remove(gone)
-
-
-@pytest.mark.parametrize("position", [Position.WAIT, Position.ARMED, Position.GO, Position.ABORT])
-def test_shutting(tmp_path: Path, position: Position) -> None:
-    gate = at(tmp_path, position)
-    assert gates().shut(clean(gate)) is True
-    assert positions(gate) == {"abort"}
-    assert gates().shut(clean(gate)) is True, "again"
 
 
 def test_shutting_too_late(tmp_path: Path) -> None:

@@ -11,7 +11,13 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, gate_path
-from metabroker.clusters.port import ClusterRefusal, ComponentRecord, Peer, UnknownOutcome
+from metabroker.clusters.port import (
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRecord,
+    Peer,
+    UnknownOutcome,
+)
 from metabroker.clusters.transports.base import Command, Completed, Transport
 from metabroker.clusters.transports.remote_files import CommandFiles
 from tests.clusters.gate.making import TOKEN, clean, order, positions
@@ -83,6 +89,7 @@ def test_shutting(gates: Gates, place: Path, position: Position) -> None:
     gate = at(gates, place, position)
     assert gates.shut(clean(gate)) is True
     assert positions(gate) == {"abort"}
+    assert gates.shut(clean(gate)) is True, "again"
     with pytest.raises(ClusterRefusal):
         gates.arm(gate)
     with pytest.raises(ClusterRefusal):
@@ -93,8 +100,12 @@ def test_a_gate_that_is_gone_is_shut(gates: Gates, place: Path) -> None:
     gone = gate_path(str(place), TOKEN, "secret")
     with pytest.raises(ClusterRefusal):
         gates.arm(gone)
-    assert gates.shut(clean(gone)) is True
+    with pytest.raises(ClusterRefusal):
+        gates.open(gone, PEERS)
+    assert gates.shut(clean(gone)) is gates.shut(clean(None)) is True
     assert gates.look([gone]) == {}
+    assert gates.remains(gone, Cause.NODE) == CleanupResult(cause=Cause.NODE)
+    gates.remove(gone)
     gates.introduce(gone, PEERS)
     assert not Path(gone).exists()
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from metabroker.service import overview
@@ -12,14 +9,6 @@ from metabroker.submission.model import Processors
 from metabroker.web.data import everything, totals
 from tests.daemon.harness import eventually
 from tests.daemon_units.making import Failing, House
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
-    yield made
-    made.close()
-
 
 LONG = b"#!/bin/sh\nuntil [ -e go ]; do sleep 0.05; done\n"
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,26 +13,10 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.submission.model import Caller, Processors
 from tests.daemon.harness import eventually
-from tests.daemon_units.making import ANNA, House, submission
+from tests.daemon_units.making import ANNA, House, refused, submission
 
 BOB = Caller(1002, "bob")
 BOSS = Caller(1003, "root-like")
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
-    yield made
-    made.close()
-
-
-def refused(what: Callable[[], Any]) -> ServiceError:
-    with pytest.raises(ServiceError) as caught:
-        done = what()
-        if isinstance(done, Future):
-            done.result(timeout=20)
-    assert caught.value.message and caught.value.advice
-    return caught.value
 
 
 def test_it_is_the_service_that_the_api_asks_for(house: House) -> None:

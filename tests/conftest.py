@@ -17,6 +17,8 @@ pytest_plugins = [
     "tests.testbed.far",
     "tests.daemon.fixtures",
     "tests.daemon.acting_world",
+    "tests.daemon_units.fixtures",
+    "tests.security.fixtures",
 ]
 
 SLOW = [HealthCheck.too_slow]  # a busy machine is no error

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.daemon.brokers import Brokers
 from tests.daemon.harness import Site
 from tests.daemon.kinds import Kind, Simulated, Slurm
 
@@ -59,3 +60,11 @@ def site(kind: Kind, make_site: MakeSite) -> Site:
 def slurm_site(clusters: Any, make_site: MakeSite) -> Site:
     """A folder for a daemon over real clusters."""
     return make_site(Slurm(clusters))
+
+
+@pytest.fixture
+def group(clusters: Any) -> Iterator[Brokers]:
+    """Brokers over real clusters, made one by one."""
+    made = Brokers(Slurm(clusters))
+    yield made
+    made.close()

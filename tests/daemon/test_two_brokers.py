@@ -6,27 +6,17 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
 from tests.daemon.brokers import Broker, Brokers
 from tests.daemon.fixtures import LONGEST
 from tests.daemon.harness import Site, eventually, recording, until
-from tests.daemon.kinds import Slurm
 from tests.testbed.postgres import Postgres
 from tests.testbed.proxy import Proxy
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(LONGEST)]
-
-
-@pytest.fixture
-def group(clusters: Any) -> Iterator[Brokers]:
-    made = Brokers(Slurm(clusters))
-    yield made
-    made.close()
 
 
 def jobs_of_all_kinds(site: Site) -> list[int]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from tests.daemon.harness import Site, until
 from tests.testbed.accounts import Done, People, open_code
+from tests.testbed.openssh import OpenSsh
+from tests.testbed.sshd import Account, Sshd
 
 WHO = '#!/bin/sh\nid -un; touch made; echo "$HOME ${SUDO_USER:-none}"\n'
 MEET = f"#!/bin/sh\nid -un > who.$METABROKER_CLUSTER\n{until('end')}\n"
@@ -16,6 +22,24 @@ MEET = f"#!/bin/sh\nid -un > who.$METABROKER_CLUSTER\n{until('end')}\n"
 
 class _Peopled(Protocol):
     people: People
+
+
+@contextlib.contextmanager
+def people_and_login_host(openssh: OpenSsh) -> Iterator[tuple[People, Sshd]]:
+    """Accounts, and a host on which the service logs in; it is not started yet."""
+    with tempfile.TemporaryDirectory(prefix="mb-acting-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        people = People(folder)
+        svc = Account(people.name("svc"), people.uid("svc"), people.uid("svc"))
+        sshd = Sshd(openssh, folder / "sshd", who=svc)
+        try:
+            sshd.start()
+            os.chown(sshd.key, svc.uid, svc.gid)
+            yield people, sshd
+        finally:
+            sshd.stop()
+            people.remove()
 
 
 W = TypeVar("W", bound=_Peopled)

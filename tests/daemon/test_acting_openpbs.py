@@ -4,8 +4,6 @@ sudo rules, on this host and over SSH."""
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from tests.daemon.acting import MEET, Acting
+from tests.daemon.acting import MEET, Acting, people_and_login_host
 from tests.daemon.acting_world import gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Json, Site, eventually
 from tests.daemon.pbs import OpenPBS, PbsServer, servers
 from tests.testbed.accounts import People, require_programs, require_root
-from tests.testbed.openssh import OpenSsh
-from tests.testbed.sshd import Account, Sshd
+from tests.testbed.sshd import Sshd
 
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
 
@@ -58,22 +55,10 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
     named = {name: server for name, server in servers().items() if name in WAYS}
     require_root()
     require_programs()
-    openssh: OpenSsh = request.getfixturevalue("openssh")
-    with tempfile.TemporaryDirectory(prefix="mb-acting-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        people = People(folder)
-        svc = Account(people.name("svc"), people.uid("svc"), people.uid("svc"))
-        sshd = Sshd(openssh, folder / "sshd", who=svc)
-        try:
-            folders = [server.bin for server in named.values()]
-            people.allow([bin / program for bin in folders for program in ("qsub", "qdel")])
-            sshd.start()
-            os.chown(sshd.key, svc.uid, svc.gid)
-            yield World(people, named, sshd)
-        finally:
-            sshd.stop()
-            people.remove()
+    with people_and_login_host(request.getfixturevalue("openssh")) as (people, sshd):
+        folders = [server.bin for server in named.values()]
+        people.allow([bin / program for bin in folders for program in ("qsub", "qdel")])
+        yield World(people, named, sshd)
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -96,10 +97,9 @@ def served(world: World, make_site: MakeSite, request: pytest.FixtureRequest) ->
         yield acting, "svc" if how == "self" else "alice"
 
 
-def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: User) -> None:
-    acting, victim = served
+def attack_a_folder_for_all(acting: Acting[Any], victim: str, clusters: Sequence[str]) -> None:
+    """bob is at work where the victim's components meet, and gets nowhere."""
     people, site = acting.world.people, acting.site
-    clusters = list(yaml.safe_load(site.config.read_text())["clusters"])
     bring(people, victim)
     (people.home(victim) / "bin").mkdir(exist_ok=True)
     with attacking(people, people.shared, victim) as loot:
@@ -116,6 +116,12 @@ def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: 
         assert list((people.home(victim) / "bin").iterdir()) == []
         mine = list(people.shared.glob(".metabroker-mb-*"))
         eventually(lambda: not any(path.exists() for path in mine), "gates are removed")
+
+
+def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: User) -> None:
+    acting, victim = served
+    clusters = list(yaml.safe_load(acting.site.config.read_text())["clusters"])
+    attack_a_folder_for_all(acting, victim, clusters)
 
 
 @pytest.fixture
@@ -140,8 +146,9 @@ def by_self(world: World, make_site: MakeSite) -> Iterator[Acting[World]]:
     yield from while_it_serves(acting)
 
 
-def test_in_a_folder_that_others_may_write_to_nothing_runs(by_self: Acting[World]) -> None:
-    people, site = by_self.world.people, by_self.site
+def nothing_runs_where_others_may_write(acting: Acting[Any]) -> None:
+    """The service account's own jobs are refused there."""
+    people, site = acting.world.people, acting.site
     place = people.folder / "open"
     place.mkdir()
     os.chown(place, people.uid("svc"), -1)
@@ -149,11 +156,15 @@ def test_in_a_folder_that_others_may_write_to_nothing_runs(by_self: Acting[World
     with attacking(people, place, "svc") as loot:
         for cluster in ("delft", "leiden"):
             options = ("-n", "1", "--cluster", cluster, "-D", str(place))
-            job = by_self.submit("svc", *options, script="#!/bin/sh\n: > ran\n")
+            job = acting.submit("svc", *options, script="#!/bin/sh\n: > ran\n")
             ended = site.wait_end(job, "FAILED", seconds=60)
             assert f"others may write in {place}" in ended["reason"], ended["reason"]
             assert "shared_dir" in ended["reason"]
         assert list(loot.iterdir()) == [] and not (place / "ran").exists()
+
+
+def test_in_a_folder_that_others_may_write_to_nothing_runs(by_self: Acting[World]) -> None:
+    nothing_runs_where_others_may_write(by_self)
 
 
 def test_a_start_is_told_when_it_was_and_where(by_self: Acting[World]) -> None:

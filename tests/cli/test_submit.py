@@ -289,14 +289,17 @@ def test_directives_of_the_clusters_own_systems_are_named_and_not_read(
         ("TIMEOUT", None, 1),
     ],
 )
+@pytest.mark.usefixtures("script")
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["plain", "json"])
 def test_how_a_job_ended_and_why_is_told(
-    run: Run, service: FakeService, script: Path, state: str, exit_code: int | None, code: int
+    run: Run, service: FakeService, state: str, exit_code: int | None, code: int, words: list[str]
 ) -> None:
     thread = end_once_waited_for(service, 1, state, exit_code)
-    done = run("submit", "--wait", "--json", "-n", "1", "job.sh")
+    done = run("submit", "--wait", *words, "-n", "1", "job.sh")
     thread.join()
     assert done.returncode == code
-    assert json.loads(done.stdout)["state"] == state
+    shown = json.loads(done.stdout)
+    assert shown["state"] == state if words else done.stdout == "1\n"
     assert done.stderr.startswith(f"metabroker: job 1 {state}") == (state != "COMPLETED")
     assert run("wait", "1").stderr == done.stderr
 

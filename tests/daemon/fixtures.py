@@ -13,6 +13,7 @@ import pytest
 from tests.daemon.brokers import Brokers
 from tests.daemon.harness import Site
 from tests.daemon.kinds import Kind, Simulated, Slurm
+from tests.daemon.pbs import OpenPBS, servers
 
 MakeSite = Callable[..., Site]
 LONGEST = 900  # seconds: several of the waits of the harness, which tell what went wrong
@@ -28,9 +29,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(params=["simulated", pytest.param("slurm", marks=pytest.mark.slurm)])
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Three clusters of each kind, one after the other."""
-    if request.param == "slurm":
-        return Slurm(request.getfixturevalue("clusters"))
-    return Simulated()
+    return clusters_of(request.param, request)
+
+
+def clusters_of(name: str, request: pytest.FixtureRequest) -> Kind:
+    """Three clusters of that kind, with nothing on them."""
+    if name == "openpbs":
+        return OpenPBS(servers())
+    return Slurm(request.getfixturevalue("clusters")) if name == "slurm" else Simulated()
 
 
 @pytest.fixture

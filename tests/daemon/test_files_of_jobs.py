@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.daemon.fixtures import clusters_of
 from tests.daemon.harness import Site, eventually, until
-from tests.daemon.kinds import Kind, Simulated, Slurm
-from tests.daemon.pbs import OpenPBS, live, servers
+from tests.daemon.kinds import Kind
+from tests.daemon.pbs import live
 
 SHARE = """#!/bin/sh
 pwd > where
@@ -30,11 +31,7 @@ echo nobody asked > left.behind
 )
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Three clusters of each kind, one after the other."""
-    if request.param == "openpbs":
-        return OpenPBS(servers())
-    if request.param == "slurm":
-        return Slurm(request.getfixturevalue("clusters"))
-    return Simulated()
+    return clusters_of(request.param, request)
 
 
 def brought(site: Site) -> None:

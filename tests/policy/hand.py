@@ -85,3 +85,12 @@ class Coin:
         answer = self.answers.pop(0)
         assert 0 <= answer < stop
         return answer
+
+
+def full(policy: str, *locals_: int, rng: Coin | None = None) -> Hand:
+    """Two full clusters, 'g' in the global queue, 'l0' and/or 'l1' in the local queues."""
+    hand = Hand(policy, [0, 0], rng=rng)
+    hand.submit("g", 2, 2)
+    for local in locals_:
+        hand.submit(f"l{local}", 2, local=local)
+    return hand

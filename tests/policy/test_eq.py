@@ -2,16 +2,7 @@
 
 import pytest
 
-from tests.policy.hand import Coin, Hand
-
-
-def full(policy: str, rng: Coin | None = None) -> Hand:
-    """Two full clusters; 'g' in the global queue, 'l0' and 'l1' in the local ones."""
-    hand = Hand(policy, [0, 0], rng=rng)
-    hand.submit("g", 2, 2)
-    for local in (0, 1):
-        hand.submit(f"l{local}", 2, local=local)
-    return hand
+from tests.policy.hand import Coin, Hand, full
 
 
 @pytest.mark.parametrize(
@@ -24,13 +15,13 @@ def full(policy: str, rng: Coin | None = None) -> Hand:
     ],
 )
 def test_the_order_at_a_departure(policy: str, coin: int | None, started: list[str]) -> None:
-    hand = full(policy, None if coin is None else Coin(coin))
+    hand = full(policy, 0, 1, rng=None if coin is None else Coin(coin))
     assert hand.departure(2, 2) == started
 
 
 @pytest.mark.parametrize("policy", ["EQ-LF", "EQ-GF"])
 def test_all_queues_are_visited_in_rounds(policy: str) -> None:
-    hand = full(policy)
+    hand = full(policy, 0, 1)
     hand.submit("h", 1, 1)
     hand.submit("m0", 1, local=0)
     hand.idle[:] = [9, 9]

@@ -2,16 +2,7 @@
 
 import pytest
 
-from tests.policy.hand import Coin, Hand
-
-
-def full(policy: str, *locals_: int, rng: Coin | None = None) -> Hand:
-    """Two full clusters, 'g' in the global queue, 'l0' and/or 'l1' in the local queues."""
-    hand = Hand(policy, [0, 0], rng=rng)
-    hand.submit("g", 2, 2)
-    for local in locals_:
-        hand.submit(f"l{local}", 2, local=local)
-    return hand
+from tests.policy.hand import Coin, Hand, full
 
 
 def test_lf_enables_the_local_queues_first() -> None:

@@ -23,19 +23,12 @@ from metabroker.clusters.port import (
 )
 from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.clusters.transports.trust import FOLDER
+from tests.clusters.gate.making import at
 from tests.clusters.refusals import refused
 
 from .making import TOKEN, Stopped, clean, gates, order, positions
 
 PEERS = (Peer("delft", 16, ("n1", "n2")), Peer("leiden", 8))
-
-
-def at(folder: Path, position: Position) -> str:
-    """A gate in that position."""
-    it = order(folder)
-    gates().prepare(it)
-    (Path(it.gate) / "wait").rename(Path(it.gate) / position.value)
-    return it.gate
 
 
 def arm(gate: str) -> None:
@@ -65,7 +58,7 @@ def open_(gate: str) -> None:
 def test_arming_and_opening(
     tmp_path: Path, move: Callable[[str], None], position: Position, after: str | Cause
 ) -> None:
-    gate = at(tmp_path, position)
+    gate = at(gates(), tmp_path, position)
     if isinstance(after, Cause):
         with refused(after):
             move(gate)
@@ -76,7 +69,7 @@ def test_arming_and_opening(
 
 
 def test_shutting_too_late(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     assert gates().shut(clean(gate)) is False
     assert positions(gate) == {"run"}
 
@@ -103,7 +96,7 @@ def test_only_its_own_account_can_enter_and_run_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("position", list(Position))
 def test_made_again_it_stays_as_it_is(tmp_path: Path, position: Position) -> None:
-    gate = at(tmp_path, position)
+    gate = at(gates(), tmp_path, position)
     gates().prepare(order(tmp_path, script=b"another"))
     assert positions(gate) == {position.value}
     assert (Path(gate) / "script").read_bytes() == b"#!/bin/sh\n"
@@ -176,7 +169,7 @@ def test_gates_of_a_release_of_before_are_found_and_removed_with_their_folder(
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
 def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
     """A pipe would be waited for, and a link could lead anywhere."""
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     (tmp_path / "private").write_text("77 \n")
     for name in ("ended", "arrived"):
         if kind == "link":
@@ -192,7 +185,7 @@ def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
 
 
 def test_the_peers_file_is_there_before_the_gate_is_open(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.ARMED)
+    gate = at(gates(), tmp_path, Position.ARMED)
     open_(gate)
     assert json.loads((Path(gate) / "peers.json").read_text()) == {
         "components": [
@@ -203,7 +196,7 @@ def test_the_peers_file_is_there_before_the_gate_is_open(tmp_path: Path) -> None
 
 
 def test_it_is_not_written_where_the_gate_stays_shut(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.ABORT)
+    gate = at(gates(), tmp_path, Position.ABORT)
     with pytest.raises(ClusterRefusal):
         open_(gate)
     assert not (Path(gate) / "peers.json").exists()
@@ -241,12 +234,12 @@ _ARRIVED = ComponentRecord(arrived=True, hosts=("n1",))
 def test_what_a_component_has_written_down(
     tmp_path: Path, position: str, files: dict[str, str], found: ComponentRecord
 ) -> None:
-    assert marks(at(tmp_path, Position(position)), **files) == found
+    assert marks(at(gates(), tmp_path, Position(position)), **files) == found
 
 
 def test_between_the_two_steps_of_a_start_its_time_is_not_known(tmp_path: Path) -> None:
     """The token file has the time when the gate was made."""
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     os.utime(Path(gate) / "run", (900.0, 900.0))
     assert marks(gate) == ComponentRecord(begun=True)
     assert marks(gate, arrived="n1\n") == ComponentRecord(arrived=True, hosts=("n1",), begun=True)
@@ -271,13 +264,13 @@ def test_between_the_two_steps_of_a_start_its_time_is_not_known(tmp_path: Path) 
     ],
 )
 def test_ended(tmp_path: Path, content: str, code: int | None, signalled: bool) -> None:
-    found = marks(at(tmp_path, Position.RUN), started="n1\n", ended=content)
+    found = marks(at(gates(), tmp_path, Position.RUN), started="n1\n", ended=content)
     assert (found.exit_code, found.signalled) == (code, signalled)
     assert found.ended == (None if code is None else 1000.0)
 
 
 def test_what_remains(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="143 signalled\n")
     assert gates().remains(gate, Cause.OVERTIME) == CleanupResult(
         True, 1000.0, 1000.0, 143, Cause.OVERTIME
@@ -287,20 +280,20 @@ def test_what_remains(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("before", [Position.WAIT, Position.ARMED, Position.GO])
 def test_a_gate_that_was_shut_in_time_says_so(tmp_path: Path, before: Position) -> None:
-    gate = at(tmp_path, before)
+    gate = at(gates(), tmp_path, before)
     assert gates().shut(clean(gate))
     assert gates().remains(gate, None) == CleanupResult(shut=True)
 
 
 def test_a_gate_that_was_shut_too_late_does_not_say_so(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     assert not gates().shut(clean(gate))
     assert not gates().remains(gate, None).shut
     assert not gates().remains(str(tmp_path / "gone"), None).shut
 
 
 def test_an_exit_of_its_own_is_not_a_kill_whatever_its_cluster_calls_it(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="7 \n")
     assert gates().remains(gate, Cause.EXIT) == CleanupResult(True, 1000.0, 1000.0, 7, None)
     assert gates().remains(gate, Cause.KILLED).cause is Cause.KILLED
@@ -318,7 +311,7 @@ class FullDisk(LocalFiles):
 
 def test_an_armed_one_can_be_opened_on_a_full_disk(tmp_path: Path) -> None:
     """What is done once a job is committed must not fail for one component of all."""
-    gate = at(tmp_path, Position.WAIT)
+    gate = at(gates(), tmp_path, Position.WAIT)
     gates().introduce(gate, PEERS)
     full = Gates(FullDisk())
     full.arm(gate)
@@ -329,7 +322,7 @@ def test_an_armed_one_can_be_opened_on_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_a_refusal_before_the_gate_is_armed(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.WAIT)
+    gate = at(gates(), tmp_path, Position.WAIT)
     with refused(Cause.REFUSED, "No space left") as caught:
         Gates(FullDisk()).introduce(gate, PEERS)
     assert gate not in caught.value.detail, "the gate's name is a secret"
@@ -337,7 +330,7 @@ def test_a_full_disk_is_a_refusal_before_the_gate_is_armed(tmp_path: Path) -> No
 
 
 def test_a_gate_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.WAIT)
+    gate = at(gates(), tmp_path, Position.WAIT)
     gates().remove(gate)
     gates().introduce(gate, PEERS)
     assert not Path(gate).exists()

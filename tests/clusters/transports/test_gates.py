@@ -20,7 +20,7 @@ from metabroker.clusters.port import (
 )
 from metabroker.clusters.transports.base import Command, Completed, Transport
 from metabroker.clusters.transports.remote_files import CommandFiles
-from tests.clusters.gate.making import TOKEN, clean, order, positions
+from tests.clusters.gate.making import TOKEN, at, clean, order, positions
 from tests.clusters.refusals import refused
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
@@ -41,13 +41,6 @@ def put(gate: str, name: str, content: str = "", moment: float | None = None) ->
     file.write_text(content)
     if moment is not None:
         os.utime(file, (moment, moment))
-
-
-def at(gates: Gates, folder: Path, position: Position) -> str:
-    it = order(folder)
-    gates.prepare(it)
-    (Path(it.gate) / "wait").rename(Path(it.gate) / position.value)
-    return it.gate
 
 
 def test_the_whole_life_of_a_gate(gates: Gates, place: Path) -> None:

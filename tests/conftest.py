@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.testbed.fixtures", "tests.testbed.far", "tests.daemon.fixtures"]
+pytest_plugins = [
+    "tests.testbed.fixtures",
+    "tests.testbed.far",
+    "tests.daemon.fixtures",
+    "tests.daemon.acting_world",
+    "tests.daemon_units.fixtures",
+    "tests.security.fixtures",
+]
+
+SLOW = [HealthCheck.too_slow]  # a busy machine is no error
+settings.register_profile("unhurried", deadline=None, suppress_health_check=SLOW)
+settings.load_profile("unhurried")
 
 OF_REAL_DAEMONS = {"clusters", "make_site", "testbed", "overtime", "sshd"}
 
@@ -52,3 +68,12 @@ def _run_again(items: list[pytest.Item]) -> None:
     for item in items:
         if reruns and OF_REAL_DAEMONS & set(getattr(item, "fixturenames", ())):  # not ours
             item.add_marker(pytest.mark.flaky(reruns=reruns))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path, as sockets need it, that every user may enter."""
+    path = Path(tempfile.mkdtemp(prefix="mb-")).resolve()
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)

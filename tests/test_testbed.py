@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from tests.testbed import ClusterSpec, Installation, SlurmCluster, Testbed
 from tests.testbed.packages import REPOSITORY
-from tests.testbed.processes import job_processes, owned_processes, start_time, wait_until
+from tests.testbed.processes import captured, job_processes, owned_processes, start_time, wait_until
 
 pytestmark = pytest.mark.slurm
 
@@ -119,9 +118,7 @@ def test_killed_owner(installation: Installation) -> None:
         "print(testbed.folder, testbed['small'].controller.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=REPOSITORY
-    )
+    done = captured([sys.executable, "-c", script], cwd=REPOSITORY)
     folder, pid = done.stdout.split()
     wait_until(lambda: not Path(folder).exists(), 120, "the guard removes the folder")
     assert start_time(int(pid)) is None

@@ -103,14 +103,11 @@ def house(
         server = stack.enter_context(closing(Postgres(install_postgres())))
         server.start()
         name = server.database()
-        work = folder / "work"
-        work.mkdir()
+        (folder / "work").mkdir()
         found, ways = [], []
         for number in range(1, brokers + 1):
             ways.append(stack.enter_context(closing(Proxy(server.port))))
-            own = folder / f"b{number}"
-            own.mkdir()
-            broker = Broker(own, kind, server.url(name, ways[-1].port), work)
+            broker = Broker(folder, f"b{number}", kind, server.url(name, ways[-1].port))
             broker.configure({**settings, "lease": f"{LEASE:g}s"})
             stack.callback(broker.close)
             found.append(broker)

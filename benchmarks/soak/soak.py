@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.daemon.harness import PATIENCE, Site, eventually
+from tests.daemon.harness import Site, eventually
 
 from . import faults as faulty
 from . import verdict as judging
@@ -195,7 +195,7 @@ def _leftovers(site: Site, verdict: Verdict) -> float | None:
     began = time.monotonic()
     try:
         site.wait_clean(BOUND)
-        eventually(lambda: site.client.get("status")["owed_effects"] == 0, _OWED, "nothing is owed")
+        eventually(lambda: site.client.get("status")["owed_effects"] == 0, "nothing is owed", _OWED)
     except AssertionError as error:
         verdict.broken(None, f"P4: {str(error).splitlines()[0]}")
         return None
@@ -272,6 +272,6 @@ def _against_fresh(outcome: Outcome, lives: Lives) -> None:
     if (code := lives.site.stop()) != 0:
         outcome.verdict.broken(None, f"the daemon ended with {code}")
     lives.start()
-    eventually(lives.site.serves, PATIENCE, "the daemon serves")
+    eventually(lives.site.serves, "the daemon serves")
     lives.site.look_at_clusters()
     outcome.report["daemon"]["quiet"]["fresh"] = _quiet(lives)

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from metabroker.api.client import Client
-from metabroker.api.server import ApiServer
-from tests.api.fake import FakeService
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a short path, as sockets need it, that every user may enter."""
-    path = Path(tempfile.mkdtemp(prefix="mb"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path)
+from tests.api.fake import FakeService, serving
 
 
 @pytest.fixture
@@ -32,10 +20,9 @@ def service() -> FakeService:
 @pytest.fixture
 def socket_path(service: FakeService, folder: Path) -> Iterator[Path]:
     """The socket of a server of `service`."""
-    server = ApiServer(service, folder / "run" / "mb.sock")
-    server.start()
-    yield folder / "run" / "mb.sock"
-    server.stop()
+    path = folder / "run" / "mb.sock"
+    with serving(service, path):
+        yield path
 
 
 @pytest.fixture

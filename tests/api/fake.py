@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from metabroker.api.server import ApiServer
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.submission.model import Caller, Submission
+from tests.api import shapes
 from tests.api.asking import answering
 
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT")
@@ -120,8 +124,16 @@ class FakeService:
 
     def clusters(self) -> list[Json]:
         return [
-            _cluster("delft", 144, 100, True, 2.5),
-            _cluster("leiden", 64, None, False, 300.0),
+            shapes.cluster("delft", version="1", others=0, down=0, claimed=4),
+            shapes.cluster(
+                "leiden",
+                processors=64,
+                idle=None,
+                reachable=False,
+                fresh=False,
+                error="no answer",
+                age_seconds=300.0,
+            ),
         ]
 
     def status(self) -> Json:
@@ -201,67 +213,20 @@ class FakeService:
 
     @staticmethod
     def _new(number: int, caller: Caller, submission: Submission, sizes: list[int]) -> Json:
-        parts: list[dict[str, Any]] = [
-            {
-                "index": index,
-                "cluster": None,
-                "processors": size,
-                "state": "QUEUED",
-                "native_id": None,
-                "reservation": None,
-                "hosts": [],
-                "detail": "",
-                "start_time": None,
-                "end_time": None,
-                "exit_code": None,
-            }
-            for index, size in enumerate(sizes)
-        ]
-        return {
-            "job": number,
-            "name": submission.name or submission.script_name,
-            "user": caller.user,
-            "uid": caller.uid,
-            "state": "HELD" if submission.hold else "QUEUED",
-            "reason": "waits for processors",
-            "queue": "global",
-            "position": number,
-            "earliest_start": None,
-            "processors": sum(sizes),
-            "time_limit": submission.time_limit or 3600,
-            "submit_time": time.time(),
-            "start_time": None,
-            "end_time": None,
-            "exit_code": None,
-            "attempts": 0,
-            "components": parts,
-            "submission_failures": 0,
-            "completion_failures": 0,
-            "left_behind": [],
-            "events": [
-                {"time": time.time(), "attempt": 0, "event": "submitted", "user": caller.user}
-            ],
-        }
-
-
-def _cluster(
-    name: str, processors: int, idle: int | None, reachable: bool, age: float | None
-) -> Json:
-    return {
-        "name": name,
-        "system": "simulated",
-        "version": "1",
-        "processors": processors,
-        "idle": idle,
-        "down": 0,
-        "claimed": 4,
-        "others": 0,
-        "waiting": 0,
-        "reachable": reachable,
-        "fresh": reachable,
-        "error": "" if reachable else "no answer",
-        "age_seconds": age,
-    }
+        now = time.time()
+        return shapes.job(
+            number,
+            "HELD" if submission.hold else "QUEUED",
+            *(shapes.part(n, "QUEUED", cluster=None, processors=p) for n, p in enumerate(sizes)),
+            name=submission.name or submission.script_name,
+            user=caller.user,
+            uid=caller.uid,
+            reason="waits for processors",
+            position=number,
+            time_limit=submission.time_limit or 3600,
+            submit_time=now,
+            events=[{"time": now, "attempt": 0, "event": "submitted", "user": caller.user}],
+        )
 
 
 def _done(result: Json) -> Future[Json]:
@@ -278,3 +243,14 @@ def _raised(error: ServiceError) -> Future[Json]:
     future: Future[Json] = Future()
     future.set_exception(error)
     return future
+
+
+@contextmanager
+def serving(service: FakeService, path: Path, **given: Any) -> Iterator[ApiServer]:
+    """It is served at a socket."""
+    server = ApiServer(service, path, **given)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from metabroker.api.service import Failure, ServiceError
 from metabroker.submission.model import Caller, Submission
 from tests.api.fake import FakeService
 from tests.api.test_routes import WIRE
+from tests.testbed.processes import captured
 
 
 class Proxy:
@@ -166,12 +165,7 @@ def test_a_socket_that_may_not_be_reached(folder: Path, other_uid: int, socket_p
         "try: Client(sys.argv[2]).get('status')\n"
         "except Exception as error: print(error)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(other_uid), str(socket_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = captured([sys.executable, "-c", code, str(other_uid), str(socket_path)])
     assert "Permission denied" in done.stdout, done
 
 
@@ -214,20 +208,3 @@ def test_a_daemon_that_hangs(folder: Path) -> None:
         mute.listen()
         with pytest.raises(LostReply, match="no reply in time"):
             Client(folder / "mute.sock", timeout=0.3, patience=0.5).get("status")
-
-
-def test_the_client_imports_nothing_that_is_slow() -> None:
-    code = (
-        "import sys; import metabroker.cli.submit, metabroker.cli.jobs, metabroker.cli.wait\n"
-        "print(*sorted(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=dict(os.environ),
-    )
-    modules = set(done.stdout.split())
-    slow = {"aiohttp", "pydantic", "sqlalchemy", "yaml", "asyncio", "apscheduler", "logging"}
-    assert not slow & modules

@@ -12,11 +12,11 @@ import pytest
 
 from metabroker.api.client import Client
 from metabroker.api.connection_limiter import Admitted, Busy, ConnectionLimiter
-from metabroker.api.server import ApiServer
+from tests.api.fake import serving
+from tests.daemon.harness import eventually
 
 from .fake import FakeService
 from .test_routes import WIRE
-from .test_waiting import eventually
 
 # Connects as another user so many times, prints how many were refused, and waits to be told to go.
 _CROWD = r"""
@@ -59,9 +59,7 @@ def test_one_user_gets_half_and_whoever_has_fewer_gets_in_all_the_same(
     folder: Path, other_uid: int
 ) -> None:
     path = folder / "mb.sock"
-    server = ApiServer(FakeService(), path, connections=8)
-    server.start()
-    try:
+    with serving(FakeService(), path, connections=8):
         Client(path).submit(WIRE)
         one, refused = crowd(other_uid, path, 6)
         assert refused == 2
@@ -73,8 +71,6 @@ def test_one_user_gets_half_and_whoever_has_fewer_gets_in_all_the_same(
         for process in (one, two, three):
             leave(process)
         eventually(lambda: _refused_of_one(other_uid, path) == 0)
-    finally:
-        server.stop()
 
 
 def _refused_of_one(uid: int, path: Path) -> int:

@@ -17,10 +17,10 @@ import pytest
 
 from metabroker.api.client import Client, ClientError
 from metabroker.api.routes import Routes
-from metabroker.api.server import LARGEST_BODY, ApiServer
+from metabroker.api.server import LARGEST_BODY
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.submission.model import Caller, Submission
-from tests.api.fake import FakeService
+from tests.api.fake import FakeService, serving
 from tests.api.raw import RawConnection, request
 
 WIRE: dict[str, Any] = {
@@ -141,12 +141,6 @@ def test_strange_names_are_data(socket_path: Path, service: FakeService) -> None
         assert (status, answer["name"]) == (200, name)
 
 
-def test_a_body_that_is_too_large(socket_path: Path) -> None:
-    status, answer = request(socket_path, "POST", "/v1/jobs", b" " * (LARGEST_BODY + 1))
-    assert status == 413
-    assert "too large" in answer["error"]
-
-
 def test_the_client_hears_that_its_body_is_too_large(client: Client) -> None:
     with pytest.raises(ClientError) as caught:
         client.submit({**WIRE, "args": ["x" * (LARGEST_BODY + 1)]})
@@ -208,24 +202,15 @@ class Hungry(FakeService):
 
 
 def test_too_little_memory_leaves_it_open_whether_it_was_done(folder: Path) -> None:
-    server = ApiServer(Hungry(), folder / "mb.sock")
-    server.start()
-    try:
+    with serving(Hungry(), folder / "mb.sock"):
         status, answer = submit(folder / "mb.sock", WIRE)
-    finally:
-        server.stop()
     assert status == 504
     assert "memory" in answer["error"] and "check" in answer["advice"]
 
 
 def test_a_bug_is_logged_and_not_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    server = ApiServer(Broken(), folder / "mb.sock")
-    server.start()
-    try:
-        with caplog.at_level(logging.ERROR):
-            status, answer = request(folder / "mb.sock", "GET", "/v1/clusters")
-    finally:
-        server.stop()
+    with serving(Broken(), folder / "mb.sock"), caplog.at_level(logging.ERROR):
+        status, answer = request(folder / "mb.sock", "GET", "/v1/clusters")
     assert status == 500
     assert "secret" not in json.dumps(answer)
     assert "secret of the inside" in caplog.text

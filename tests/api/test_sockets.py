@@ -14,7 +14,7 @@ import pytest
 from metabroker.api.client import Client
 from metabroker.api.server import ApiServer
 from metabroker.api.sockets import SocketError
-from tests.api.fake import FakeService
+from tests.api.fake import FakeService, serving
 
 
 def serve(path: Path) -> subprocess.Popen[bytes]:
@@ -72,10 +72,8 @@ def test_what_a_killed_daemon_left_is_replaced(folder: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait(60)
     assert path.is_socket()
-    server = ApiServer(FakeService(), path)
-    server.start()
-    assert Client(path).get("status")
-    server.stop()
+    with serving(FakeService(), path):
+        assert Client(path).get("status")
 
 
 def test_a_live_socket_without_our_lock_is_respected(folder: Path) -> None:

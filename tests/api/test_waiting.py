@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,13 +12,7 @@ from metabroker.api.server import ApiServer
 from tests.api.fake import FakeService
 from tests.api.raw import RawConnection, request
 from tests.api.test_routes import WIRE
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    give_up = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < give_up, "it never came true"
-        time.sleep(0.01)
+from tests.daemon.harness import eventually
 
 
 def waiting(path: Path, job: int) -> RawConnection:

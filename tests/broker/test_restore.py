@@ -155,6 +155,32 @@ class Walk:
         """All clusters answer."""
         self.bench.handle(*(self.look(cluster) for cluster in range(3)))
 
+    def to_the_end(self) -> None:
+        """Clusters do as they are told, components go on by themselves, and users release what is
+        held, until all has ended."""
+        for _ in range(400):
+            self.look_at_all()
+            for job in list(self.bench.broker.view.jobs.values()):
+                if job.state is JobState.HELD:
+                    self.bench.handle(ReleaseJob(job.id, "anna"))
+            for part in list(self.bench.broker._saga.claims.known.values()):
+                if part.step is not Step.NONE:
+                    self.bench.handle(self.done(part))
+                elif (event := self._next(part)) is not None:
+                    self.bench.handle(event)
+            self.bench.ticks(1.0)
+            if not self.bench.broker.view.jobs and not self.bench.broker.view.pending_steps:
+                return
+
+    def _next(self, part: Component) -> Event | None:
+        """What a component that is asked for nothing does by itself."""
+        if part.started:
+            return Ended(part.ref, self.bench.now, 0)
+        job = self.bench.broker.view.jobs.get(part.ref.job)
+        if part.phase is Phase.ARMED or (job is not None and job.single):
+            return Started(part.ref, self.bench.now, "n1")
+        return Arrived(part.ref, "n1") if part.phase is Phase.SUBMITTED else None
+
 
 def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
     """What a broker believes: jobs, components, claims, queues."""
@@ -220,30 +246,8 @@ def test_whatever_has_happened_once_clusters_do_as_they_are_told_all_ends(seed: 
         walk.step()
         if walk.rng.random() < 0.1:
             bench.restart()
-    for job in list(bench.broker.view.jobs.values()):
-        if job.state is JobState.HELD:
-            bench.handle(ReleaseJob(job.id, "anna"))
-    for _ in range(400):
-        walk.look_at_all()
-        for part in list(bench.broker._saga.claims.known.values()):
-            if part.step is not Step.NONE:
-                bench.handle(walk.done(part))
-            elif (event := _next(walk, part)) is not None:
-                bench.handle(event)
-        bench.ticks(1.0)
-        if not bench.broker.view.jobs and not bench.broker.view.pending_steps:
-            break
+    walk.to_the_end()
     assert not bench.broker.view.jobs
     assert digest(bench, bench.broker)["claims"] == [0, 0, 0]
     assert digest(bench, bench.broker)["owed"] == {}
     bench.close()
-
-
-def _next(walk: Walk, part: Component) -> Event | None:
-    """What a component that is asked for nothing does by itself."""
-    if part.started:
-        return Ended(part.ref, walk.bench.now, 0)
-    job = walk.bench.broker.view.jobs.get(part.ref.job)
-    if part.phase is Phase.ARMED or (job is not None and job.single):
-        return Started(part.ref, walk.bench.now, "n1")
-    return Arrived(part.ref, "n1") if part.phase is Phase.SUBMITTED else None

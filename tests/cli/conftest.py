@@ -3,45 +3,27 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from metabroker.api.server import ApiServer
-from tests.api.fake import FakeService
+from tests.api.fake import FakeService, serving
 from tests.testbed import forked
 
-SLOW = [HealthCheck.too_slow]  # a busy machine is no error
-settings.register_profile("unhurried", deadline=None, suppress_health_check=SLOW)
-settings.load_profile("unhurried")
-
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a short path, as sockets need it."""
-    path = Path(tempfile.mkdtemp(prefix="mb")).resolve()
-    yield path
-    shutil.rmtree(path)
 
 
 @pytest.fixture
 def service(folder: Path) -> Iterator[FakeService]:
     """A daemon in memory, served at `folder`/mb.sock."""
     fake = FakeService()
-    server = ApiServer(fake, folder / "mb.sock")
-    server.start()
-    yield fake
-    server.stop()
+    with serving(fake, folder / "mb.sock"):
+        yield fake
 
 
 @pytest.fixture

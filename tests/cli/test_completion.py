@@ -12,6 +12,7 @@ import pytest
 
 from tests.api.fake import FakeService
 from tests.cli.conftest import Run
+from tests.testbed.processes import captured
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -73,11 +74,7 @@ def test_bash_itself_completes(environ: dict[str, str], folder: Path) -> None:
         "_metabroker_completion metabroker sub metabroker\n"
         'echo "${COMPREPLY[@]}"\n'
     )
-    done = subprocess.run(
-        [bash, "--norc", "-c", test],
-        capture_output=True,
-        text=True,
-        env={**environ, "PATH": f"{folder}:{os.environ['PATH']}"},
-        timeout=120,
+    done = captured(
+        [bash, "--norc", "-c", test], env={**environ, "PATH": f"{folder}:{os.environ['PATH']}"}
     )
     assert done.stdout.strip() == "submit", done.stderr

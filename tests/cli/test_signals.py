@@ -16,6 +16,7 @@ import pytest
 
 from tests.api.fake import FakeService
 from tests.cli.conftest import Run
+from tests.testbed.processes import captured
 
 
 def test_a_reader_that_leaves(
@@ -41,10 +42,9 @@ def test_a_job_whose_number_cannot_be_written_is_told_of(
     service: FakeService, script: Path, environ: dict[str, str], where: str, options: str
 ) -> None:
     words = f"'{sys.executable}' -m metabroker submit -n 1 {options} '{script}'"
-    done = subprocess.run(
-        ["bash", "-c", f"(sleep 0; {words}) {where}; exit ${{PIPESTATUS[0]}}"],
-        capture_output=True, text=True, env=environ, timeout=60, check=False,
-    )  # fmt: skip
+    done = captured(
+        ["bash", "-c", f"(sleep 0; {words}) {where}; exit ${{PIPESTATUS[0]}}"], env=environ
+    )
     assert len(service.submissions) == 1
     told = done.stderr.splitlines()
     assert (

@@ -279,20 +279,6 @@ def test_directives_of_the_clusters_own_systems_are_named_and_not_read(
     assert run("submit", "-n", "1", "--strict", "--json", "job.sh").returncode == 0
 
 
-@pytest.mark.parametrize(("state", "code"), [("FAILED", 3), ("CANCELLED", 1), ("COMPLETED", 0)])
-def test_how_a_job_ended_and_why_is_told(
-    run: Run, service: FakeService, script: Path, state: str, code: int
-) -> None:
-    thread = end_once_waited_for(service, 1, state, code)
-    done = run("submit", "-n", "1", "--wait", "job.sh")
-    thread.join()
-    assert (done.returncode, done.stdout) == (code, "1\n")
-    told = f"metabroker: job 1 {state}"
-    assert done.stderr.startswith(told) == (state != "COMPLETED")
-    again = run("wait", "1")
-    assert again.stderr == done.stderr
-
-
 @pytest.mark.parametrize(
     ("state", "exit_code", "code"),
     [
@@ -303,14 +289,19 @@ def test_how_a_job_ended_and_why_is_told(
         ("TIMEOUT", None, 1),
     ],
 )
-def test_submit_and_wait(
-    run: Run, service: FakeService, script: Path, state: str, exit_code: int | None, code: int
+@pytest.mark.usefixtures("script")
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["plain", "json"])
+def test_how_a_job_ended_and_why_is_told(
+    run: Run, service: FakeService, state: str, exit_code: int | None, code: int, words: list[str]
 ) -> None:
     thread = end_once_waited_for(service, 1, state, exit_code)
-    done = run("submit", "--wait", "--json", "-n", "1", "job.sh")
+    done = run("submit", "--wait", *words, "-n", "1", "job.sh")
     thread.join()
     assert done.returncode == code
-    assert json.loads(done.stdout)["state"] == state
+    shown = json.loads(done.stdout)
+    assert shown["state"] == state if words else done.stdout == "1\n"
+    assert done.stderr.startswith(f"metabroker: job 1 {state}") == (state != "COMPLETED")
+    assert run("wait", "1").stderr == done.stderr
 
 
 def test_a_folder_is_made_absolute(run: Run, service: FakeService, script: Path) -> None:

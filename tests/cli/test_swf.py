@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from metabroker.cli.swf import lines
+from tests.api import shapes
 from tests.api.fake import FakeService
 from tests.cli.conftest import Run
 
@@ -16,18 +17,10 @@ CLUSTERS: list[dict[str, Any]] = [
 
 
 def job(number: int, state: str, **more: Any) -> dict[str, Any]:
-    return {
-        "job": number,
-        "user": "alice",
-        "state": state,
-        "queue": "global",
-        "submit_time": 1000.4 + number,
-        "start_time": 1010.0,
-        "end_time": 1110.2,
-        "time_limit": 3600,
-        "components": [{"cluster": "delft", "processors": 4}],
-        **more,
-    }
+    times = {"submit_time": 1000.4 + number, "start_time": 1010.0, "end_time": 1110.2}
+    plain = {"user": "alice", "time_limit": 3600, **times}
+    parts = more.pop("components", [shapes.part(0, state, processors=4)])
+    return shapes.job(number, state, *parts, **{**plain, **more})
 
 
 def rows(jobs: list[dict[str, Any]]) -> list[list[int]]:

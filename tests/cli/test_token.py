@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ from tests.security.front import Front, ordinary
 
 # Root makes tokens for others; any other user for himself.
 MINE = ["--user", ordinary().user] if os.geteuid() == 0 else []
-
-
-@pytest.fixture
-def front(folder: Path) -> Iterator[Front]:
-    made = Front(folder)
-    yield made
-    made.close()
 
 
 def test_a_token_is_printed_once_and_listed_without_its_secret(run: Run, front: Front) -> None:

@@ -1,11 +1,10 @@
-"""Commands and files of this host."""
+"""Commands and files of this host: what only these do (`transports` has what all transports do)."""
 
 from __future__ import annotations
 
-import json
 import os
+import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,8 @@ import pytest
 from metabroker.clusters.transports.base import Command, CommandLost, CommandMissing, Completed
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.local_files import LocalFiles
+from metabroker.clusters.transports.remote_shell import LINE, RemoteShell
+from tests.daemon.harness import eventually
 
 PYTHON = sys.executable
 
@@ -24,42 +25,7 @@ def run(
     return (transport or LocalTransport({})).run(Command(argv, stdin=stdin, **given))  # type: ignore[arg-type]
 
 
-def eventually(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 # --- commands ---------------------------------------------------------------------------------
-
-
-def test_what_a_command_said() -> None:
-    done = run("sh", "-c", "echo out; echo err >&2; exit 3")
-    assert done == Completed(3, "out\n", "err\n")
-
-
-def test_what_is_no_utf_8_is_replaced() -> None:
-    assert run("printf", r"a\377b").stdout == "a\ufffdb"
-
-
-def test_words_are_words() -> None:
-    hostile = ("$(exit 9)", "a b", "'", "\n", "", "*")
-    done = run(PYTHON, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))", *hostile)
-    assert json.loads(done.stdout) == list(hostile)
-
-
-def test_stdin() -> None:
-    assert run("cat", stdin=b"\x00binary\n").stdout == "\x00binary\n"
-    assert run("cat").stdout == ""
-    much = b"x" * 3_000_000
-    assert len(run("cat", stdin=much).stdout) == len(much)
-    assert run("true", stdin=much).exit_status == 0, "it does not read its input"
-
-
-def test_the_folder() -> None:
-    assert run("pwd").stdout == "/\n"
-    assert run("pwd", cwd="/usr").stdout == "/usr\n"
 
 
 def test_a_scrubbed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,44 +49,38 @@ def test_the_path_of_the_configuration_is_searched(tmp_path: Path) -> None:
     assert run("squeue", transport=transport).stdout == "mine\n"
 
 
-def test_a_folder_of_commands_is_the_only_place_they_come_from(tmp_path: Path) -> None:
+def by_login_shell(shell: RemoteShell) -> Callable[[Command], Completed]:
+    """Runs the line that a login shell is given, by a shell of this host."""
+
+    def run(command: Command) -> Completed:
+        sent = shell.send(command, 20.0)
+        done = subprocess.run(["sh", "-c", LINE], input=sent.stdin, capture_output=True)
+        return sent.answer(done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["local", "login shell"])
+def test_a_folder_of_commands_is_the_only_place_they_come_from(tmp_path: Path, far: bool) -> None:
     """Another `squeue` along PATH may be of another release, or know another cluster."""
     own, other = tmp_path / "own", tmp_path / "other"
     for folder, name in ((own, "sinfo"), (other, "sinfo"), (other, "squeue")):
         folder.mkdir(exist_ok=True)
         (folder / name).write_text(f"#!/bin/sh\necho {folder.name}\n")
         (folder / name).chmod(0o755)
-    transport = LocalTransport({"PATH": f"{other}:/usr/bin:/bin"}, folder=str(own))
-    assert run("sinfo", transport=transport).stdout == "own\n"
+    env = {"PATH": f"{other}:{os.defpath}"}
+    here = LocalTransport(env, folder=str(own)).run
+    run = by_login_shell(RemoteShell(env, folder=str(own))) if far else here
+    assert run(Command(("sinfo",))).stdout == "own\n"
     with pytest.raises(CommandMissing, match=f"squeue: not found in {own}$"):
-        run("squeue", transport=transport)
-    assert run("sh", "-c", "echo $PATH", transport=transport).stdout.startswith(f"{own}:{other}:")
-    assert run("date", "+%s", transport=transport).stdout.strip().isdigit()
+        run(Command(("squeue",)))
+    assert run(Command(("sh", "-c", "echo $PATH"))).stdout.startswith(f"{own}:{other}:")
+    assert run(Command(("date", "+%s"))).stdout.strip().isdigit()
 
 
-@pytest.mark.parametrize("name", ["no-such-command", "/no/such/command", "/etc/passwd", "/etc"])
-def test_a_command_that_cannot_be_run(name: str) -> None:
-    with pytest.raises(CommandMissing, match=name):
-        run(name)
-
-
-def test_a_command_without_its_interpreter(tmp_path: Path) -> None:
-    (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
-    (tmp_path / "broken").chmod(0o755)
-    with pytest.raises(CommandMissing, match="No such file"):
-        run(str(tmp_path / "broken"))
-
-
-def test_words_that_no_command_can_be_given() -> None:
-    with pytest.raises(CommandMissing, match="too long"):
-        run("true", "x" * 3_000_000)
-    with pytest.raises(CommandMissing, match="null"):
-        run("true", "a\0b")
-
-
-def test_one_that_was_killed_is_lost() -> None:
-    with pytest.raises(CommandLost, match="ended by signal 9"):
-        run("sh", "-c", "kill -9 $$")
+def test_a_login_shell_tells_where_a_command_was_looked_for() -> None:
+    with pytest.raises(CommandMissing, match=r"squeue: not found in /nowhere$"):
+        by_login_shell(RemoteShell({"PATH": "/nowhere"}))(Command(("squeue",)))
 
 
 @pytest.mark.parametrize("script", [
@@ -141,7 +101,7 @@ def test_one_that_hangs_is_lost_within_its_bound_and_its_children_are_gone(
             break
     assert (tmp_path / "ready").exists()
     pids = (tmp_path / "pids").read_text().split()
-    eventually(lambda: not any(alive(pid) for pid in pids))
+    eventually(lambda: not any(alive(pid) for pid in pids), "its children are gone")
 
 
 def alive(pid: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+
+from tests.testbed.processes import captured
 
 _DAEMON = """
 import resource
@@ -21,12 +22,6 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
 def test_the_limit_is_raised_for_the_daemon_alone() -> None:
-    done = subprocess.run(
-        ["prlimit", "--nofile=100:1000", sys.executable, "-c", _DAEMON],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    done = captured(["prlimit", "--nofile=100:1000", sys.executable, "-c", _DAEMON], check=True)
     words = "['true', '-x']"
     assert done.stdout.splitlines() == [words, "1000 500", "1000", "100", "a b $HOME;", "100"]

@@ -10,6 +10,7 @@ from metabroker.config import ConfigError, ConfigErrors, load, parse
 from metabroker.config.errors import ConfigRefusal
 from metabroker.config.users import read as read_users
 from metabroker.simulation.scenario import loader as scenario
+from tests.config.explained import explained
 
 LAB = "  lab: {system: simulated, processors: 32}\n"
 CLUSTERS = f"clusters:\n{LAB}"
@@ -164,12 +165,7 @@ CLUSTER_CASES: list[tuple[str, str, str, str]] = [
 def test_an_error_is_placed_and_explained(
     text: str, line: int, key: str, message: str, advice: str
 ) -> None:
-    found = errors(text)
-    matching = [error for error in found if error.key == key and message in error.message]
-    assert matching, f"not found in {[str(error) for error in found]}"
-    assert matching[0].line == line
-    assert advice in matching[0].advice
-    assert str(matching[0]).startswith(f"mb.yaml:{line}: ")
+    explained(errors(text), f"mb.yaml:{line}: ", key, message, advice)
 
 
 @pytest.mark.parametrize(("cluster", "key", "message", "advice"), CLUSTER_CASES)

@@ -9,7 +9,7 @@ from typing import Any
 
 from metabroker.api.client import ENDED
 from tests.contract.scenario import Expected, Scenario
-from tests.daemon.harness import MEET, PATIENCE, RECORD, Json, Site, eventually
+from tests.daemon.harness import MEET, RECORD, Json, Site, eventually
 from tests.daemon.kinds import end_local
 
 WORDS = {"cancel", "hold", "release"}
@@ -52,7 +52,7 @@ class Player:
             self._await_first_local()
         options = []
         if scenario.pause is not None:
-            options = ["--pause", scenario.pause.replace(" ", ":"), "--flags", str(site.folder)]
+            options = ["--pause", scenario.pause.replace(" ", ":")]
         site.start(*options)
         self._await_first_local()
         site.look_at_clusters(anew=bool(scenario.before))
@@ -90,7 +90,6 @@ class Player:
         if "reason" in step:
             eventually(
                 lambda: step["reason"] in self.site.job(number)["reason"],
-                PATIENCE,
                 f"its reason says {step['reason']!r}, not {found['reason']!r}",
             )
 
@@ -100,16 +99,14 @@ class Player:
     def _runs(self, step: Json) -> None:
         name = step["runs"]
         eventually(
-            lambda: self.site.kind.running(self.site.folder, name, self.where[name]),
-            PATIENCE,
-            f"{name} runs",
+            lambda: self.site.kind.running(self.site.folder, name, self.where[name]), f"{name} runs"
         )
 
     def _paused(self, _step: Json) -> None:
-        eventually((self.site.folder / "paused").exists, PATIENCE, "the daemon pauses")
+        self.site.wait_pause()
 
     def _go_on(self, _step: Json) -> None:
-        (self.site.folder / "go-on").touch()
+        self.site.go_on()
 
     def _looked(self, _step: Json) -> None:
         """The broker knows what is in the clusters now."""
@@ -122,7 +119,7 @@ class Player:
 
     def _see(self, what: str, expected: Json) -> None:
         found = f"{what} are {expected}, and not {self._held(what)}"
-        eventually(lambda: self._held(what) == expected, PATIENCE, found)
+        eventually(lambda: self._held(what) == expected, found)
 
     def _held(self, what: str) -> dict[str, int]:
         """Cluster: processors in our reservations there, or number of our jobs."""

@@ -7,7 +7,7 @@ import pytest
 
 from tests.contract.conftest import Overtime
 from tests.daemon.fixtures import LONGEST
-from tests.daemon.harness import PATIENCE, eventually
+from tests.daemon.harness import eventually
 
 # With others that take long, so that something is done meanwhile.
 pytestmark = [pytest.mark.timeout(LONGEST), pytest.mark.xdist_group("long")]
@@ -21,8 +21,8 @@ def life(overtime: dict[str, Overtime], request: pytest.FixtureRequest) -> Overt
 
 
 def test_jobs_begin_that_will_take_too_long(life: Overtime) -> None:
-    eventually(lambda: len(life.site.runs(life.alone)) == 1, PATIENCE, "the script runs")
-    eventually(lambda: len(life.site.runs(life.together)) == 2, PATIENCE, "both scripts run")
+    eventually(lambda: len(life.site.runs(life.alone)) == 1, "the script runs")
+    eventually(lambda: len(life.site.runs(life.together)) == 2, "both scripts run")
 
 
 @pytest.mark.late

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.daemon.acting import Acting
+from tests.daemon.acting import Acting, people_and_login_host
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.kinds import Slurm
 from tests.testbed import ClusterSpec
-from tests.testbed.accounts import (
-    People,
-    require_programs,
-    require_root,
-)
+from tests.testbed.accounts import People, require_programs, require_root
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.packages import Installation
-from tests.testbed.sshd import Account, Sshd
+from tests.testbed.sshd import Sshd
 from tests.testbed.testbed import SYSTEM_PATH, Testbed
 
 SIZES = {"delft": 8, "leiden": 8, "lab": 4}
@@ -72,26 +66,13 @@ def world(installation: Installation, openssh: OpenSsh) -> Iterator[World]:
     """Started once."""
     require_root()
     require_programs()
-    with tempfile.TemporaryDirectory(prefix="mb-acting-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        people = People(folder)
-        try:
-            extra = {"SlurmUser": people.name("svc")}
-            specs = [ClusterSpec(each, 1, cores, extra) for each, cores in SIZES.items()]
-            svc = Account(people.name("svc"), people.uid("svc"), people.uid("svc"))
-            sshd = Sshd(openssh, folder / "sshd", who=svc)
-            with Testbed(specs, installation=installation) as testbed:
-                folder_of_commands = testbed["delft"].bin
-                people.allow([folder_of_commands / "sbatch", folder_of_commands / "scancel"])
-                sshd.start()
-                try:
-                    os.chown(sshd.key, svc.uid, svc.gid)
-                    yield World(people, testbed, sshd)
-                finally:
-                    sshd.stop()
-        finally:
-            people.remove()
+    with people_and_login_host(openssh) as (people, sshd):
+        extra = {"SlurmUser": people.name("svc")}
+        specs = [ClusterSpec(each, 1, cores, extra) for each, cores in SIZES.items()]
+        with Testbed(specs, installation=installation) as testbed:
+            commands = testbed["delft"].bin
+            people.allow([commands / "sbatch", commands / "scancel"])
+            yield World(people, testbed, sshd)
 
 
 @pytest.fixture
@@ -99,9 +80,7 @@ def by_sudo(world: World, make_site: MakeSite) -> Iterator[Users]:
     """A daemon under the service account: one cluster on this host, one by each way of SSH."""
     ways = {"delft": "local", "leiden": "ssh", "lab": "openssh"}
     acting = acting_daemon(world, make_site, "sudo", ways)
-    site = acting.site
-    os.chown(site.folder, world.people.uid("svc"), -1)
-    site.prefix = world.people.words("svc", reading=True)
+    acting.as_service()
     yield from while_it_serves(acting)
 
 
@@ -121,15 +100,13 @@ def acting_daemon(world: World, make_site: MakeSite, run_as: str, ways: dict[str
         left.unlink(missing_ok=True)
     site = make_site(Slurm(world.testbed.clusters))
     site.configure({"allow_root": False})
-    text = yaml.safe_load(site.config.read_text())
-    text["clusters"] = world.clusters(run_as, ways)
-    site.config.write_text(yaml.safe_dump(text))
+    with site.changing() as text:
+        text["clusters"] = world.clusters(run_as, ways)
     return Acting(world, site)
 
 
 def while_it_serves(acting: Users) -> Iterator[Users]:
-    acting.site.start()
-    acting.site.look_at_clusters()
+    acting.site.start_and_look()
     yield acting
     acting.site.stop()
 

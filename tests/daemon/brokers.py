@@ -35,11 +35,14 @@ class Ran:
 class Broker(Site):
     """One of them. `journal` has the commands that it has begun in the clusters."""
 
-    def __init__(self, folder: Path, kind: Kind, store: str, work: Path) -> None:
+    def __init__(self, root: Path, name: str, kind: Kind, store: str) -> None:
+        folder = root / name
+        folder.mkdir()
         self.store = store
         self.journal = folder / "journal"
         super().__init__(folder, kind)
-        self.work = work
+        self.work = root / "work"
+        self.flags = root
 
     def configure(self, changes: Any) -> None:
         """The configuration, with commands that are written down."""
@@ -78,15 +81,14 @@ class Broker(Site):
             return bool(found["role"] == role)
 
         try:
-            eventually(has_it, seconds, f"a {role}")
+            eventually(has_it, f"a {role}", seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.story()}") from None
         return found
 
     def led(self) -> bool:
         """Whether it leads, or has ended since."""
-        ended = self.process is None or self.process.poll() is not None
-        return ended or self.status()["role"] == "leader"
+        return self.ended() or self.status()["role"] == "leader"
 
     def ran(self) -> list[Ran]:
         """The commands that it has begun, in order."""
@@ -97,8 +99,7 @@ class Broker(Site):
 
     def zombies(self) -> list[int]:
         """Its children that have ended, and that it does not care for."""
-        assert self.process is not None
-        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/children")
         pids = [int(pid) for task in tasks for pid in task.read_text().split()]
         # A zombie has no start time that anybody asks for.
         return [pid for pid in pids if Path(f"/proc/{pid}").exists() and start_time(pid) is None]
@@ -111,24 +112,19 @@ class Brokers:
         self._kind = kind
         self._root = Path(tempfile.mkdtemp(prefix="mb-"))
         self._root.chmod(0o755)
-        self._work = self._root / "work"
-        self._work.mkdir()
+        (self._root / "work").mkdir()
         self.all: list[Broker] = []
 
     def make(self, store: str) -> Broker:
         """One more, that reaches the common database by this URL."""
-        folder = self._root / "abc"[len(self.all)]
-        folder.mkdir()
-        self.all.append(Broker(folder, self._kind, store, self._work))
+        self.all.append(Broker(self._root, "abc"[len(self.all)], self._kind, store))
         return self.all[-1]
 
     def start(self, *stores: str, pausing: bool = False) -> list[Broker]:
         """So many; the first one leads. `pausing`: it stops short of letting the components of a
         co-allocated job go, in delft, until `go_on`."""
         made = [self.make(store) for store in stores]
-        options = ("--pause", "before:open:delft", "--flags", str(self._root)) if pausing else ()
-        made[0].start(*options)
-        made[0].look_at_clusters()
+        made[0].start_and_look(*(("--pause", "before:open:delft") if pausing else ()))
         for broker in made[1:]:
             broker.start(wait=False)
         for broker in made[1:]:
@@ -136,21 +132,13 @@ class Brokers:
             broker.serves()
         return made
 
-    def wait_pause(self) -> None:
-        """Wait until the first one stops short of that."""
-        eventually((self._root / "paused").exists, PATIENCE, "a job is at the barrier")
-
-    def go_on(self) -> None:
-        """It pauses no longer."""
-        (self._root / "go-on").touch()
-
     def leader(self, *among: Broker) -> Broker:
         """Who of these leads, as soon as one does."""
 
         def leads() -> Broker | None:
             return next((b for b in among if b.status()["role"] == "leader"), None)
 
-        found = eventually(leads, PATIENCE, "one of them leads")
+        found = eventually(leads, "one of them leads")
         assert found is not None
         return found
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.daemon.brokers import Brokers
 from tests.daemon.harness import Site
 from tests.daemon.kinds import Kind, Simulated, Slurm
+from tests.daemon.pbs import OpenPBS, servers
 
 MakeSite = Callable[..., Site]
 LONGEST = 900  # seconds: several of the waits of the harness, which tell what went wrong
@@ -27,9 +29,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(params=["simulated", pytest.param("slurm", marks=pytest.mark.slurm)])
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Three clusters of each kind, one after the other."""
-    if request.param == "slurm":
-        return Slurm(request.getfixturevalue("clusters"))
-    return Simulated()
+    return clusters_of(request.param, request)
+
+
+def clusters_of(name: str, request: pytest.FixtureRequest) -> Kind:
+    """Three clusters of that kind, with nothing on them."""
+    if name == "openpbs":
+        return OpenPBS(servers())
+    return Slurm(request.getfixturevalue("clusters")) if name == "slurm" else Simulated()
 
 
 @pytest.fixture
@@ -59,3 +66,11 @@ def site(kind: Kind, make_site: MakeSite) -> Site:
 def slurm_site(clusters: Any, make_site: MakeSite) -> Site:
     """A folder for a daemon over real clusters."""
     return make_site(Slurm(clusters))
+
+
+@pytest.fixture
+def group(clusters: Any) -> Iterator[Brokers]:
+    """Brokers over real clusters, made one by one."""
+    made = Brokers(Slurm(clusters))
+    yield made
+    made.close()

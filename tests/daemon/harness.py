@@ -22,13 +22,14 @@ from metabroker.api.client import ENDED, Client, ClientError
 from tests.daemon.kinds import Held, Kind
 from tests.testbed import forked
 from tests.testbed.accounts import open_code
+from tests.testbed.processes import captured
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 Json = dict[str, Any]
 T = TypeVar("T")
 
 # Only a failure waits so long: wide enough for a slow machine that is busy with other things.
-PATIENCE = 180.0  # seconds
+PATIENCE = 150.0  # seconds
 # Says that it started, when, and as which component of which attempt (the folder's name).
 RECORD = 'echo "$METABROKER_PEERS_FILE $(date +%s.%N)" >> runs\n'
 # Waits until all components of its attempt have said so: they run at the same time.
@@ -47,13 +48,14 @@ QUICK: Json = {
 }
 
 
-def eventually(found: Callable[[], T], seconds: float, what: str) -> T:
+def eventually(found: Callable[[], T], what: str = "it comes true", seconds: float = PATIENCE) -> T:
     """The first true answer; AssertionError with the last one if none comes in time."""
-    deadline = time.monotonic() + seconds
+    deadline, pause = time.monotonic() + seconds, 0.005
     while not (answer := found()):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:g} s: {what} (last: {answer!r})")
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
     return answer
 
 
@@ -89,6 +91,7 @@ class Site:
         self.socket = folder / "mb.sock"
         self.config = folder / "metabroker.yaml"
         self.log = folder / "daemon.log"
+        self.flags = folder  # where a daemon that pauses says so, and is told to go on
         self.client = Client(self.socket, timeout=60.0, patience=60.0)
         self.process: forked.Process | None = None
         self.prefix: list[str] = []  # words before the daemon's own, such as `prlimit ...`
@@ -110,10 +113,18 @@ class Site:
         }
         self.config.write_text(yaml.safe_dump(merged(base, changes), sort_keys=False))
 
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[Json]:
+        """The configuration file as it is, to be changed."""
+        text: Json = yaml.safe_load(self.config.read_text())
+        yield text
+        self.config.write_text(yaml.safe_dump(text))
+
     def start(self, *options: str, wait: bool = True) -> None:
         """Start `metabroker serve`; with options, the one that dies or pauses at a point."""
         module, *words = [self.module] if options else ["metabroker", "serve"]
         words += ["--config", str(self.config), *options]
+        words += ["--flags", str(self.flags)] if options else []
         with self.log.open("ab") as log, open(os.devnull) as nothing:
             if forked.FORKS and self.forks and not self.prefix:
                 streams = (nothing.fileno(), log.fileno(), log.fileno())
@@ -128,8 +139,8 @@ class Site:
                     start_new_session=True,
                 )
         if wait:
-            eventually(lambda: self.serves() or self._ended(), PATIENCE, "the daemon serves")
-            assert options or not self._ended(), f"the daemon does not start\n{self.story()}"
+            eventually(lambda: self.serves() or self.ended(), "the daemon serves")
+            assert options or not self.ended(), f"the daemon does not start\n{self.story()}"
 
     def serves(self) -> bool:
         """Whether the daemon answers."""
@@ -139,6 +150,24 @@ class Site:
             return False
         self.instance = status["instance"]
         return True
+
+    def start_and_look(self, *options: str) -> None:
+        """Start it, and wait until it has seen every cluster."""
+        self.start(*options)
+        self.look_at_clusters()
+
+    def wait_pause(self) -> None:
+        """Wait until the daemon has come to the point at which it pauses (see `killing`)."""
+        eventually((self.flags / "paused").exists, "the daemon pauses")
+
+    def go_on(self) -> None:
+        """It pauses no longer."""
+        (self.flags / "go-on").touch()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the daemon a signal."""
+        assert self.process is not None
+        self.process.send_signal(number)
 
     def kill(self) -> None:
         """kill -9."""
@@ -157,8 +186,7 @@ class Site:
 
     def stop(self, seconds: float = PATIENCE) -> int:
         """SIGTERM, and the exit code."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
         return self.died(seconds)
 
     def look_at_clusters(self, *, anew: bool = False) -> None:
@@ -172,10 +200,17 @@ class Site:
                 for c in self.clusters().values()
             )
 
-        eventually(seen, PATIENCE, "all clusters are looked at")
+        eventually(seen, "all clusters are looked at")
 
-    def _ended(self) -> bool:
+    def ended(self) -> bool:
+        """Whether the daemon has ended."""
         return self.process is not None and self.process.poll() is not None
+
+    @property
+    def pid(self) -> int:
+        """The daemon's process."""
+        assert self.process is not None
+        return self.process.pid
 
     # --- users --------------------------------------------------------------------------------
 
@@ -191,14 +226,8 @@ class Site:
         }
         if forked.FORKS and self.forks:
             return forked.run("metabroker", words, cwd=self.work, env=env, seconds=seconds)
-        return subprocess.run(
-            [sys.executable, "-m", "metabroker", *words],
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-            cwd=self.work,
-            env=env,
+        return captured(
+            [sys.executable, "-m", "metabroker", *words], timeout=seconds, cwd=self.work, env=env
         )
 
     def submit(
@@ -252,7 +281,7 @@ class Site:
             return job["state"] in states or job["state"] in ENDED
 
         try:
-            eventually(reached, seconds, f"job {number} is {' or '.join(states)}")
+            eventually(reached, f"job {number} is {' or '.join(states)}", seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{json.dumps(job, indent=1)}\n{self.story()}") from None
         assert job["state"] in states, f"{job['state']}: {job['reason']}\n{self.story()}"
@@ -320,7 +349,7 @@ class Site:
             return not last
 
         try:
-            eventually(clean, seconds, "nothing is left behind")
+            eventually(clean, "nothing is left behind", seconds)
         except AssertionError:
             raise AssertionError("left behind: " + "; ".join(last) + f"\n{self.story()}") from None
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from typing import Any
 import pytest
 
 from tests.daemon.kinds import SIZES, Held, Kind, local_script, somebody
+from tests.testbed.processes import captured
 from tests.testbed.testbed import SYSTEM_PATH
 
 VARIABLE = "METABROKER_TEST_PBS"
@@ -42,13 +42,9 @@ class PbsServer:
 
     def run(self, *argv: str, stdin: str = "", user: str | None = None) -> str:
         """What a command printed; AssertionError if it failed."""
-        done = subprocess.run(
+        done = captured(
             [str(self.bin / argv[0]), *argv[1:]],
             input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
             cwd="/tmp",
             env={"PATH": SYSTEM_PATH, "TZ": "UTC", **self.env},
             user=user,

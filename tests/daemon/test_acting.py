@@ -9,51 +9,22 @@ import signal
 import sys
 
 import pytest
-import yaml
 
 from tests.daemon.acting import MEET, WHO
-from tests.daemon.acting_world import (
-    SIZES,
-    TAKES,
-    Users,
-    World,
-    acting_daemon,
-    bring,
-    by_ids,
-    by_sudo,
-    gates,
-    world,
-)
+from tests.daemon.acting_world import TAKES, Users, World, acting_daemon, bring, gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
-from tests.testbed.accounts import (
-    open_code,
-)
-
-__all__ = ["by_ids", "by_sudo", "world"]
+from tests.testbed.accounts import open_code
 
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 
 
 def test_jobs_are_their_submitters_in_every_cluster(by_sudo: Users) -> None:
-    people, site = by_sudo.world.people, by_sudo.site
-    files: list[tuple[str, str]] = []
-    jobs = []
-    for who in ("alice", "bob"):
-        for cluster in SIZES:
-            files.append((who, f"{cluster}.out"))
-            jobs.append(by_sudo.submit(who, "-n", "1", "--cluster", cluster, "-o", files[-1][1]))
-    jobs.append(by_sudo.submit("bob", "--on", "delft:2,leiden:2,lab:1", "-o", "both.%c.out"))
-    files += [("bob", f"both.{component}.out") for component in range(3)]
-    for job in jobs:
-        site.wait_end(job, "COMPLETED", seconds=60)
-    for who, file in files:
-        home = people.home(who)
-        assert (home / file).read_text() == f"{people.name(who)}\n{home} none\n"
-        assert (home / file).stat().st_uid == people.uid(who)
+    people = by_sudo.world.people
+    by_sudo.run_everywhere("delft:2,leiden:2,lab:1")
     for who in ("alice", "bob"):
         assert (people.home(who) / "made").stat().st_uid == people.uid(who)
-    eventually(lambda: not gates(people), 60, "gates are gone")
+    eventually(lambda: not gates(people), "gates are gone")
     assert not list(people.shared.iterdir())
     for real in by_sudo.world.testbed.clusters.values():
         told = real.run("squeue", "-h", "-t", "all", "-o", "%u").stdout.split()
@@ -73,7 +44,7 @@ def test_a_daemon_that_was_killed_finds_its_users_jobs_again(by_sudo: Users) -> 
     assert people.run("alice", "touch", people.home("alice") / "end").returncode == 0
     ended = site.wait_end(job, "COMPLETED", seconds=60)
     assert ended["attempts"] == 1
-    eventually(lambda: not gates(people), 60, "gates are gone")
+    eventually(lambda: not gates(people), "gates are gone")
 
 
 def test_users_files_go_and_come_as_their_own(by_sudo: Users) -> None:
@@ -87,7 +58,7 @@ def test_users_files_go_and_come_as_their_own(by_sudo: Users) -> None:
         assert out.read_text() == f"{people.name('alice')}\nalice's own\n"
         for made in (out, out.parent):
             assert made.stat().st_uid == people.uid("alice")
-    eventually(lambda: not gates(people), 60, "gates are gone")
+    eventually(lambda: not gates(people), "gates are gone")
 
 
 def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Users) -> None:
@@ -149,7 +120,7 @@ def test_nobody_touches_another_users_job(by_sudo: Users) -> None:
     done = by_sudo.ask("alice", "cancel", str(job))
     assert done.returncode == 0, done.stderr
     site.wait_end(job, "CANCELLED", seconds=60)
-    eventually(lambda: not gates(people), 60, "the gates are gone")
+    eventually(lambda: not gates(people), "the gates are gone")
     known = {j.id: j.state for j in delft.jobs(component["reservation"])}
     assert known.pop(forged) == "RUNNING" and set(known.values()) == {"CANCELLED"}
 
@@ -169,12 +140,10 @@ def test_who_has_no_account_is_refused_and_root_always(by_sudo: Users, world: Wo
     # One who loses the account keeps no right that was given before.
     touch = "#!/bin/sh\ntouch too-late\n"
     held = by_sudo.submit("bob", "--hold", "-n", "1", "--cluster", "delft", script=touch)
-    left = yaml.safe_load(site.config.read_text())
-    left["clusters"]["delft"]["users"] = world.users("alice")
-    site.config.write_text(yaml.safe_dump(left))
-    assert site.process is not None
-    site.process.send_signal(signal.SIGHUP)
-    eventually(lambda: "users of delft" in site.log.read_text(), 60, "the new users are read")
+    with site.changing() as left:
+        left["clusters"]["delft"]["users"] = world.users("alice")
+    site.signal(signal.SIGHUP)
+    eventually(lambda: "users of delft" in site.log.read_text(), "the new users are read")
     assert by_sudo.ask("bob", "release", str(held)).returncode == 0
     job = site.wait_end(held, "FAILED", seconds=60)
     assert "has no account" in job["reason"], job
@@ -185,10 +154,9 @@ def test_who_has_no_account_is_refused_and_root_always(by_sudo: Users, world: Wo
 def test_the_doctor_says_whom_we_may_not_act_for(world: World, make_site: MakeSite) -> None:
     acting = acting_daemon(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
     file = acting.site.config
-    fine = yaml.safe_load(file.read_text())
-    for cluster in fine["clusters"].values():
-        cluster["users"] = world.users("alice", "bob")
-    file.write_text(yaml.safe_dump(fine))
+    with acting.site.changing() as fine:
+        for cluster in fine["clusters"].values():
+            cluster["users"] = world.users("alice", "bob")
     done = acting.ask("svc", "doctor", "--config", str(file), "--run", "--json")
     assert done.returncode == 0, done.stdout
     alice, carol = world.people.name("alice"), world.people.name("carol")
@@ -199,10 +167,9 @@ def test_the_doctor_says_whom_we_may_not_act_for(world: World, make_site: MakeSi
         assert f"ran as {alice}," in ran["said"]
     assert not gates(world.people)
 
-    wrong = yaml.safe_load(file.read_text())
-    wrong["clusters"]["delft"]["users"] = world.users("carol")
-    wrong["clusters"]["leiden"]["sftp_server"] = "/usr/bin/true"
-    file.write_text(yaml.safe_dump(wrong))
+    with acting.site.changing() as wrong:
+        wrong["clusters"]["delft"]["users"] = world.users("carol")
+        wrong["clusters"]["leiden"]["sftp_server"] = "/usr/bin/true"
     done = acting.ask("svc", "doctor", "--config", str(file), "--json")
     assert done.returncode == 1
     delft, leiden = (c["findings"] for c in json.loads(done.stdout)["clusters"])

@@ -4,24 +4,20 @@ sudo rules, on this host and over SSH."""
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.daemon.acting import MEET, Acting
+from tests.daemon.acting import MEET, Acting, people_and_login_host
 from tests.daemon.acting_world import gates
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Json, Site, eventually
+from tests.daemon.harness import Json, Site, eventually
 from tests.daemon.pbs import OpenPBS, PbsServer, servers
 from tests.testbed.accounts import People, require_programs, require_root
-from tests.testbed.openssh import OpenSsh
-from tests.testbed.sshd import Account, Sshd
+from tests.testbed.sshd import Sshd
 
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
 
@@ -59,22 +55,10 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
     named = {name: server for name, server in servers().items() if name in WAYS}
     require_root()
     require_programs()
-    openssh: OpenSsh = request.getfixturevalue("openssh")
-    with tempfile.TemporaryDirectory(prefix="mb-acting-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        people = People(folder)
-        svc = Account(people.name("svc"), people.uid("svc"), people.uid("svc"))
-        sshd = Sshd(openssh, folder / "sshd", who=svc)
-        try:
-            folders = [server.bin for server in named.values()]
-            people.allow([bin / program for bin in folders for program in ("qsub", "qdel")])
-            sshd.start()
-            os.chown(sshd.key, svc.uid, svc.gid)
-            yield World(people, named, sshd)
-        finally:
-            sshd.stop()
-            people.remove()
+    with people_and_login_host(request.getfixturevalue("openssh")) as (people, sshd):
+        folders = [server.bin for server in named.values()]
+        people.allow([bin / program for bin in folders for program in ("qsub", "qdel")])
+        yield World(people, named, sshd)
 
 
 @pytest.fixture
@@ -85,19 +69,18 @@ def acting(world: World, make_site: MakeSite) -> Iterator[Users]:
         (world.people.home(who) / "end").unlink(missing_ok=True)
     site = make_site(OpenPBS(world.servers, sizes=dict.fromkeys(WAYS, 0)))
     site.configure({"allow_root": False})
-    text = yaml.safe_load(site.config.read_text()) | {"clusters": world.clusters(site.folder)}
-    site.config.write_text(yaml.safe_dump(text))
+    with site.changing() as text:
+        text["clusters"] = world.clusters(site.folder)
     site.config.chmod(0o644)
-    os.chown(site.folder, world.people.uid("svc"), -1)
-    site.prefix = world.people.words("svc", reading=True)
-    yield Acting(world, site)
+    made = Acting(world, site)
+    made.as_service()
+    yield made
     if site.process is not None:
         site.stop()
 
 
 def started(acting: Users) -> Site:
-    acting.site.start()
-    acting.site.look_at_clusters()
+    acting.site.start_and_look()
     return acting.site
 
 
@@ -110,21 +93,8 @@ def owners(server: PbsServer, instance: str) -> set[str]:
 
 def test_jobs_are_their_submitters_in_every_cluster(acting: Users) -> None:
     people, site = acting.world.people, started(acting)
-    files: list[tuple[str, str]] = []
-    jobs = []
-    for who in ("alice", "bob"):
-        for cluster in WAYS:
-            files.append((who, f"{cluster}.out"))
-            jobs.append(acting.submit(who, "-n", "1", "--cluster", cluster, "-o", files[-1][1]))
-    jobs.append(acting.submit("bob", "--on", "delft:2,leiden:2", "-o", "both.%c.out"))
-    files += [("bob", f"both.{component}.out") for component in range(2)]
-    for job in jobs:
-        site.wait_end(job, "COMPLETED")
-    for who, file in files:
-        home = people.home(who)
-        assert (home / file).read_text() == f"{people.name(who)}\n{home} none\n"
-        assert (home / file).stat().st_uid == people.uid(who)
-    eventually(lambda: not gates(people), PATIENCE, "gates are gone")
+    acting.run_everywhere("delft:2,leiden:2")
+    eventually(lambda: not gates(people), "gates are gone")
     site.wait_clean()
 
 
@@ -162,9 +132,9 @@ def test_nobody_touches_another_users_job_and_a_killed_daemon_finds_it(
     done = acting.ask("alice", "cancel", str(job))
     assert done.returncode == 0, done.stderr
     assert site.wait_end(job, "CANCELLED")["attempts"] == 1
-    eventually(lambda: not gates(people), PATIENCE, "the gates are gone")
+    eventually(lambda: not gates(people), "the gates are gone")
     assert owners(delft, site.instance) == {people.name("bob")}
-    eventually(lambda: not delft.reservations(), PATIENCE, "the reservation is gone")
+    eventually(lambda: not delft.reservations(), "the reservation is gone")
 
 
 def queue_of(server: PbsServer) -> str:

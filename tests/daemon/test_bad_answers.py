@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Site, eventually, recording, until
+from tests.daemon.harness import Site, eventually, recording, until
 from tests.daemon.kinds import Slurm
 from tests.testbed import SlurmCluster
 from tests.testbed.testbed import SYSTEM_PATH
@@ -68,9 +68,7 @@ class Fakes:
         """It goes on, to its end; what it said."""
         (self.folder / f"{command}.let").touch()
         said = self.folder / f"{command}.done"
-        return eventually(
-            lambda: said.read_text() if said.exists() else "", PATIENCE, f"{command} ends"
-        )
+        return eventually(lambda: said.read_text() if said.exists() else "", f"{command} ends")
 
     def clear(self) -> None:
         for path in self.folder.glob("*.mode"):
@@ -101,16 +99,12 @@ def test_a_cluster_that_cannot_be_looked_at(
     if mode == "missing":
         shutil.move(fakes.folder, site.folder / "elsewhere")
     site.start()
-    eventually(lambda: site.clusters()["delft"]["reachable"], PATIENCE, "delft is seen")
-    eventually(lambda: site.clusters()["leiden"]["reachable"], PATIENCE, "leiden is seen")
+    eventually(lambda: site.clusters()["delft"]["reachable"], "delft is seen")
+    eventually(lambda: site.clusters()["leiden"]["reachable"], "leiden is seen")
     waiting = [site.submit("-n 4 --cluster lab"), site.submit("--on delft:4,lab:4")]
     site.wait_end(site.submit("--on delft:4,leiden:4"), "COMPLETED")
-    eventually(
-        lambda: "polled yet" not in site.clusters()["lab"]["error"], PATIENCE, "it is looked at"
-    )
-    eventually(
-        lambda: word in site.clusters()["lab"]["error"], PATIENCE, f"the error says {word!r}"
-    )
+    eventually(lambda: "polled yet" not in site.clusters()["lab"]["error"], "it is looked at")
+    eventually(lambda: word in site.clusters()["lab"]["error"], f"the error says {word!r}")
     shown = site.clusters()["lab"]
     assert (shown["reachable"], shown["idle"]) == (False, None)
     assert shown["error"] and "\n" not in shown["error"]
@@ -135,8 +129,7 @@ def test_a_submission_whose_answer_is_lost(
 ) -> None:
     """The broker looks for the job before it submits again: there is one, and it runs once."""
     site, fakes = faked
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     fakes.set("sbatch", mode)
     job = site.submit(options)
     found = site.wait_end(job, "COMPLETED")
@@ -152,15 +145,14 @@ def test_a_submission_that_outlives_the_daemon(
 ) -> None:
     """The next daemon finds no job and submits; the late one comes too: it must do no harm."""
     site, fakes = faked
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     fakes.set("sbatch", "held-once")
     job = site.submit(f"{options} -o out.%c", recording(f"echo begin; {until('end')}; echo end"))
-    eventually(lambda: fakes.held("sbatch"), PATIENCE, "sbatch is under way")
+    eventually(lambda: fakes.held("sbatch"), "sbatch is under way")
     site.kill()
     site.start()
     parts = len(site.job(job)["components"])
-    eventually(lambda: len(site.runs(job)) == parts, PATIENCE, "the job runs")
+    eventually(lambda: len(site.runs(job)) == parts, "the job runs")
     late = int(fakes.let("sbatch").partition(";")[0])
     if parts == 1:  # else it waits in the reservation, which is full
         clusters["lab"].wait_job(str(late))
@@ -177,17 +169,16 @@ def test_a_submission_that_outlives_the_daemon(
 def test_a_reservation_whose_answer_is_lost(mode: str, faked: tuple[Site, Fakes]) -> None:
     """No answer is a refusal; what was reserved all the same is removed."""
     site, fakes = faked
-    site.start("--pause", "before:reserve:lab", "--flags", str(site.folder))
-    site.look_at_clusters()
+    site.start_and_look("--pause", "before:reserve:lab")
     job = site.submit("--on delft:4,lab:4")
-    eventually((site.folder / "paused").exists, PATIENCE, "the daemon pauses")
+    site.wait_pause()
     # Looks use scontrol too: one of them must not take the fault.
     fakes.set("sinfo", "hang")
     fakes.set("squeue", "hang")
-    eventually(lambda: not site.clusters()["lab"]["reachable"], PATIENCE, "no look is under way")
+    eventually(lambda: not site.clusters()["lab"]["reachable"], "no look is under way")
     fakes.set("scontrol", mode)
-    (site.folder / "go-on").touch()
-    eventually(lambda: fakes.used("scontrol"), PATIENCE, "the reservation is asked for")
+    site.go_on()
+    eventually(lambda: fakes.used("scontrol"), "the reservation is asked for")
     fakes.clear()
     found = site.wait_end(job, "COMPLETED")
     assert found["attempts"] == 2
@@ -198,8 +189,7 @@ def test_a_reservation_whose_answer_is_lost(mode: str, faked: tuple[Site, Fakes]
 @pytest.mark.parametrize("mode", ["deaf-once", "hang-once", "fail-once"])
 def test_a_cancellation_whose_answer_is_lost(mode: str, faked: tuple[Site, Fakes]) -> None:
     site, fakes = faked
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     job = site.submit("--on delft:4,lab:4", recording("exec sleep 600"))
     site.wait_state(job, "RUNNING")
     fakes.set("scancel", mode)
@@ -212,12 +202,10 @@ def test_a_cancellation_whose_answer_is_lost(mode: str, faked: tuple[Site, Fakes
 def test_states_that_nobody_knows_are_shown_and_not_guessed(faked: tuple[Site, Fakes]) -> None:
     site, fakes = faked
     fakes.set("squeue", "strange")
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     job = site.submit("-n 4 --cluster lab", recording(until("end")))
     eventually(
         lambda: "TRANSCENDING" in site.job(job)["components"][0]["detail"],
-        PATIENCE,
         "the component shows its cluster's own word",
     )
     (site.work / "end").touch()

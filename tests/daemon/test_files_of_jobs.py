@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.harness import PATIENCE, Site, eventually, until
-from tests.daemon.kinds import Kind, Simulated, Slurm
-from tests.daemon.pbs import OpenPBS, live, servers
+from tests.daemon.fixtures import clusters_of
+from tests.daemon.harness import Site, eventually, until
+from tests.daemon.kinds import Kind
+from tests.daemon.pbs import live
 
 SHARE = """#!/bin/sh
 pwd > where
@@ -30,11 +31,7 @@ echo nobody asked > left.behind
 )
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Three clusters of each kind, one after the other."""
-    if request.param == "openpbs":
-        return OpenPBS(servers())
-    if request.param == "slurm":
-        return Slurm(request.getfixturevalue("clusters"))
-    return Simulated()
+    return clusters_of(request.param, request)
 
 
 def brought(site: Site) -> None:
@@ -51,8 +48,7 @@ RESULTS = ("--stage-out", "out.*", "--stage-out", "**/*.nc")
 
 def test_every_component_gets_the_files_and_its_results_come_back(site: Site) -> None:
     brought(site)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     number = site.submit(["--components", "4,4,2", *FILES, *RESULTS], SHARE)
     ended = site.wait_end(number, "COMPLETED")
     for part in ended["components"]:
@@ -70,8 +66,7 @@ def test_every_component_gets_the_files_and_its_results_come_back(site: Site) ->
 
 
 def test_the_results_of_a_job_that_fails_come_back_too(site: Site) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     script = "#!/bin/sh\necho why > log\nexit 3\n"
     number = site.submit(["-n", "2", "--stage-out", "log"], script)
     ended = site.wait_end(number, "FAILED")
@@ -82,8 +77,7 @@ def test_the_results_of_a_job_that_fails_come_back_too(site: Site) -> None:
 
 def test_a_file_that_is_gone_is_a_failed_submission(site: Site) -> None:
     brought(site)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     number = site.submit(["-n", "2", "--hold", *FILES], SHARE)
     (site.work / "tool").unlink()
     site.cli("release", str(number))
@@ -95,8 +89,7 @@ def test_a_file_that_is_gone_is_a_failed_submission(site: Site) -> None:
 
 def test_results_that_cannot_come_home_stay_in_their_cluster(site: Site) -> None:
     """A file in the place of the folder they would go to: nobody can write there, root neither."""
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     script = f"#!/bin/sh\n{until('../../go')}\necho 42 > answer\n"
     number = site.submit(["-n", "2", "--stage-out", "answer"], script)
     site.wait_state(number, "RUNNING")
@@ -106,7 +99,7 @@ def test_results_that_cannot_come_home_stay_in_their_cluster(site: Site) -> None
     assert "its results could not be brought back" in ended["reason"]
     assert ended["exit_code"] is None
     kept = site.work / f"metabroker-{number}.0.kept-1"
-    eventually((kept / "answer").exists, PATIENCE, "they are kept")
+    eventually((kept / "answer").exists, "they are kept")
     assert (kept / "answer").read_text() == "42\n"
     site.wait_clean()
 
@@ -115,16 +108,15 @@ def test_files_are_sent_again_where_the_daemon_dies_over_it(site: Site) -> None:
     """Killed as soon as the files begin to arrive, and again while results are on their way."""
     big = os.urandom(64 << 20)
     (site.work / "big").write_bytes(big)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     script = "#!/bin/sh\ncp big copy\n"
     options = ["--on", "delft:2,leiden:2", "--stage-in", "big", "--stage-out", "copy"]
     number = site.submit(options, script)
     begun = ".metabroker-*/unfinished-*"
-    eventually(lambda: list(site.work.glob(begun)), PATIENCE, "files begin to arrive")
+    eventually(lambda: list(site.work.glob(begun)), "files begin to arrive")
     site.kill()
     site.start()
-    eventually(lambda: list(site.work.glob("metabroker-*/*copy*")), PATIENCE, "results come")
+    eventually(lambda: list(site.work.glob("metabroker-*/*copy*")), "results come")
     site.kill()
     site.start()
     site.wait_end(number, "COMPLETED")
@@ -141,11 +133,10 @@ def test_a_cancelled_job_s_files_are_not_sent_to_their_end(site: Site) -> None:
     with (site.work / "huge").open("wb") as file:
         file.truncate(200 << 30)
     free = shutil.disk_usage(site.work).free
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     number = site.submit(["-n", "2", "--stage-in", "huge"], "#!/bin/sh\n")
     part = ".metabroker-*/unfinished-*/part"
-    eventually(lambda: list(site.work.glob(part)), PATIENCE, "files come")
+    eventually(lambda: list(site.work.glob(part)), "files come")
     assert site.cli("cancel", str(number)).returncode == 0
     site.wait_end(number, "CANCELLED")
     site.wait_clean()
@@ -184,8 +175,7 @@ def test_no_file_outside_can_be_named(slurm_site: Site, name: str) -> None:
 def test_what_the_script_makes_of_links_stays_where_it_is(site: Site) -> None:
     """A result that is a link to something else is none; nor is what a linked folder holds."""
     (site.folder / "secret").write_text("secret")
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     script = f"#!/bin/sh\nln -s {site.folder} all\nln -s {site.folder}/secret one\necho 1 > real\n"
     number = site.submit(["-n", "1", "--stage-out", "**"], script)
     site.wait_end(number, "COMPLETED")

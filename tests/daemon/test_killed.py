@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Site, eventually, recording
+from tests.daemon.harness import Site, recording
 from tests.daemon.kinds import Kind
 
 TOGETHER, ALONE = 1, 2  # the numbers of the two jobs of a life
@@ -35,8 +35,7 @@ def test_jobs_survive(step: str, kind: Kind, make_site: MakeSite) -> None:
 
 
 def die_and_live_on(site: Site, point: str) -> None:
-    site.start("--kill", point)
-    site.look_at_clusters()
+    site.start_and_look("--kill", point)
     jobs = ["--components 4,4,4"]
     if point.endswith(f":{ALONE}"):
         assert site.submit(jobs[0]) == TOGETHER
@@ -77,11 +76,10 @@ def test_jobs_cancelled_at_the_barrier_survive(kind: Kind, make_site: MakeSite) 
 
 
 def roll_back_and_die(site: Site, point: str) -> None:
-    pause = ("--pause", "before:arm:lab", "--flags", str(site.folder))
-    site.start("--kill", point, *pause)
+    site.start("--kill", point, "--pause", "before:arm:lab")
     job = site.submit("--on delft:4,leiden:4,lab:4")
     site.wait_state(job, "WAITING")
-    eventually((site.folder / "paused").exists, PATIENCE, "the daemon pauses")
+    site.wait_pause()
     site.cli("cancel", str(job))
     assert site.died() == -signal.SIGKILL, f"{point} was not reached\n{site.story()}"
     site.start()

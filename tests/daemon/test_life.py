@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 from tests.daemon.harness import PATIENCE, REPOSITORY, Site, eventually, recording, until
+from tests.testbed.processes import captured
 
 
 def test_jobs_go_on_without_the_daemon_and_are_found_again(site: Site) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     together = site.submit("--components 4,4,4", recording(until("end")))
     alone = site.submit("-n 4", recording(f"{until('end')}; exit 5"))
     waiting = site.submit("-n 4 --hold")
@@ -35,16 +35,15 @@ def test_jobs_go_on_without_the_daemon_and_are_found_again(site: Site) -> None:
 
 
 def test_jobs_that_ended_without_the_daemon_are_told_of(site: Site) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     together = site.submit("--components 4,4", recording(until("end")))
     alone = site.submit("-n 4", recording(f"{until('end')}; exit 5"))
     for job in (together, alone):
         site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs()) == 3, PATIENCE, "all scripts have started")
+    eventually(lambda: len(site.runs()) == 3, "all scripts have started")
     site.kill()
     (site.work / "end").touch()
-    eventually(lambda: not site.component_processes(), PATIENCE, "all scripts have ended")
+    eventually(lambda: not site.component_processes(), "all scripts have ended")
     site.start()
     assert site.wait_end(together, "COMPLETED")["attempts"] == 1
     assert site.wait_end(alone, "FAILED")["exit_code"] == 5
@@ -52,10 +51,10 @@ def test_jobs_that_ended_without_the_daemon_are_told_of(site: Site) -> None:
 
 
 def test_the_end_waits_for_nobody_at_the_barrier(site: Site) -> None:
-    site.start("--pause", "before:arm", "--flags", str(site.folder))
+    site.start("--pause", "before:arm")
     job = site.submit("--components 4,4,4")
     site.wait_state(job, "WAITING")
-    (site.folder / "go-on").touch()
+    site.go_on()
     assert site.stop() == 0
     site.start()
     assert site.wait_end(job, "COMPLETED")["attempts"] == 1
@@ -65,13 +64,8 @@ def test_the_end_waits_for_nobody_at_the_barrier(site: Site) -> None:
 
 def test_a_second_daemon_on_the_same_store_is_refused(site: Site) -> None:
     site.start()
-    second = subprocess.run(
-        [sys.executable, "-m", "metabroker", "serve", "--config", str(site.config)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        cwd=REPOSITORY,
-        check=False,
+    second = captured(
+        [sys.executable, "-m", "metabroker", "serve", "--config", str(site.config)], cwd=REPOSITORY
     )
     assert second.returncode == 1
     assert "another daemon uses the store" in second.stderr

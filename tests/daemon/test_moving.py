@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,16 +13,8 @@ from metabroker.api.client import Client
 from tests.daemon.brokers import Broker, Brokers
 from tests.daemon.fixtures import LONGEST
 from tests.daemon.harness import recording, until
-from tests.daemon.kinds import Slurm
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(LONGEST)]
-
-
-@pytest.fixture
-def group(clusters: Any) -> Iterator[Brokers]:
-    made = Brokers(Slurm(clusters))
-    yield made
-    made.close()
 
 
 def move(broker: Broker, file: Path) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ from metabroker.api.client import Client, ClientError
 from metabroker.store import Store
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.wire import to_wire
-from tests.daemon.harness import PATIENCE, eventually
+from tests.daemon.harness import eventually
 
 
 def free_port() -> int:
@@ -86,7 +86,7 @@ def test_twins_have_the_sizes_last_seen_and_leave_the_real_store_alone(tmp_path:
         assert (ended["state"], ended["exit_code"]) == ("FAILED", 9)
         assert 1 <= ended["end_time"] - ended["start_time"] < 1800
         met = ".metabroker-mb-*"
-        eventually(lambda: not [*tmp_path.glob(met)], PATIENCE, "where its components met is gone")
+        eventually(lambda: not [*tmp_path.glob(met)], "where its components met is gone")
     with contextlib.closing(sqlite3.connect(tmp_path / "mb.db")) as real:
         assert real.execute("select count(*) from jobs").fetchone() == (0,)
 

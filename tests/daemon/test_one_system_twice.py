@@ -12,15 +12,14 @@ pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("real clusters")]
 def polled_after(site: Site, name: str) -> None:
     """Wait for the cluster's next poll."""
     age = site.clusters()[name]["age_seconds"]
-    eventually(lambda: site.clusters()[name]["age_seconds"] < age, 30, f"a poll of {name}")
+    eventually(lambda: site.clusters()[name]["age_seconds"] < age, f"a poll of {name}")
 
 
 def test_they_do_not_end_each_others_jobs(slurm_site: Site) -> None:
     site = slurm_site
     again = site.kind.configuration(site.folder)["delft"]
     site.configure({"clusters": {"again": again}})
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     script = f"#!/bin/sh\nwhile [ ! -e '{site.folder}/end' ]; do sleep 0.05; done\n"
     jobs = [site.submit(f"-n 1 --cluster {name}", script) for name in ("delft", "again")]
     for job in jobs:

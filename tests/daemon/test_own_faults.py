@@ -13,8 +13,7 @@ pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("real clusters")]
 
 def test_jobs_that_a_cluster_will_never_take_close_it_to_nobody(slurm_site: Site) -> None:
     site = slurm_site
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     wrong = [
         site.submit("-n 1 --cluster delft --native delft:--partition=nope", "#!/bin/sh\ntrue\n")
         for _ in range(20)
@@ -35,8 +34,7 @@ def test_jobs_that_a_cluster_will_never_take_close_it_to_nobody(slurm_site: Site
 
 def test_an_output_that_cannot_be_opened_is_the_jobs_reason(slurm_site: Site) -> None:
     site = slurm_site
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     job = site.submit("-n 1 --cluster delft -o /proc/metabroker.out", "#!/bin/sh\ntrue\n")
     reason = site.wait_end(job, "FAILED")["reason"]
     assert "JobLaunchFailure" in reason and "-o" in reason, reason
@@ -47,8 +45,7 @@ def test_an_output_that_cannot_be_opened_is_the_jobs_reason(slurm_site: Site) ->
 
 def test_what_a_wait_says_of_the_end(slurm_site: Site) -> None:
     site = slurm_site
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     job = site.submit("-n 1 --cluster delft --native delft:--partition=nope", "#!/bin/sh\ntrue\n")
     done = site.cli("wait", "--json", str(job))
     assert (done.returncode, json.loads(done.stdout)["jobs"][0]["state"]) == (1, "FAILED")
@@ -57,8 +54,7 @@ def test_what_a_wait_says_of_the_end(slurm_site: Site) -> None:
 
 def test_the_users_folder_and_name_are_seen_natively(slurm_site: Site) -> None:
     site = slurm_site
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     script = "#!/bin/sh\necho $SLURM_SUBMIT_DIR $SLURM_JOB_NAME $(pwd) > seen\n"
     script += 'squeue -h -j "$SLURM_JOB_ID" -o "%j %k %Z" > shown\n'
     job = site.submit(["-n", "1", "--cluster", "delft", "-J", "my run"], script)

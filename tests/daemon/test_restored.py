@@ -11,7 +11,7 @@ import pytest
 
 from metabroker import accounts
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Json, Site, eventually, recording, until
+from tests.daemon.harness import Json, Site, eventually, recording, until
 from tests.daemon.kinds import Simulated
 
 
@@ -83,8 +83,7 @@ def test_jobs_are_found_again_or_named_and_none_runs_twice(slurm_site: Site) -> 
 
 
 def begin(site: Site) -> Jobs:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     jobs = Jobs(
         site.submit("--components 4,4,4", waiting_for("end")),
         site.submit("-n 4", waiting_for("end-soon")),
@@ -104,7 +103,7 @@ def go_on(site: Site, jobs: Jobs) -> None:
     jobs.later = [site.submit("-n 4", waiting_for("end")) for _ in range(2)]
     for job in (jobs.starts, *jobs.later):
         site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs()) == 7, PATIENCE, "all scripts have started")
+    eventually(lambda: len(site.runs()) == 7, "all scripts have started")
 
 
 def see_what_is_known(site: Site, jobs: Jobs) -> None:
@@ -113,7 +112,7 @@ def see_what_is_known(site: Site, jobs: Jobs) -> None:
     assert site.job(jobs.waits)["state"] == "HELD"
     assert "restored from the backup of" in site.job(jobs.waits)["reason"]
     named = set(jobs.later)
-    eventually(lambda: leftovers(site).keys() == named, PATIENCE, "the later ones are named")
+    eventually(lambda: leftovers(site).keys() == named, "the later ones are named")
     for job in jobs.later:
         done = site.cli("show", str(job))
         assert done.returncode == 1 and "submitted after the backup of" in done.stderr
@@ -132,7 +131,7 @@ def remove_one_of_the_later(site: Site, jobs: Jobs) -> None:
     def names() -> list[str]:
         return [left["name"] for left in leftovers(site).values()]
 
-    eventually(lambda: names() == [stays], PATIENCE, "it is gone")
+    eventually(lambda: names() == [stays], "it is gone")
     held = [site.held(cluster).jobs for cluster in site.kind.sizes]
     assert any(stays in jobs for jobs in held) and not any(gone in jobs for jobs in held)
 
@@ -141,10 +140,10 @@ def end_all(site: Site, jobs: Jobs) -> None:
     (site.work / "end").touch()
     site.wait_end(jobs.together, "COMPLETED")
     site.wait_end(jobs.starts, "COMPLETED")
-    eventually(lambda: not leftovers(site), PATIENCE, "all of the lost time has ended")
+    eventually(lambda: not leftovers(site), "all of the lost time has ended")
     for job in (jobs.waits, jobs.ends):
         site.cli("cancel", str(job))
-    eventually(lambda: not site.client.get("jobs")["jobs"], PATIENCE, "all has ended")
+    eventually(lambda: not site.client.get("jobs")["jobs"], "all has ended")
     # Of jobs that nobody remembers the folders are not known.
     folder = f"{site.work}/.metabroker-"
     theirs = tuple(f"gate {folder}mb-{site.instance}-{job}-" for job in jobs.later)
@@ -152,21 +151,20 @@ def end_all(site: Site, jobs: Jobs) -> None:
     def left() -> list[str]:
         return [x for x in site.left() if not x.startswith(theirs)]
 
-    eventually(lambda: not left(), PATIENCE, "nothing else is left")
+    eventually(lambda: not left(), "nothing else is left")
 
 
 def test_what_was_being_submitted_is_not_submitted_again(make_site: MakeSite) -> None:
     """The worst moment for a backup: it says that both are owed their submission. They have run
     since, their gates are gone, and their clusters have forgotten them."""
     site = make_site(Simulated())
-    site.start("--pause", "before:submit", "--flags", str(site.folder))
-    site.look_at_clusters()
+    site.start_and_look("--pause", "before:submit")
     jobs = [site.submit("--on delft:4,leiden:4"), site.submit("-n 4")]
-    eventually((site.folder / "paused").exists, PATIENCE, "the daemon is about to submit")
+    site.wait_pause()
     for job in jobs:
         site.wait_state(job, "SUBMITTING")
     backup = back_up(site)
-    (site.folder / "go-on").touch()
+    site.go_on()
     for job in jobs:
         site.wait_end(job, "COMPLETED")
     site.wait_clean()

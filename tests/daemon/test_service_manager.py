@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Simulated
 from tests.testbed.manager import Manager
+from tests.testbed.processes import captured
 
 UNIT = Path(__file__).parents[2] / "systemd" / "metabroker.service"
 
@@ -37,7 +37,7 @@ def test_it_tells_when_it_serves_that_it_is_alive_and_when_it_ends(
     site: Site, manager: Manager
 ) -> None:
     site.start()
-    eventually(lambda: manager.count("WATCHDOG") >= 3, 60, "the watchdog hears of it")
+    eventually(lambda: manager.count("WATCHDOG") >= 3, "the watchdog hears of it")
     assert manager.heard[0] == {"READY": "1", "STATUS": "policy LP-GF over delft, leiden, lab"}
     assert site.stop() == 0
     assert manager.heard[-1]["STOPPING"] == "1"
@@ -46,13 +46,11 @@ def test_it_tells_when_it_serves_that_it_is_alive_and_when_it_ends(
 def test_a_reload_takes_over_what_users_are_held_against_and_loses_no_job(
     site: Site, manager: Manager
 ) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     running = site.submit("--on delft:2,lab:2", recording("sleep 3"))
     site.configure({"max_time": "5m", "default_time": "4m", "limits": {"total": 8}, "policy": "GS"})
-    assert site.process is not None
-    site.process.send_signal(signal.SIGHUP)
-    eventually(lambda: manager.count("READY") == 2, 60, "it has read its configuration")
+    site.signal(signal.SIGHUP)
+    eventually(lambda: manager.count("READY") == 2, "it has read its configuration")
     assert manager.count("RELOADING") == 1
     log = site.log.read_text()
     assert "configuration: max_time is 300 now" in log
@@ -72,12 +70,10 @@ LARGE_AND_LONG = (("-n", "2", "-t", "1:00:00"), ("-n", "9"))
 def test_a_wrong_file_is_refused_and_the_old_configuration_kept(
     site: Site, manager: Manager
 ) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     site.config.write_text(site.config.read_text() + "max_tiem: 5m\n")
-    assert site.process is not None
-    site.process.send_signal(signal.SIGHUP)
-    eventually(lambda: manager.count("READY") == 2, 60, "it has looked at its configuration")
+    site.signal(signal.SIGHUP)
+    eventually(lambda: manager.count("READY") == 2, "it has looked at its configuration")
     log = site.log.read_text()
     assert "the new configuration is not applied" in log and "max_tiem" in log
     site.wait_end(site.submit("-n 2"), "COMPLETED")
@@ -89,22 +85,19 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / UNIT.name
     text = UNIT.read_text().replace("/usr/bin/metabroker", sys.executable)
     unit.write_text(re.sub("Documentation=.*\n", "", text))
-    verified = subprocess.run(
-        ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
-    )
-    ours = [line for line in verified.stderr.splitlines() if UNIT.name in line]
-    assert not ours, verified.stderr
+
+    def complaints(name: str) -> list[str]:
+        said = captured(["systemd-analyze", "verify", unit]).stderr
+        return [line for line in said.splitlines() if name in line]
+
+    assert complaints(UNIT.name) == []
     for drop_in in UNIT.parent.glob("run-as-*.conf"):
         place = tmp_path / f"{UNIT.name}.d" / drop_in.name
         place.parent.mkdir(exist_ok=True)
         place.write_text(drop_in.read_text())
-        verified = subprocess.run(
-            ["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False
-        )
-        named = [line for line in verified.stderr.splitlines() if drop_in.name in line]
-        assert not named, verified.stderr
+        assert complaints(drop_in.name) == []
         place.unlink()
     asked = ["systemd-analyze", "security", "--offline=true", str(unit)]
-    judged = subprocess.run(asked, capture_output=True, text=True, check=True)
+    judged = captured(asked, check=True)
     found = re.search(r"exposure level for metabroker.service: ([0-9.]+)", judged.stdout)
     assert found is not None and float(found[1]) <= 2.5

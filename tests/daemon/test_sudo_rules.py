@@ -8,26 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.acting_world import (
-    TAKES,
-    Users,
-    World,
-    acting_daemon,
-    bring,
-    by_ids,
-    by_sudo,
-    gates,
-    world,
-)
+from tests.daemon.acting_world import TAKES, Users, World, acting_daemon, bring, gates
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import REPOSITORY, eventually
 from tests.daemon.kinds import Simulated
-from tests.testbed.accounts import (
-    RULES,
-    SFTP_SERVER,
-)
-
-__all__ = ["by_ids", "by_sudo", "world"]
+from tests.testbed.accounts import RULES, SFTP_SERVER
 
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 
@@ -108,7 +93,7 @@ def test_a_root_daemon_becomes_its_users(by_ids: Users) -> None:
     for file in ("0.out", "1.out", "peers"):
         assert (people.home("bob") / file).stat().st_uid == people.uid("bob")
     assert (people.home("bob") / "1.out").read_text().startswith(people.name("bob"))
-    eventually(lambda: not gates(people), 60, "the gates are gone")
+    eventually(lambda: not gates(people), "the gates are gone")
     bring(people, "bob")
     files = ("--stage-in", "in/secret", "--stage-out", "out")
     brought = by_ids.submit("bob", "--on", "delft:1,leiden:1", *files, script=TAKES)
@@ -119,8 +104,7 @@ def test_a_root_daemon_becomes_its_users(by_ids: Users) -> None:
     assert by_ids.site.cli("submit", "-n", "1", str(site.folder / "script")).returncode == 1
     assert by_ids.ask("carol", "submit", "-n", "1", str(site.folder / "script")).returncode == 1
     # What acting for users does not need, it has not, and no child of it can get.
-    assert site.process is not None
-    status = Path(f"/proc/{site.process.pid}/status").read_text()
+    status = Path(f"/proc/{site.pid}/status").read_text()
     assert "NoNewPrivs:\t1" in status
     assert f"CapBnd:\t{0b11100111:016x}" in status.lower().replace("capbnd", "CapBnd")
 

@@ -6,35 +6,17 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
 from tests.daemon.brokers import Broker, Brokers
 from tests.daemon.fixtures import LONGEST
-from tests.daemon.harness import PATIENCE, Site, eventually, recording, until
-from tests.daemon.kinds import Slurm
+from tests.daemon.harness import Site, eventually, recording, until
 from tests.testbed.postgres import Postgres
 from tests.testbed.proxy import Proxy
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(LONGEST)]
-
-
-@pytest.fixture
-def group(clusters: Any) -> Iterator[Brokers]:
-    made = Brokers(Slurm(clusters))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def proxy(postgres: Postgres) -> Iterator[Proxy]:
-    """A way to the database that can be cut."""
-    made = Proxy(postgres.port)
-    yield made
-    made.close()
 
 
 def jobs_of_all_kinds(site: Site) -> list[int]:
@@ -67,7 +49,7 @@ def test_another_takes_over_from_a_leader_that_is_killed(group: Brokers, databas
     first, second, third = group.start(database, database, database, pausing=True)
     jobs = jobs_of_all_kinds(second)
     second.wait_state(jobs[0], "RUNNING")
-    group.wait_pause()
+    first.wait_pause()
     with ThreadPoolExecutor(4) as users:
         asked: list[Future[int]] = []
         for number in range(4):
@@ -89,17 +71,16 @@ def test_another_takes_over_from_a_leader_that_is_killed(group: Brokers, databas
 def test_a_leader_that_was_stopped_acts_no_more(group: Brokers, database: str) -> None:
     first, second = group.start(database, database, pausing=True)
     jobs = jobs_of_all_kinds(second)
-    group.wait_pause()
-    assert first.process is not None
-    os.kill(first.process.pid, signal.SIGSTOP)
-    group.go_on()  # when it wakes up, opening the gate is the next that it does
+    first.wait_pause()
+    first.signal(signal.SIGSTOP)
+    first.go_on()  # when it wakes up, opening the gate is the next that it does
     second.wait_role("leader")
     jobs.append(second.submit("-n 2"))
     second.wait_end(jobs[-1], "COMPLETED")
-    os.kill(first.process.pid, signal.SIGCONT)
+    first.signal(signal.SIGCONT)
     first.wait_role("standby")
-    assert first.process.poll() is None, "it is the same process"
-    eventually(lambda: not first.zombies(), PATIENCE, "what it had run is gone")
+    assert not first.ended(), "it is the same process"
+    eventually(lambda: not first.zombies(), "what it had run is gone")
     (first.work / "go-on").touch()
     jobs.append(first.submit("-n 2"))
     all_end_well(first, jobs)
@@ -112,10 +93,10 @@ def test_a_leader_without_its_database_stops_before_another_begins(
     name = postgres.database()
     first, second = group.start(postgres.url(name, proxy.port), postgres.url(name), pausing=True)
     jobs = jobs_of_all_kinds(first)
-    group.wait_pause()
+    first.wait_pause()
     proxy.silence()
     second.wait_role("leader")
-    group.go_on()
+    first.go_on()
     jobs.append(second.submit("-n 2"))
     second.wait_end(jobs[-1], "COMPLETED")
     proxy.heal()
@@ -159,11 +140,10 @@ def test_one_that_was_replaced_and_is_told_to_end_does_not_begin_anew(
 ) -> None:
     first, second = group.start(database, database)
     jobs = [first.submit("--on delft:2,leiden:2")]
-    assert first.process is not None
-    first.process.send_signal(signal.SIGSTOP)
+    first.signal(signal.SIGSTOP)
     second.wait_role("leader")
-    first.process.send_signal(signal.SIGTERM)
-    first.process.send_signal(signal.SIGCONT)
+    first.signal(signal.SIGTERM)
+    first.signal(signal.SIGCONT)
     assert first.died() == 0
     all_end_well(second, jobs)
     acts_no_more(first, second)
@@ -191,10 +171,9 @@ def test_what_a_broker_that_stands_by_answers(group: Brokers, database: str) -> 
     again = second.cli("cancel", str(waits))
     assert again.returncode == 1 and "has ended" in again.stderr
     first.kill()
-    assert second.process is not None
     (second.work / "go-on").touch()
     assert second.cli("wait", str(runs)).returncode == 0, "over the take-over, by the same broker"
-    eventually(lambda: second.status()["role"] == "leader", PATIENCE, "it leads")
+    eventually(lambda: second.status()["role"] == "leader", "it leads")
     all_end_well(second, [runs])
 
 
@@ -209,8 +188,7 @@ def points() -> list[str]:
 def test_a_job_survives_leaders_that_die_one_after_the_other(group: Brokers, database: str) -> None:
     first, *later = points()
     leads, waits = group.make(database), group.make(database)
-    leads.start("--kill", first)
-    leads.look_at_clusters()
+    leads.start_and_look("--kill", first)
     waits.start("--kill", later[0], wait=False)
     waits.wait_role("standby")
     waits.serves()
@@ -220,7 +198,7 @@ def test_a_job_survives_leaders_that_die_one_after_the_other(group: Brokers, dat
             assert leads.died() == -signal.SIGKILL, leads.story()
             # The other one takes over, and not this one again, which may be up before the lease
             # has run out.
-            eventually(waits.led, PATIENCE, "the other one leads, or has died")
+            eventually(waits.led, "the other one leads, or has died")
             leads.start(*(("--kill", point) if point else ()), wait=False)
             leads, waits = waits, leads
         job = submitted.result()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Site, eventually, recording, until
+from tests.daemon.harness import Site, eventually, recording, until
 from tests.daemon.kinds import Slurm
 from tests.testbed import ClusterSpec, Testbed
 from tests.testbed.packages import Installation
@@ -48,8 +48,7 @@ def site(by_nodes: Testbed, make_site: MakeSite) -> Site:
     by_nodes.reset()
     sizes = {spec.name: spec.processors for spec in SPECS}
     site = make_site(ByNodes(by_nodes.clusters, name="by nodes", sizes=sizes))
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     return site
 
 
@@ -65,7 +64,7 @@ def test_a_co_allocated_job_is_rounded_up_where_nodes_are_whole(site: Site) -> N
     assert processors(job) == {"linear": 8, "sole": 16, "uneven": 14}
     held = {name: site.held(name).reservations for name in site.kind.sizes}
     assert [list(found.values()) for found in held.values()] == [[8], [16], [14]]
-    eventually(lambda: len(site.runs(number)) == 3, PATIENCE, "all have started")
+    eventually(lambda: len(site.runs(number)) == 3, "all have started")
     free = {name: c["idle"] for name, c in site.clusters().items()}
     (site.work / "end").touch()
     site.wait_end(number, "COMPLETED")

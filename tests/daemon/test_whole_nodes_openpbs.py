@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Site, eventually, recording, until
+from tests.daemon.harness import Site, eventually, recording, until
 from tests.daemon.kinds import Simulated, end_local, local_script, somebody
 from tests.daemon.pbs import NODES, Mixed, OpenPBS, PbsServer, server_of_nodes
 
@@ -29,8 +29,7 @@ def site(server: PbsServer, make_site: MakeSite) -> Site:
     whole, other = OpenPBS({"nodes": server}), Simulated(sizes={"other": SIZES["other"]})
     site = make_site(Mixed({"nodes": whole, "other": other}, sizes=dict(SIZES)))
     site.configure({"clusters": {"nodes": {"whole_nodes": NODE}}})
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     return site
 
 
@@ -46,7 +45,7 @@ def test_a_reservation_and_its_job_hold_whole_nodes(site: Site, server: PbsServe
     job = site.wait_state(number, "RUNNING")
     assert [part["processors"] for part in job["components"]] == [2 * NODE, 14]
     assert list(site.held("nodes").reservations.values()) == [2 * NODE]
-    eventually(lambda: len(site.runs(number)) == 2, PATIENCE, "both have started")
+    eventually(lambda: len(site.runs(number)) == 2, "both have started")
     assert len(taken(server)) == 2
     # As many places for processes as were asked for.
     places = (site.work / "places").read_text().split()
@@ -60,7 +59,7 @@ def test_a_reservation_and_its_job_hold_whole_nodes(site: Site, server: PbsServe
         ("nodes", NODE + 3, 2 * NODE)
     ]
     site.wait_clean()
-    eventually(lambda: not taken(server), PATIENCE, "nobody has a node")
+    eventually(lambda: not taken(server), "nobody has a node")
 
 
 def test_each_of_many_small_jobs_takes_a_node(site: Site, server: PbsServer) -> None:
@@ -84,7 +83,7 @@ def test_a_node_on_which_others_have_a_processor_is_not_free(site: Site, server:
         stdin=local_script(site.folder, "local"),
         user=somebody(),
     )
-    eventually(lambda: server.jobs().get("local") == "R", PATIENCE, "the local job runs")
+    eventually(lambda: server.jobs().get("local") == "R", "the local job runs")
     site.look_at_clusters(anew=True)
     assert not taken(server)
     assert site.clusters()["nodes"]["idle"] == SIZES["nodes"] - NODE

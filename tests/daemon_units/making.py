@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from metabroker.api.service import Json
+import pytest
+
+from metabroker.api.service import Json, ServiceError
 from metabroker.broker.core import Broker
 from metabroker.broker.events import Observed
 from metabroker.broker.observation import Snapshot
@@ -117,6 +119,16 @@ def ask(answer: Callable[[int | Exception], None], user: str = "anna", **given: 
     """A user submits."""
     wanted = submission(**given)
     return AskToSubmit(wanted, user, None, 600, spec_of(wanted), answer)
+
+
+def refused(what: Callable[[], Any]) -> ServiceError:
+    """Why it was refused, at once or later; what to do is told with it."""
+    with pytest.raises(ServiceError) as caught:
+        done = what()
+        if isinstance(done, Future):
+            done.result(timeout=20)
+    assert caught.value.message and caught.value.advice
+    return caught.value
 
 
 class House:

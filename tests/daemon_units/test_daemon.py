@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,11 +10,11 @@ import yaml
 
 from metabroker.config import load
 from metabroker.daemon.daemon import Daemon
+from tests.daemon.harness import eventually
 
 
 @pytest.fixture
-def daemon() -> Iterator[Daemon]:
-    folder = Path(tempfile.mkdtemp(prefix="mb-"))
+def daemon(folder: Path) -> Iterator[Daemon]:
     config = {
         "store": f"sqlite:///{folder}/metabroker.db",
         "socket": str(folder / "mb.sock"),
@@ -29,17 +26,12 @@ def daemon() -> Iterator[Daemon]:
     made.start()
     yield made
     made.stop()
-    shutil.rmtree(folder)
 
 
 def test_one_that_serves_nobody_is_not_alive(daemon: Daemon) -> None:
-    states = [daemon.alive]
+    assert daemon.alive
     loop = daemon._api._loop
     assert loop is not None
     loop.call_soon_threadsafe(loop.stop)  # as an error in it does that nobody has foreseen
-    give_up = time.monotonic() + 30
-    while states[-1] and time.monotonic() < give_up:
-        time.sleep(0.02)
-        states.append(daemon.alive)
-    assert states[0] and not states[-1]
+    eventually(lambda: not daemon.alive, "it is not alive")
     assert daemon.leader is not None and daemon.leader.loop.alive, "this is not about the core"

@@ -15,13 +15,7 @@ import pytest
 
 from metabroker.about import about
 from metabroker.broker.tokens import Ref
-from metabroker.daemon.logs import (
-    JournalHandler,
-    LogFormat,
-    handler,
-    is_journal,
-    thread_failed,
-)
+from metabroker.daemon.logs import JournalHandler, LogFormat, handler, is_journal, thread_failed
 from tests.testbed.journal import Journal
 
 ABOUT = about(Ref(17, 2, 1), "delft")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -37,13 +36,6 @@ from .making import Answers, Failing, House, ask, engine, looked
 NOW = time.time()
 ONE = Ref(1, 1, 0)
 BAD = "a\0b\udcff" + 10_000 * "c"
-
-
-@pytest.fixture
-def store() -> Iterator[Failing]:
-    made = Failing()
-    yield made
-    made.close()
 
 
 class Core:
@@ -225,23 +217,17 @@ def test_an_answer_that_cannot_be_told_keeps_no_effect_back(core: Core) -> None:
     assert answers.jobs() == {"d": 4} and len(effects) == 4 and len(core.mishaps) == 1
 
 
-def test_what_cannot_be_begun_is_begun_later(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    house = House(tmp_path)
-    try:
-        failed: list[Any] = []
-        real = ClusterExecutor.ask
+def test_what_cannot_be_begun_is_begun_later(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[Any] = []
+    real = ClusterExecutor.ask
 
-        def once(self: ClusterExecutor, effect: Any) -> None:
-            if not failed:
-                failed.append(effect)
-                raise RuntimeError("can't start new thread")
-            real(self, effect)
+    def once(self: ClusterExecutor, effect: Any) -> None:
+        if not failed:
+            failed.append(effect)
+            raise RuntimeError("can't start new thread")
+        real(self, effect)
 
-        monkeypatch.setattr(ClusterExecutor, "ask", once)
-        assert house.submit()["job"] == 1
-        assert house.ended(1)["state"] == "COMPLETED" and failed
-        assert house.loop.alive
-    finally:
-        house.close()
+    monkeypatch.setattr(ClusterExecutor, "ask", once)
+    assert house.submit()["job"] == 1
+    assert house.ended(1)["state"] == "COMPLETED" and failed
+    assert house.loop.alive

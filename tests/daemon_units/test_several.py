@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from metabroker.runtime.clock import Clock
 from metabroker.service.access_tokens import AccessTokens
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
+from tests.daemon.harness import eventually
 from tests.testbed.postgres import Postgres
 
 
@@ -60,20 +59,11 @@ class Brokers:
 
 
 @pytest.fixture
-def brokers(database: str) -> Iterator[Brokers]:
-    folder = Path(tempfile.mkdtemp(prefix="mb-"))
+def brokers(database: str, folder: Path) -> Iterator[Brokers]:
     made = Brokers(folder, database)
     yield made
     for daemon in reversed(made.all):
         daemon.stop()
-    shutil.rmtree(folder)
-
-
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def cut_off(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +102,7 @@ def test_one_that_is_replaced_begins_anew(
     first, second = brokers.start(), brokers.start()
     with monkeypatch.context() as patch:
         cut_off(first, patch)
-        until(lambda: second.leader is not None)
+        eventually(lambda: second.leader is not None, "the other one leads")
         assert not brokers.anew[0].is_set(), "it cannot know yet"
     assert told(second)["metabroker_leader"] == 1 and told(second)["metabroker_term"] == 2
     assert brokers.anew[0].wait(60)
@@ -137,7 +127,7 @@ def test_one_that_stands_by_is_alive_while_it_takes_up_the_lead(
     assert entered.wait(60)
     assert second.alive and second.answers()
     go_on.set()
-    until(lambda: second.leader is not None)
+    eventually(lambda: second.leader is not None, "the other one leads")
     assert second.alive
 
 
@@ -153,10 +143,10 @@ def test_one_whose_core_hangs_lets_another_lead(
     go_on = threading.Event()
     hanging = threading.Thread(target=lambda: core.ask(go_on.wait, 60))
     hanging.start()
-    until(lambda: leads.replaced)
+    eventually(lambda: leads.replaced, "it is replaced")
     go_on.set()
     hanging.join()
-    until(lambda: not leads.replaced)
+    eventually(lambda: not leads.replaced, "it leads again")
 
 
 def test_one_ends_while_its_database_is_away(brokers: Brokers, postgres: Postgres) -> None:

@@ -4,14 +4,14 @@ said where nobody leads."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from metabroker.api.service import Failure, Service, ServiceError, read
+from metabroker.api.service import Failure, Service, read
 from metabroker.daemon.sharing import rpc_client as relaying
 from metabroker.daemon.sharing import standby as standing
 from metabroker.daemon.sharing.rpc_client import RpcClient
@@ -23,6 +23,7 @@ from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller, Processors
 from metabroker.submission.wire import to_wire
 from tests.api.asking import Asking
+from tests.daemon_units.making import refused
 
 from .making import ANNA, House, submission
 
@@ -79,15 +80,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def answer(future: Future[Any]) -> Any:
     return future.result(timeout=20)
-
-
-def refused(what: Callable[[], Any]) -> ServiceError:
-    with pytest.raises(ServiceError) as caught:
-        done = what()
-        if isinstance(done, Future):
-            answer(done)
-    assert caught.value.message and caught.value.advice
-    return caught.value
 
 
 def test_it_is_the_service_that_the_api_asks_for(pair: Pair) -> None:

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+from metabroker.api.client import Client
+from metabroker.submission.model import Processors, Submission
+from metabroker.submission.wire import to_wire
 from tests.daemon.harness import Json, Site, eventually
 
 # Wide enough that only a fault, and never a slow machine, uses them up.
 PATIENT: Json = {
     "timeouts": {"command": "10s", "reserve": "60s", "submit": "60s", "barrier": "60s"},
 }
+
+
+UNTIL_END = "until [ -e end ]; do sleep 0.1; done"
+
+
+def send(site: Site, request: str, script: str, timeout: float, patience: float) -> int:
+    """Submit a script for one processor as the command line does; the job's number.
+
+    Raises `ClientError` where that is not acknowledged."""
+    wire = to_wire(
+        Submission(
+            script=script.encode(),
+            script_name="script",
+            processors=Processors(single=1),
+            chdir=str(site.work),
+            request_id=request,
+        )
+    )
+    return int(Client(site.socket, timeout=timeout, patience=patience).submit(wire)["job"])
 
 
 def whole(site: Site, *, traceback: bool = False) -> None:
@@ -19,9 +41,7 @@ def whole(site: Site, *, traceback: bool = False) -> None:
     With `traceback` an accident in its log is what the test was after.
     """
     site.wait_clean()
-    eventually(
-        lambda: site.client.get("status")["owed_effects"] == 0, 60, "nothing is owed any more"
-    )
+    eventually(lambda: site.client.get("status")["owed_effects"] == 0, "nothing is owed any more")
     once_and_together(site)
     assert site.client.get("status")["store"] == "ok"
     assert site.stop() == 0, site.story()

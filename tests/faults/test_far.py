@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, Json, Site, eventually, merged, recording, until
+from tests.daemon.harness import Json, Site, eventually, merged, recording, until
 from tests.daemon.kinds import Kind
 from tests.daemon.pbs import live, servers
 from tests.faults.aftermath import PATIENT, whole
@@ -22,6 +22,15 @@ from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
 SLURM = (pytest.mark.slurm, pytest.mark.xdist_group("long"))
+EVERYWHERE = pytest.mark.parametrize(
+    ("system", "via"),
+    [
+        pytest.param("slurm", "ssh", marks=SLURM),
+        pytest.param("slurm", "openssh", marks=SLURM),
+        live("openpbs", "ssh"),
+        live("openpbs", "openssh"),
+    ],
+)
 TOGETHER = "--on delft:4,leiden:4"
 MakeFarSite = Callable[[str, str], tuple[Site, Roads]]
 
@@ -66,26 +75,17 @@ def far_site(
         yield make
 
 
-@pytest.mark.parametrize(
-    ("system", "via"),
-    [
-        pytest.param("slurm", "ssh", marks=SLURM),
-        pytest.param("slurm", "openssh", marks=SLURM),
-        live("openpbs", "ssh"),
-        live("openpbs", "openssh"),
-    ],
-)
+@EVERYWHERE
 def test_jobs_run_on_clusters_far_away(system: str, via: str, far_site: MakeFarSite) -> None:
     site, roads = far_site(system, via)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     together = site.submit(TOGETHER, recording(f"{until('end')}; exit 3"))
     alone = site.submit("-n 2 --cluster leiden", recording('echo "$METABROKER_CLUSTER" $1'), ["$x"])
     site.wait_state(together, "RUNNING")
     assert site.wait_end(alone, "COMPLETED")["exit_code"] == 0
     assert (site.work / f"metabroker-{alone}.out").read_text() == "leiden $x\n"
     assert (site.work / "runs").owner() == roads.sshd.account.name
-    eventually(lambda: len(site.runs(together)) == 2, PATIENCE, "both scripts run")
+    eventually(lambda: len(site.runs(together)) == 2, "both scripts run")
     # The daemon dies and comes back: what runs goes on, and is found again.
     site.kill()
     site.start()
@@ -95,7 +95,7 @@ def test_jobs_run_on_clusters_far_away(system: str, via: str, far_site: MakeFarS
     assert all(way.accepted <= 3 for way in roads.ways.values()), "one connection is kept"
     stopped = site.submit(TOGETHER, recording("sleep 600"))
     site.wait_state(stopped, "RUNNING")
-    eventually(lambda: len(site.runs(stopped)) == 2, PATIENCE, "both scripts run")
+    eventually(lambda: len(site.runs(stopped)) == 2, "both scripts run")
     assert site.cli("cancel", str(stopped)).returncode == 0
     site.wait_end(stopped, "CANCELLED")
     whole(site)
@@ -105,13 +105,12 @@ def test_jobs_run_on_clusters_far_away(system: str, via: str, far_site: MakeFarS
 @pytest.mark.xdist_group("long")
 def test_a_cluster_that_cannot_be_reached_delays_only_its_own_jobs(far_site: MakeFarSite) -> None:
     site, roads = far_site("slurm", "ssh")
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     roads.ways["delft"].refuse()
     roads.ways["delft"].cut()
     waiting = site.submit("-n 1 --cluster delft")
     site.wait_end(site.submit("-n 1 --cluster leiden"), "COMPLETED")
-    eventually(lambda: not site.clusters()["delft"]["reachable"], PATIENCE, "delft is away")
+    eventually(lambda: not site.clusters()["delft"]["reachable"], "delft is away")
     assert site.clusters()["delft"]["error"]
     roads.ways["delft"].heal()
     site.wait_end(waiting, "COMPLETED")
@@ -132,8 +131,7 @@ def test_a_connection_cut_at_any_step(
 ) -> None:
     """The first job tells how much goes to and fro in a life; the others are cut along that."""
     site, roads = far_site(system, via)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     rng = random.Random(20031)
     before = {name: way.passed for name, way in roads.ways.items()}
     site.wait_end(site.submit(TOGETHER), "COMPLETED")
@@ -145,25 +143,17 @@ def test_a_connection_cut_at_any_step(
         (way.silence_after if number % 3 == 2 else way.cut_after)(after + 1)
         job = site.submit(TOGETHER)
         try:
-            eventually(lambda: way.tripped, PATIENCE, "the way breaks")  # noqa: B023
+            eventually(lambda: way.tripped, "the way breaks")  # noqa: B023
         finally:
             if number % 3 == 2:
-                eventually(lambda: way.open == 0, PATIENCE, "it is given up")  # noqa: B023
+                eventually(lambda: way.open == 0, "it is given up")  # noqa: B023
             way.heal()
         found = site.wait_end(job, "COMPLETED")
         assert found["attempts"] <= 2, found
     whole(site)
 
 
-@pytest.mark.parametrize(
-    ("system", "via"),
-    [
-        pytest.param("slurm", "ssh", marks=SLURM),
-        pytest.param("slurm", "openssh", marks=SLURM),
-        live("openpbs", "ssh"),
-        live("openpbs", "openssh"),
-    ],
-)
+@EVERYWHERE
 def test_files_go_there_and_back_over_a_way_that_breaks(
     system: str, via: str, far_site: MakeFarSite
 ) -> None:
@@ -172,18 +162,17 @@ def test_files_go_there_and_back_over_a_way_that_breaks(
     content = random.Random(2003).randbytes(20 << 20)
     (site.work / "in").mkdir()
     (site.work / "in" / "data").write_bytes(content)
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     way = roads.ways["delft"]
     way.cut_after(9 << 20)
     script = f"#!/bin/sh\n{until(site.work / 'go')}\ncp in/data out\n"
     job = site.submit([*TOGETHER.split(), "--stage-in", "in/data", "--stage-out", "out"], script)
-    eventually(lambda: way.tripped, PATIENCE, "the way breaks")
+    eventually(lambda: way.tripped, "the way breaks")
     way.heal()
     site.wait_state(job, "RUNNING")
     way.cut_after(9 << 20)
     (site.work / "go").touch()
-    eventually(lambda: way.tripped, PATIENCE, "the way breaks again")
+    eventually(lambda: way.tripped, "the way breaks again")
     way.heal()
     found = site.wait_end(job, "COMPLETED")
     assert found["attempts"] <= 2, found

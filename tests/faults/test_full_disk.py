@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.api.client import Client, ClientError
-from metabroker.submission.model import Processors, Submission
-from metabroker.submission.wire import to_wire
+from metabroker.api.client import ClientError
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Kind
-from tests.faults.aftermath import PATIENT, whole
+from tests.faults.aftermath import PATIENT, UNTIL_END, send, whole
 from tests.faults.conftest import MakeDisk
 from tests.faults.disks import SmallDisk
 
 SIZE = 4 << 20  # bytes; an empty store takes 0.2 MB
 BIG = 100_000  # bytes of a script: soon they need space that is not there
 MOST = 60  # of them
-UNTIL_END = recording("until [ -e end ]; do sleep 0.1; done; exit 3")
+UNTIL = recording(f"{UNTIL_END}; exit 3")
 
 
 def on_slurm(value: object) -> object:
@@ -41,17 +39,9 @@ def small(kind: Kind, make_site: MakeSite, make_disk: MakeDisk) -> tuple[Site, S
     return site, disk
 
 
-def send(site: Site, request: str, size: int = BIG) -> int:
-    """Submit a big script as the command line does, but with little patience."""
-    script = (recording("true") + "#" * size).encode()
-    submission = Submission(
-        script=script,
-        script_name="big",
-        processors=Processors(single=1),
-        chdir=str(site.work),
-        request_id=request,
-    )
-    return int(Client(site.socket, timeout=30.0, patience=3.0).submit(to_wire(submission))["job"])
+def send_big(site: Site, request: str) -> int:
+    """Submit a big script, with little patience."""
+    return send(site, request, recording("true") + "#" * BIG, timeout=30.0, patience=3.0)
 
 
 def send_until_refused(site: Site) -> tuple[dict[str, int], str, ClientError]:
@@ -60,7 +50,7 @@ def send_until_refused(site: Site) -> tuple[dict[str, int], str, ClientError]:
     for number in range(MOST):
         request = f"big-{number}"
         try:
-            acknowledged[request] = send(site, request)
+            acknowledged[request] = send_big(site, request)
         except ClientError as error:
             return acknowledged, request, error
     raise AssertionError("the disk was never full")
@@ -77,51 +67,45 @@ def numbers(site: Site) -> set[int]:
     return {job["job"] for job in jobs}
 
 
-def ended(site: Site) -> bool:
-    """Whether the daemon has ended."""
-    return site.process is None or site.process.poll() is not None
-
-
 @pytest.mark.parametrize(
     ("kind", "killed"), [("simulated", False), on_slurm(True)], indirect=["kind"]
 )
 def test_the_stores_disk(killed: bool, small: tuple[Site, SmallDisk]) -> None:
     site, disk = small
-    site.start()
-    site.look_at_clusters()
-    running = site.submit("--on delft:4,lab:4", UNTIL_END)
+    site.start_and_look()
+    running = site.submit("--on delft:4,lab:4", UNTIL)
     site.wait_state(running, "RUNNING")
-    eventually(lambda: len(site.runs(running)) == 2, 30, "both scripts start")
+    eventually(lambda: len(site.runs(running)) == 2, "both scripts start")
     disk.fill()
     acknowledged, refused, error = send_until_refused(site)
     # Either the core has taken it over, and it is told how to repeat it; or it has not.
     assert "full" in error.message, str(error)
     left_open = f"--request-id {refused}" in error.advice
     assert left_open or "nothing was changed" in error.advice, str(error)
-    eventually(lambda: is_full(site), 30, "the daemon says that the disk is full")
+    eventually(lambda: is_full(site), "the daemon says that the disk is full")
     with pytest.raises(ClientError, match="full") as again:
-        send(site, "another")
+        send_big(site, "another")
     assert again.value.status == 503 and "try again" in again.value.advice
     # What runs goes on, and may end; users may look.
     assert site.job(running)["state"] == "RUNNING"
     (site.work / "end").touch()
-    eventually(lambda: not site.component_processes(), 30, "the scripts end")
+    eventually(lambda: not site.component_processes(), "the scripts end")
     if killed:
         site.kill()
         disk.fill()
         # It may serve and say so, or end and say so: as much as still can be read decides.
         site.start(wait=False)
-        eventually(lambda: ended(site) or (site.serves() and is_full(site)), 60, "it says so")
-        assert not ended(site) or "full" in site.log.read_text().splitlines()[-1]
+        eventually(lambda: site.ended() or (site.serves() and is_full(site)), "it says so")
+        assert not site.ended() or "full" in site.log.read_text().splitlines()[-1]
     disk.make_space()
-    if killed and ended(site):
+    if killed and site.ended():
         site.start()
-    eventually(lambda: site.client.get("status")["store"] == "ok", 30, "the store is written again")
+    eventually(lambda: site.client.get("status")["store"] == "ok", "the store is written again")
     if not left_open:
         assert numbers(site) == {running, *acknowledged.values()}, "that was not true"
     # Whether it was written or not: the same request is the same job.
-    acknowledged[refused] = send(site, refused)
-    acknowledged["another"] = send(site, "another")
+    acknowledged[refused] = send_big(site, refused)
+    acknowledged["another"] = send_big(site, "another")
     assert len(set(acknowledged.values())) == len(acknowledged)
     for job in acknowledged.values():
         assert site.wait_end(job, "COMPLETED")["attempts"] == 1
@@ -143,23 +127,20 @@ def test_the_disk_where_components_meet(
     site = make_site(kind)
     disk = make_disk(site.folder / "small", 1 << 20)
     site.configure({**PATIENT, "clusters": {"lab": {"shared_dir": str(disk.path)}}})
-    site.start("--pause", f"before:{moment}:lab", "--flags", str(site.folder))
-    site.look_at_clusters()
+    site.start_and_look("--pause", f"before:{moment}:lab")
     job = site.submit("--on delft:4,lab:4")
-    eventually((site.folder / "paused").exists, 30, "the daemon pauses")
+    site.wait_pause()
     disk.fill()
-    (site.folder / "go-on").touch()
+    site.go_on()
     if moment == "open":
         # All are armed: what is still to be done needs no space.
         assert site.wait_end(job, "COMPLETED", "FAILED")["attempts"] == 1
-        eventually(lambda: len(site.runs(job)) == 2, 30, "both scripts start")
+        eventually(lambda: len(site.runs(job)) == 2, "both scripts start")
     else:
-        eventually(
-            lambda: "No space left" in str(site.job(job)["events"]), 30, "the reason is told"
-        )
+        eventually(lambda: "No space left" in str(site.job(job)["events"]), "the reason is told")
         assert site.runs(job) == []
     disk.make_space()
     if moment != "open":
         site.wait_end(job, "COMPLETED")
-    eventually(lambda: not list(disk.path.glob(".metabroker-*")), 60, "its gates are removed")
+    eventually(lambda: not list(disk.path.glob(".metabroker-*")), "its gates are removed")
     whole(site)

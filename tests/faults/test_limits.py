@@ -14,53 +14,28 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.api.client import Client, ClientError
-from metabroker.submission.model import Processors, Submission
-from metabroker.submission.wire import to_wire
+from metabroker.api.client import ClientError
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Kind, Simulated
-from tests.faults.aftermath import PATIENT, whole
+from tests.faults.aftermath import PATIENT, UNTIL_END, send, whole
 
-UNTIL_END = recording("until [ -e end ]; do sleep 0.1; done")
+UNTIL = recording(UNTIL_END)
 LARGE = 3_900_000  # bytes of a script: nearly the largest there may be
 BURST = 10  # of them at once
 SPARE = 48 << 20  # bytes of memory beyond what the daemon has: some of them fit
 FILES = 64  # a daemon over three clusters has some 25 open, and as many more for its commands
 
 
-def wire(site: Site, request: str, script: str) -> dict[str, object]:
-    """What the command line sends for a job of one processor."""
-    return to_wire(
-        Submission(
-            script=script.encode(),
-            script_name="script",
-            processors=Processors(single=1),
-            chdir=str(site.work),
-            request_id=request,
-        )
-    )
-
-
-def send(
+def tried(
     site: Site, request: str, script: str, patience: float = 1.0, timeout: float = 20.0
 ) -> int | None:
     """Submit; None if that was not acknowledged."""
-    client = Client(site.socket, timeout=timeout, patience=patience)
     try:
-        return int(client.submit(wire(site, request, script))["job"])
+        return send(site, request, script, timeout, patience)
     except ClientError as error:
         assert error.message and error.advice
         return None
-
-
-def pid_of(site: Site) -> int:
-    assert site.process is not None
-    return site.process.pid
-
-
-def ended(site: Site) -> bool:
-    return site.process is None or site.process.poll() is not None
 
 
 def data_size(pid: int) -> int:
@@ -73,38 +48,37 @@ def data_size(pid: int) -> int:
 
 def unlimited(site: Site) -> None:
     """There is enough again; a daemon that has ended is started, as systemd does."""
-    if not ended(site):
+    if not site.ended():
         with contextlib.suppress(ProcessLookupError):
             for what in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC):
-                resource.prlimit(pid_of(site), what, resource.getrlimit(what))
-    if ended(site):
+                resource.prlimit(site.pid, what, resource.getrlimit(what))
+    if site.ended():
         assert site.died() == 1, "it ended by itself, and says so"
         site.start()
-    eventually(site.serves, 30, "the daemon serves")
+    eventually(site.serves, "the daemon serves")
 
 
 def test_memory(make_site: MakeSite) -> None:
     """Many large scripts at once."""
     site = make_site(Simulated(), PATIENT)
-    site.start()
-    site.look_at_clusters()
-    running = site.submit("--on delft:4,lab:4", UNTIL_END)
+    site.start_and_look()
+    running = site.submit("--on delft:4,lab:4", UNTIL)
     site.wait_state(running, "RUNNING")
-    limit = data_size(pid_of(site)) + SPARE
-    resource.prlimit(pid_of(site), resource.RLIMIT_DATA, (limit, resource.RLIM_INFINITY))
+    limit = data_size(site.pid) + SPARE
+    resource.prlimit(site.pid, resource.RLIMIT_DATA, (limit, resource.RLIM_INFINITY))
     large = recording("true") + "#" * LARGE
     requests = [f"large-{number}" for number in range(BURST)]
     with ThreadPoolExecutor(BURST) as pool:
-        told = list(pool.map(lambda request: send(site, request, large), requests))
-    assert "too little memory" in site.log.read_text() or ended(site), "choose less memory"
+        told = list(pool.map(lambda request: tried(site, request, large), requests))
+    assert "too little memory" in site.log.read_text() or site.ended(), "choose less memory"
     # Whether there is room for a small one now is the allocator's secret; an answer is a promise.
-    told.append(send(site, "small", recording()))
+    told.append(tried(site, "small", recording()))
     requests.append("small")
     unlimited(site)
     (site.work / "end").touch()
     scripts = [large] * BURST + [recording()]
     jobs = [
-        send(site, request, script, patience=30.0)
+        tried(site, request, script, patience=30.0)
         for request, script in zip(requests, scripts, strict=True)
     ]
     for acknowledged, job in zip(told, jobs, strict=True):
@@ -133,21 +107,20 @@ def test_open_files(kind: Kind, make_site: MakeSite) -> None:
     """All of them are taken by connections while jobs are on their way."""
     site = make_site(kind, PATIENT)
     site.prefix = ["prlimit", f"--nofile={FILES}:{FILES}"]
-    site.start()
-    site.look_at_clusters()
-    running = site.submit("--on delft:4,lab:4", UNTIL_END)
+    site.start_and_look()
+    running = site.submit("--on delft:4,lab:4", UNTIL)
     site.wait_state(running, "RUNNING")
-    eventually(lambda: len(site.runs(running)) == 2, 60, "both scripts start")
-    told = {f"early-{n}": send(site, f"early-{n}", recording()) for n in range(4)}
+    eventually(lambda: len(site.runs(running)) == 2, "both scripts start")
+    told = {f"early-{n}": tried(site, f"early-{n}", recording()) for n in range(4)}
     with idle_connections(site):
         if os.geteuid() == 0:
-            opened = Path(f"/proc/{pid_of(site)}/fd")
-            eventually(lambda: len(list(opened.iterdir())) >= FILES - 2, 30, "all are taken")
+            opened = Path(f"/proc/{site.pid}/fd")
+            eventually(lambda: len(list(opened.iterdir())) >= FILES - 2, "all are taken")
         (site.work / "end").touch()
-        eventually(lambda: len(site.component_processes()) == 0, 60, "what runs goes on and ends")
-        told["late"] = send(site, "late", recording(), timeout=2.0)
+        eventually(lambda: len(site.component_processes()) == 0, "what runs goes on and ends")
+        told["late"] = tried(site, "late", recording(), timeout=2.0)
     unlimited(site)
-    jobs = {request: send(site, request, recording(), patience=30.0) for request in told}
+    jobs = {request: tried(site, request, recording(), patience=30.0) for request in told}
     for request, job in jobs.items():
         assert job is not None and told[request] in (None, job), (told, jobs)
     for job in (running, *jobs.values()):
@@ -170,18 +143,17 @@ def threads_of(uid: int) -> int:
 def test_processes(make_site: MakeSite) -> None:
     """No process and no thread can be made while jobs come."""
     site = make_site(Simulated(), PATIENT)
-    site.start()
-    site.look_at_clusters()
-    running = site.submit("--on delft:4,lab:4", UNTIL_END)
+    site.start_and_look()
+    running = site.submit("--on delft:4,lab:4", UNTIL)
     site.wait_state(running, "RUNNING")
-    eventually(lambda: len(site.runs(running)) == 2, 60, "both scripts start")
+    eventually(lambda: len(site.runs(running)) == 2, "both scripts start")
     most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-    resource.prlimit(pid_of(site), resource.RLIMIT_NPROC, (threads_of(os.geteuid()), most))
-    told = {f"job-{n}": send(site, f"job-{n}", recording()) for n in range(4)}
+    resource.prlimit(site.pid, resource.RLIMIT_NPROC, (threads_of(os.geteuid()), most))
+    told = {f"job-{n}": tried(site, f"job-{n}", recording()) for n in range(4)}
     (site.work / "end").touch()
-    eventually(lambda: len(site.component_processes()) == 0, 60, "what runs goes on and ends")
+    eventually(lambda: len(site.component_processes()) == 0, "what runs goes on and ends")
     unlimited(site)
-    jobs = {request: send(site, request, recording(), patience=30.0) for request in told}
+    jobs = {request: tried(site, request, recording(), patience=30.0) for request in told}
     for request, job in jobs.items():
         assert job is not None and told[request] in (None, job), (told, jobs)
         site.wait_end(job, "COMPLETED", "FAILED", seconds=90)

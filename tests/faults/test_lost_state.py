@@ -12,26 +12,34 @@ import pytest
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Slurm
-from tests.faults.aftermath import PATIENT, whole
+from tests.faults.aftermath import PATIENT, UNTIL_END, whole
 from tests.testbed import SlurmCluster
 
 pytestmark = pytest.mark.slurm
 Clusters = dict[str, SlurmCluster]
 
-RESERVED, SUBMITTED, AT_THE_BARRIER, ENDED, RUNNING = 1, 2, 3, 4, 5  # jobs, by their moments
+RESERVED, SUBMITTED, AT_THE_BARRIER, ENDED, RUNNING, ALONE = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+)  # jobs, by their moments
 HOLDS = {
     RESERVED: "before:submit:lab",
     SUBMITTED: "after:submit:lab",
     AT_THE_BARRIER: "before:arm:lab",
     ENDED: "before:clean:lab",
 }
+RUN = {RUNNING: 2, ALONE: 1}  # with so many scripts
 STATES = ("kept", "emptied", "put back")
 STRANGERS = 8  # other people's jobs that take the forgotten ones' ids
 
 
 @pytest.fixture
 def held(clusters: Clusters, make_site: MakeSite) -> Site:
-    """A daemon with a job at each moment, one of them running until the file `end` is there."""
+    """A daemon with a job at each moment, and two that run until the file `end` is there."""
     # Held-up jobs hold up workers: there must be more of them.
     site = make_site(Slurm(clusters), {**PATIENT, "clusters": {"lab": {"commands_at_once": 8}}})
     site.module = "tests.faults.pausing"
@@ -40,16 +48,16 @@ def held(clusters: Clusters, make_site: MakeSite) -> Site:
 
 def begin(site: Site) -> None:
     holds = [word for job, point in HOLDS.items() for word in ("--hold", f"{point}:{job}")]
-    site.start("--flags", str(site.folder), *holds)
-    site.look_at_clusters()
+    site.start_and_look(*holds)
     for job in sorted(HOLDS):
         assert site.submit("--on delft:2,lab:2") == job
-    until = recording("until [ -e end ]; do sleep 0.1; done")
-    assert site.submit("--on delft:2,lab:2", until) == RUNNING
+    assert site.submit("--on delft:2,lab:2", recording(UNTIL_END)) == RUNNING
+    assert site.submit("-n 2 --cluster lab", recording(UNTIL_END)) == ALONE
     for job in HOLDS:
-        eventually((site.folder / f"held-{job}").exists, 60, f"job {job} is at its moment")
-    site.wait_state(RUNNING, "RUNNING")
-    eventually(lambda: len(site.runs(RUNNING)) == 2, 60, "both scripts of the running job started")
+        eventually((site.folder / f"held-{job}").exists, f"job {job} is at its moment")
+    for job, scripts in RUN.items():
+        site.wait_state(job, "RUNNING")
+        eventually(lambda: len(site.runs(job)) == scripts, "its scripts have started")  # noqa: B023
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -78,9 +86,9 @@ def test_at_every_moment(state: str, clusters: Clusters, held: Site, tmp_path: P
     # It had ended: whatever its cluster has forgotten, its own record counts.
     assert held.wait_end(ENDED, "COMPLETED")["attempts"] == 1
     (held.work / "end").touch()
-    ended = held.wait_end(RUNNING, "COMPLETED", "FAILED")
-    assert ended["attempts"] == 1
-    assert len(held.runs(RUNNING)) == 2
+    for job, scripts in RUN.items():
+        assert held.wait_end(job, "COMPLETED", "FAILED")["attempts"] == 1
+        assert len(held.runs(job)) == scripts
     # (A node may refuse to start a job whose number it knows from before: Slurm calls that FAILED.)
     found = [job for job in map(lab.job, strangers) if job is not None]
     assert len(found) == STRANGERS

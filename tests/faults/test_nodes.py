@@ -13,13 +13,13 @@ import pytest
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually, recording
 from tests.daemon.kinds import Slurm
-from tests.faults.aftermath import PATIENT, whole
+from tests.faults.aftermath import PATIENT, UNTIL_END, whole
 from tests.testbed import SlurmCluster
 from tests.testbed.processes import job_processes, kill_all
 
 pytestmark = pytest.mark.slurm
 Clusters = dict[str, SlurmCluster]
-UNTIL_END = recording("until [ -e end ]; do sleep 0.1; done")
+UNTIL = recording(UNTIL_END)
 TOGETHER = "--on delft:4,lab:4"
 
 
@@ -55,12 +55,11 @@ def heal(cluster: SlurmCluster) -> None:
 def hold(site: Site, *points: str) -> None:
     """Start a daemon that holds up job 1, 2, ... at these points."""
     words = [w for job, point in enumerate(points, 1) for w in ("--hold", f"{point}:{job}")]
-    site.start("--flags", str(site.folder), *words)
-    site.look_at_clusters()
+    site.start_and_look(*words)
 
 
 def held(site: Site, job: int) -> None:
-    eventually((site.folder / f"held-{job}").exists, 60, f"job {job} is at its moment")
+    eventually((site.folder / f"held-{job}").exists, f"job {job} is at its moment")
 
 
 def go_on(site: Site, *jobs: int) -> None:
@@ -81,8 +80,8 @@ def test_while_it_is_submitted(how: str, lab: SlurmCluster, site: Site) -> None:
     held(site, job)
     hurt(lab, how)
     go_on(site, job)
-    eventually(lambda: "RUNNING" in states(lab).values(), 60, "the controller believes it runs")
-    eventually(lambda: site.job(job)["state"] == "WAITING", 60, "the others wait for it")
+    eventually(lambda: "RUNNING" in states(lab).values(), "the controller believes it runs")
+    eventually(lambda: site.job(job)["state"] == "WAITING", "the others wait for it")
     assert site.runs(job) == []
     # Somebody who needs no node of that cluster is not delayed.
     other = site.submit("--on delft:4,leiden:4")
@@ -98,10 +97,10 @@ def test_at_the_barrier_and_while_it_runs(how: str, lab: SlurmCluster, site: Sit
     hold(site, "before:arm:lab")
     waiting = site.submit(TOGETHER)
     held(site, waiting)
-    running, cancelled = (site.submit(TOGETHER, UNTIL_END) for _ in range(2))
+    running, cancelled = (site.submit(TOGETHER, UNTIL) for _ in range(2))
     for job in (running, cancelled):
         site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs()) == 4, 60, "the scripts of both start")
+    eventually(lambda: len(site.runs()) == 4, "the scripts of both start")
     hurt(lab, how)
     # The barrier and the script need no slurmd: only what follows has to wait for it.
     go_on(site, waiting)
@@ -115,29 +114,20 @@ def test_at_the_barrier_and_while_it_runs(how: str, lab: SlurmCluster, site: Sit
     whole(site)
 
 
-def test_a_node_that_loses_its_jobs(lab: SlurmCluster, site: Site) -> None:
-    """Nodes lose their power: what ran there is over, and the reason says where that was."""
+@pytest.mark.parametrize("loss", ["power", "memory"])
+def test_what_a_node_ends_is_told_with_its_place(lab: SlurmCluster, site: Site, loss: str) -> None:
+    """Nodes lose their power, or kill all of a component, as for want of memory: the others end
+    too, and are not to blame."""
     hold(site)
-    job = site.submit(TOGETHER, UNTIL_END)
+    job = site.submit(TOGETHER, UNTIL)
     site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs(job)) == 2, 60, "both scripts start")
-    hurt(lab, "killed")
-    lab.kill_jobs()
-    lab.call_down(*lab.nodes)
-    found = site.wait_end(job, "FAILED")
-    assert found["attempts"] == 1
-    assert "lab" in found["reason"] and "delft" not in found["reason"], found["reason"]
-    whole(site)
-
-
-def test_what_a_node_kills_is_told(lab: SlurmCluster, site: Site) -> None:
-    """All of a component is killed on its node, as for want of memory: the others end too, and
-    are not to blame."""
-    hold(site)
-    job = site.submit(TOGETHER, UNTIL_END)
-    site.wait_state(job, "RUNNING")
-    eventually(lambda: len(site.runs(job)) == 2, 60, "both scripts start")
-    kill_all(job_processes(lab.folder))
+    eventually(lambda: len(site.runs(job)) == 2, "both scripts start")
+    if loss == "power":
+        hurt(lab, "killed")
+        lab.kill_jobs()
+        lab.call_down(*lab.nodes)
+    else:
+        kill_all(job_processes(lab.folder))
     found = site.wait_end(job, "FAILED")
     assert found["attempts"] == 1
     assert "lab" in found["reason"] and "delft" not in found["reason"], found["reason"]

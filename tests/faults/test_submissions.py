@@ -6,12 +6,9 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import shutil
 import socket
-import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -104,13 +101,6 @@ def _whole(connection: socket.socket) -> bytes:
             break
         body += piece
     return head + b"\r\n\r\n" + body
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    path = Path(tempfile.mkdtemp(prefix="mb"))
-    yield path
-    shutil.rmtree(path)
 
 
 def test_every_number_is_a_job_and_every_job_is_known(

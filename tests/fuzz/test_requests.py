@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from metabroker.api import routes
 from metabroker.api.client import Client
-from tests.api.conftest import client, folder, service, socket_path  # noqa: F401
+from tests.api.conftest import client, service, socket_path  # noqa: F401
 from tests.api.raw import RawConnection
 from tests.api.test_routes import WIRE
 

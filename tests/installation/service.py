@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 from pathlib import Path
 
+from tests.daemon.harness import eventually
 from tests.testbed.clean import ENVIRONMENT, CleanRoot
 from tests.testbed.journal import Journal
 from tests.testbed.manager import Manager
@@ -55,20 +55,20 @@ class Service:
                 stderr=stream,
                 env=ENVIRONMENT,
             )
-        deadline = time.monotonic() + 60
-        while self.manager.count("READY") == ready:
-            assert self._process.poll() is None and time.monotonic() < deadline, self.said()
-            time.sleep(0.05)
+        process = self._process
+
+        def serves() -> bool:
+            assert process.poll() is None, self.said()
+            return self.manager.count("READY") > ready
+
+        eventually(serves, "it serves")
 
     def reload(self) -> None:
         """Until it says that it has read its configuration."""
         ready = self.manager.count("READY")
         done = self._root.sh(f"MAINPID=$(cat /run/main); {self._says('ExecReload')}")
         assert done.returncode == 0, done.stderr
-        deadline = time.monotonic() + 60
-        while self.manager.count("READY") == ready:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        eventually(lambda: self.manager.count("READY") > ready, "it has read it")
 
     def stopped(self) -> int:
         """Only the daemon was ended (KillMode=process); its exit code."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ import pytest
 
 from metabroker import __version__
 from metabroker.cli.main import COMMANDS, group
+from tests.testbed.processes import captured
 from tools import manual
 
 
@@ -53,5 +53,5 @@ def test_the_pages_are_read_without_a_warning(pages: dict[str, str], tmp_path: P
         words = ["groff", "-ww", "-b", "-man", "-K", "utf8", "-Tutf8", "-z"]
         if shutil.which("preconv") is None:
             words = [word for word in words if word not in ("-K", "utf8")]
-        read = subprocess.run(words, input=page, capture_output=True, text=True, check=True)
+        read = captured(words, input=page, check=True)
         assert read.stderr == "", name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.installation.building import ROOT, source, wheel
+from tests.testbed.processes import captured
 
 pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
 
@@ -49,12 +49,5 @@ def test_what_is_unpacked_runs(built: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(built).extractall(code)
     program = f"import sys; sys.path.insert(0, {str(code)!r}); import metabroker.cli.main as m"
     check = f"assert m.__file__.startswith({str(code)!r}); m.main()"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", f"{program}; {check}", "--version"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=120,
-        check=False,
-    )
+    done = captured([sys.executable, "-P", "-c", f"{program}; {check}", "--version"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr

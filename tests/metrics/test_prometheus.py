@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from tests.daemon.test_offline import free_port
 from tests.metrics import prometheus
 from tests.metrics.prometheus import Prometheus, Server
 from tests.testbed.apt import PackagesUnavailable
+from tests.testbed.processes import captured
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 ALERTS = CONFIGS / "prometheus" / "alerts.yml"
@@ -50,9 +50,7 @@ def rules() -> list[str]:
                                    ("check", "config", "prometheus.yml"),
                                    ("test", "rules", "alerts.test.yml")])  # fmt: skip
 def test_promtool_finds_nothing_wrong(programs: Prometheus, asked: tuple[str, ...]) -> None:
-    done = subprocess.run(
-        [programs.promtool, *asked], cwd=ALERTS.parent, capture_output=True, text=True, check=False
-    )
+    done = captured([programs.promtool, *asked], cwd=ALERTS.parent)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -77,10 +75,9 @@ def server(programs: Prometheus, slurm_site: Site, tmp_path: Path) -> Iterator[S
     configuration["scrape_configs"][0]["static_configs"] = [{"targets": [f"127.0.0.1:{port}"]}]
     (tmp_path / "p.yml").write_text(yaml.safe_dump(configuration))
     with prometheus.running(programs, tmp_path / "p.yml", tmp_path / "data", own) as served:
-        site.start()
-        site.look_at_clusters()
+        site.start_and_look()
         # Its series must be there before they grow: a rate is a difference.
-        eventually(lambda: len(served.query("metabroker_cluster_up")) == 3, 60, "it is scraped")
+        eventually(lambda: len(served.query("metabroker_cluster_up")) == 3, "it is scraped")
         together = site.submit("--on delft:4,lab:4")
         alone = site.submit("-n 2", recording("exit 3"))
         site.submit("-n 2 --hold")
@@ -102,7 +99,7 @@ def test_every_query_of_the_dashboard_returns_data(server: Server) -> None:
         return not waiting
 
     try:
-        eventually(all_answered, 90, "every query returns data")
+        eventually(all_answered, "every query returns data")
     except AssertionError:
         raise AssertionError("no data for:\n" + "\n".join(waiting)) from None
     assert not [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from metabroker.policy import Placement, Request, SchedulerView, make
+from metabroker.policy import Placement, Request, SchedulerView, Why, make
 
 
 class Hand:
@@ -46,6 +46,22 @@ class Hand:
         self.idle[cluster] += processors
         self.scheduler.depart([cluster])
 
+    def freed(self, cluster: int, processors: int) -> list[str]:
+        """Processors become idle, and one pass."""
+        self.free(cluster, processors)
+        return self.run()
+
+    def departure(self, *idle: int) -> list[str]:
+        """A job departs, after which so many are idle (as before, if none are given), and one
+        pass."""
+        self.idle[:] = idle or self.idle
+        self.scheduler.depart()
+        return self.run()
+
+    def why(self, name: str) -> Why:
+        """Why the job waits."""
+        return self.view.why(self.key(name), self.idle, self.now)
+
     def end(self, name: str) -> None:
         """A running job departs."""
         request, placement = self.requests[name], self.placements[name]
@@ -69,3 +85,12 @@ class Coin:
         answer = self.answers.pop(0)
         assert 0 <= answer < stop
         return answer
+
+
+def full(policy: str, *locals_: int, rng: Coin | None = None) -> Hand:
+    """Two full clusters, 'g' in the global queue, 'l0' and/or 'l1' in the local queues."""
+    hand = Hand(policy, [0, 0], rng=rng)
+    hand.submit("g", 2, 2)
+    for local in locals_:
+        hand.submit(f"l{local}", 2, local=local)
+    return hand

@@ -136,15 +136,14 @@ class SlowPoolEasy(Slow):
                 self.start(job, (0,), now)
 
     def earliest(self, head: Job, running: list[Job], now: float) -> float:
-        times = [now, *sorted(job.end for job in running)]
-        for time in times:
+        for time in [now, *sorted(job.end for job in running)]:
             used = sum(job.request.total for job in running if job.end > time)
-            if used + head.request.total <= self.processors[0]:
+            if used + head.request.total <= sum(self.processors):
                 return time
-        return inf
+        raise AssertionError("the head can never run")
 
 
-class SlowMultiSite(Slow):
+class SlowMultiSite(SlowPoolEasy):
     """Over all machines: a newcomer starts wherever there is room; who waits is looked at when a
     job has ended, as on one pool, with the estimate of a job that would be split stretched."""
 
@@ -193,13 +192,6 @@ class SlowMultiSite(Slow):
     def stretched(self, job: Job) -> float:
         whole = job.request.total <= max(self.idle())
         return job.estimate * (1 if whole else 1 + self.overhead)
-
-    def earliest(self, head: Job, running: list[Job], now: float) -> float:
-        for time in [now, *sorted(job.end for job in running)]:
-            used = sum(job.request.total for job in running if job.end > time)
-            if used + head.request.total <= sum(self.processors):
-                return time
-        raise AssertionError("the head can never run")
 
     def start_somewhere(self, job: Job, now: float) -> None:
         """In the tightest machine that has room, else in the machines with the most idle."""

@@ -18,9 +18,8 @@ def test_only_a_job_that_joined_later_overtakes() -> None:
     hand = Hand("FPFS", [4], aging=Aging(overtaken=1))
     hand.submit("wide", 9)
     hand.submit("wider", 10)
-    hand.free(0, 5)
-    assert hand.run() == ["wide"]  # the younger one is passed by, but not overtaken
-    assert hand.view.why(hand.key("wider"), hand.idle, 0.0).overtaken == 0
+    assert hand.freed(0, 5) == ["wide"]  # the younger one is passed by, but not overtaken
+    assert hand.why("wider").overtaken == 0
 
 
 def test_after_n_overtakings_nothing_overtakes_fpfs_dcs_2_4() -> None:
@@ -29,13 +28,11 @@ def test_after_n_overtakings_nothing_overtakes_fpfs_dcs_2_4() -> None:
     assert hand.submit("a", 1) == ["a"]
     assert hand.submit("b", 1) == ["b"]
     assert hand.submit("c", 1) == []
-    why = hand.view.why(hand.key("wide"), hand.idle, 0.0)
+    why = hand.why("wide")
     assert (why.overtaken, why.protected) == (2, True)
-    hand.free(0, 7)
-    assert hand.run() == ["wide"]
+    assert hand.freed(0, 7) == ["wide"]
     assert hand.submit("d", 1) == []
-    hand.free(0, 1)
-    assert hand.run() == ["c"]
+    assert hand.freed(0, 1) == ["c"]
 
 
 def test_with_a_bound_of_zero_nothing_is_ever_overtaken() -> None:
@@ -79,8 +76,7 @@ def test_a_job_older_than_the_protected_one_may_start() -> None:
     hand = Hand("EQ-LF", [1, 1], aging=Aging(overtaken=0))
     hand.submit("old", 2, local=0)
     hand.submit("wide", 5, 5)
-    hand.free(0, 1)
-    assert hand.run() == ["old"]
+    assert hand.freed(0, 1) == ["old"]
 
 
 def test_it_is_visited_first_where_the_rule_has_its_queue_disabled_lp() -> None:
@@ -90,14 +86,9 @@ def test_it_is_visited_first_where_the_rule_has_its_queue_disabled_lp() -> None:
         for local in (0, 1):
             hand.arrive(f"l{local}.{number}", 1, local=local)
     hand.run()
-    hand.free(0, 1)
-    assert hand.run() == ["l0.0"]  # has overtaken wide
-    hand.idle[:] = [2, 2]
-    hand.scheduler.depart()
-    assert hand.run() == []
-    hand.idle[:] = [3, 4]
-    hand.scheduler.depart()
-    assert hand.run() == ["wide", "l1.0"]
+    assert hand.freed(0, 1) == ["l0.0"]  # has overtaken wide
+    assert hand.departure(2, 2) == []
+    assert hand.departure(3, 4) == ["wide", "l1.0"]
 
 
 def test_it_is_visited_first_where_the_rule_has_its_queue_disabled_gp() -> None:
@@ -106,8 +97,7 @@ def test_it_is_visited_first_where_the_rule_has_its_queue_disabled_gp() -> None:
     hand.now = 1.0
     hand.submit("wide", 3, 3)
     hand.now = 5.0
-    hand.free(0, 1)
-    assert hand.run() == ["local"]
+    assert hand.freed(0, 1) == ["local"]
     assert hand.view.waiting()[2] == 1
 
 
@@ -117,33 +107,25 @@ def test_the_jobs_in_front_of_it_in_its_queue_come_first() -> None:
     hand.submit("wide", 2, 2, local=1)
     hand.submit("a", 1, local=2)
     hand.submit("b", 1, local=2)
-    hand.free(2, 1)
-    assert hand.run() == ["a"]
-    hand.idle[:] = [9, 9, 9]
-    hand.scheduler.depart()
-    assert hand.run() == ["front", "wide", "b"]
+    assert hand.freed(2, 1) == ["a"]
+    assert hand.departure(9, 9, 9) == ["front", "wide", "b"]
 
 
 def test_its_queue_is_visited_up_to_the_protected_job_only() -> None:
     hand = Hand("LS-OR", [0, 0], aging=Aging(overtaken=1))
     hand.submit("wide", 2, 2, local=1)
     hand.submit("first0", 1, local=0)
-    hand.free(0, 1)
-    assert hand.run() == ["first0"]
+    assert hand.freed(0, 1) == ["first0"]
     hand.submit("behind", 1, 1, local=1)
     hand.submit("second0", 1, local=0)
-    hand.idle[:] = [9, 9]
-    hand.scheduler.depart()
-    assert hand.run() == ["wide", "second0", "behind"]
+    assert hand.departure(9, 9) == ["wide", "second0", "behind"]
 
 
 def test_an_emptied_queue_of_a_protected_job_counts_as_disabled_first_ls_do() -> None:
     hand = Hand("LS-DO", [0, 0], aging=Aging(overtaken=0))
     hand.submit("b", 1, 1, local=1)
     hand.submit("a", 9, local=0)
-    hand.idle[:] = [1, 1]
-    hand.scheduler.depart()
-    assert hand.run() == ["b"]
+    assert hand.departure(1, 1) == ["b"]
     assert hand.scheduler.state().order == (1, 0)
 
 
@@ -153,7 +135,7 @@ def test_a_job_that_cannot_run_anywhere_is_not_protected() -> None:
     hand.arrive("single", 1, local=1)
     assert hand.run(capacity=(0, 4)) == ["single"]
     hand.submit("again", 1, local=1)
-    assert hand.view.why(hand.key("wide"), hand.idle, 0.0).protected is False
+    assert hand.why("wide").protected is False
     hand.idle[0] = 4
     hand.scheduler.depart()
     assert hand.run(capacity=(4, 4)) == []  # wide is protected again, and does not fit
@@ -172,12 +154,11 @@ def test_after_a_cancelled_protected_job_the_next_one_is_the_guard() -> None:
     hand = Hand("FPFS", [0], aging=Aging(overtaken=1))
     for name, size in {"wide": 9, "wider": 10, "a": 1, "b": 1}.items():
         hand.submit(name, size)
-    hand.free(0, 1)
-    assert hand.run() == ["a"]
+    assert hand.freed(0, 1) == ["a"]
     hand.free(0, 1)
     hand.scheduler.remove(hand.key("wide"))
     assert hand.run() == []
-    assert hand.view.why(hand.key("b"), hand.idle, 0.0).blocker == hand.key("wider")
+    assert hand.why("b").blocker == hand.key("wider")
 
 
 def test_why_names_the_protected_job() -> None:
@@ -185,7 +166,7 @@ def test_why_names_the_protected_job() -> None:
     hand.submit("here", 5, local=2)
     hand.submit("wide", 5, 5, local=0)
     hand.submit("single", 1, local=1)
-    why = hand.view.why(hand.key("single"), hand.idle, 0.0)
+    why = hand.why("single")
     assert why.reason.name == "OVERTAKING"
     assert why.blocker == hand.key("wide")
 

@@ -52,8 +52,7 @@ def test_no_capacity_means_as_before() -> None:
     hand.arrive("there", 2, on=(1,))
     hand.run(capacity=(4, 0))
     hand.idle[1] = 4
-    hand.scheduler.depart()
-    assert hand.run() == []
+    assert hand.departure() == []
     assert hand.run(capacity=[4, 4]) == ["there"]
 
 
@@ -61,7 +60,7 @@ def test_a_job_aside_can_be_cancelled_and_asked_about() -> None:
     hand = Hand("FCFS", [4, 0])
     hand.arrive("there", 2, on=(1,))
     hand.run(capacity=(4, 0))
-    why = hand.view.why(hand.key("there"), hand.idle, 0.0)
+    why = hand.why("there")
     assert (why.reason, why.position) == (Reason.UNREACHABLE, 0)
     assert hand.scheduler.remove(hand.key("there"))
     assert hand.view.aside() == []

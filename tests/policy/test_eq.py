@@ -2,16 +2,7 @@
 
 import pytest
 
-from tests.policy.hand import Coin, Hand
-
-
-def full(policy: str, rng: Coin | None = None) -> Hand:
-    """Two full clusters; 'g' in the global queue, 'l0' and 'l1' in the local ones."""
-    hand = Hand(policy, [0, 0], rng=rng)
-    hand.submit("g", 2, 2)
-    for local in (0, 1):
-        hand.submit(f"l{local}", 2, local=local)
-    return hand
+from tests.policy.hand import Coin, Hand, full
 
 
 @pytest.mark.parametrize(
@@ -24,15 +15,13 @@ def full(policy: str, rng: Coin | None = None) -> Hand:
     ],
 )
 def test_the_order_at_a_departure(policy: str, coin: int | None, started: list[str]) -> None:
-    hand = full(policy, None if coin is None else Coin(coin))
-    hand.idle[:] = [2, 2]
-    hand.scheduler.depart()
-    assert hand.run() == started
+    hand = full(policy, 0, 1, rng=None if coin is None else Coin(coin))
+    assert hand.departure(2, 2) == started
 
 
 @pytest.mark.parametrize("policy", ["EQ-LF", "EQ-GF"])
 def test_all_queues_are_visited_in_rounds(policy: str) -> None:
-    hand = full(policy)
+    hand = full(policy, 0, 1)
     hand.submit("h", 1, 1)
     hand.submit("m0", 1, local=0)
     hand.idle[:] = [9, 9]
@@ -44,12 +33,9 @@ def test_all_queues_are_visited_in_rounds(policy: str) -> None:
 def test_rd_throws_no_coin_where_there_is_nothing_to_choose() -> None:
     hand = Hand("EQ-RD", [0, 0], rng=Coin())
     hand.submit("g", 1, 1)
-    hand.idle[:] = [1, 1]
-    hand.scheduler.depart()
-    assert hand.run() == ["g"]
+    assert hand.departure(1, 1) == ["g"]
     hand.submit("l", 1, local=0)
-    hand.free(0, 1)
-    assert hand.run() == ["l"]
+    assert hand.freed(0, 1) == ["l"]
 
 
 def test_no_rule_forbids_an_arrival_to_an_empty_queue() -> None:

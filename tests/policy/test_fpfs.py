@@ -11,9 +11,7 @@ def test_all_that_fit_are_started_from_head_to_tail() -> None:
     hand = Hand("FPFS", [0, 0])
     for name, sizes in {"a": (9,), "b": (2, 2), "c": (5,), "d": (3,), "e": (1,)}.items():
         hand.submit(name, *sizes)
-    hand.idle[:] = [4, 4]
-    hand.scheduler.depart()
-    assert hand.run() == ["b", "e"]
+    assert hand.departure(4, 4) == ["b", "e"]
     assert hand.view.waiting() == {2: 3}
 
 
@@ -48,9 +46,7 @@ def test_one_start_per_round_with_several_queues() -> None:
     ):
         hand.arrive(name, *sizes, local=local)
     hand.run()
-    hand.idle[:] = [5, 5]
-    hand.scheduler.depart()
-    assert hand.run() == ["b0", "d1", "c0"]
+    assert hand.departure(5, 5) == ["b0", "d1", "c0"]
     assert hand.idle == [0, 1]
 
 
@@ -75,8 +71,7 @@ def test_equal_jobs_start_in_the_order_in_which_they_came() -> None:
     for name in "abcd":
         hand.submit(name, 2)
     hand.scheduler.remove(hand.key("b"))
-    hand.free(0, 4)
-    assert hand.run() == ["a", "c"]
+    assert hand.freed(0, 4) == ["a", "c"]
 
 
 def test_a_job_that_was_cancelled_before_its_pass_is_not_tried() -> None:

@@ -17,8 +17,7 @@ def test_local_queues_are_enabled_only_while_the_global_queue_is_empty() -> None
     hand = Hand("GP", [4, 4])
     hand.submit("wide", 5, 5)
     assert hand.submit("small", 1, local=0) == []
-    hand.scheduler.depart()
-    assert hand.run() == []
+    assert hand.departure() == []
     hand.scheduler.remove(hand.key("wide"))
     assert hand.run() == ["small"]
 
@@ -28,20 +27,15 @@ def test_when_the_global_queue_empties_the_local_ones_are_enabled_in_the_same_pa
     hand.submit("wide", 5, 5)
     for local in (1, 0):
         hand.submit(f"small{local}", 1, local=local)
-    hand.idle[:] = [6, 6]
-    hand.scheduler.depart()
-    assert hand.run() == ["wide", "small0", "small1"]
+    assert hand.departure(6, 6) == ["wide", "small0", "small1"]
 
 
 def test_it_can_enable_them_at_the_next_departure_only() -> None:
     hand = Hand("GP", [4, 4], options=Options(gp="next-departure"))
     hand.submit("wide", 5, 5)
     hand.submit("small", 1, local=0)
-    hand.idle[:] = [6, 6]
-    hand.scheduler.depart()
-    assert hand.run() == ["wide"]
-    hand.scheduler.depart()
-    assert hand.run() == ["small"]
+    assert hand.departure(6, 6) == ["wide"]
+    assert hand.departure() == ["small"]
 
 
 def test_a_local_arrival_is_tried_while_the_global_queue_is_empty() -> None:

@@ -28,8 +28,7 @@ def test_the_head_blocks_the_queue_until_it_fits_fcfs() -> None:
     hand = Hand("GS", [4, 4])
     for name, sizes in {"wide": (5,), "b": (4, 4), "c": (1,)}.items():
         hand.submit(name, *sizes)
-    hand.free(0, 1)
-    assert hand.run() == ["wide"]
+    assert hand.freed(0, 1) == ["wide"]
     assert hand.run() == []
     hand.end("wide")
     assert hand.run() == ["b", "c"]
@@ -40,8 +39,7 @@ def test_jobs_that_come_together_to_an_empty_queue_are_all_tried_in_order() -> N
     for name, size in {"a": 4, "b": 3, "c": 2, "d": 1}.items():
         hand.arrive(name, size)
     assert hand.run() == ["a", "b"]
-    hand.free(0, 1)
-    assert hand.run() == []
+    assert hand.freed(0, 1) == []
 
 
 def test_dcs_places_with_reuse_of_clusters_by_default_dcs_2_4() -> None:
@@ -55,8 +53,7 @@ def test_an_ordered_request_waits_for_its_own_clusters_dcs_2_3() -> None:
     hand = Hand("FCFS", [9, 3])
     hand.arrive("there", 4, on=(1,))
     assert hand.run() == []
-    hand.free(1, 1)
-    assert hand.run() == ["there"]
+    assert hand.freed(1, 1) == ["there"]
     assert hand.placements["there"] == (1,)
 
 
@@ -65,5 +62,4 @@ def test_aging_changes_nothing_in_one_fcfs_queue_because_nobody_is_overtaken() -
     hand.submit("wide", 2)
     hand.submit("small", 1)
     assert not hand.view.why(hand.key("wide"), hand.idle, 9.0).protected
-    hand.free(0, 2)
-    assert hand.run() == ["wide", "small"]
+    assert hand.freed(0, 2) == ["wide", "small"]

@@ -1,7 +1,7 @@
 """Exact identities between policies, and exact facts about every schedule, job by job.
 
-BE03 3.2.1-2: with only multi-component jobs GP, LP, EQ and LQ become GS; with only single-component
-jobs they become LS (and its variations are the same).
+What becomes of them with jobs of one kind alone is pinned through the engine
+(`tests/simulation/test_identities.py`).
 """
 
 from random import Random
@@ -12,27 +12,12 @@ from metabroker.policy import POLICIES, Aging, make
 from tests.policy.hand import Coin
 from tests.policy.loop import schedule, stream
 
-LS = ["LS-OR", "LS-RD", "LS-RO", "LS-DO"]
-TWO_LEVELS = ["GP", "LP-LF", "LP-GF", "LP-RD", "EQ-LF", "EQ-GF", "EQ-RD", "LQ"]
-
 
 class Always(Coin):
     """A coin that may be thrown for ever."""
 
     def randrange(self, stop: int, /) -> int:
         return stop - 1
-
-
-@pytest.mark.parametrize("policy", TWO_LEVELS)
-def test_with_only_multi_component_jobs_it_is_gs_be03_3_2_2(policy: str) -> None:
-    jobs = stream(800, (0, 50, 50, 0))
-    assert schedule(make(policy, 4, rng=Always()), jobs) == schedule(make("GS", 4), jobs)
-
-
-@pytest.mark.parametrize("policy", LS[1:] + TWO_LEVELS)
-def test_with_only_single_component_jobs_it_is_ls_be03_3_2_2(policy: str) -> None:
-    jobs = stream(800, (100, 0, 0, 0))
-    assert schedule(make(policy, 4, rng=Always()), jobs) == schedule(make("LS-OR", 4), jobs)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

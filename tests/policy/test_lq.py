@@ -47,18 +47,15 @@ def test_a_queue_disabled_by_a_misfit_stays_so_when_the_rule_turns_back() -> Non
     hand.arrive("g0", 2, 2)
     hand.arrive("g1", 9, 9)
     hand.run()
-    hand.scheduler.depart()
-    hand.idle[:] = [4, 9]
     # Local: l0 misfits; l1.0, l1.1; then 2 > 1: g0; 1 = 1: l1.2; 1 = 1: l0 stays disabled.
-    assert hand.run() == ["l1.0", "l1.1", "g0", "l1.2"]
+    assert hand.departure(4, 9) == ["l1.0", "l1.1", "g0", "l1.2"]
 
 
 def test_it_can_be_evaluated_once_per_departure() -> None:
     hand = full(2, 1, 1, lq="departure")
     hand.idle[:] = [9, 9]
     assert hand.run() == ["g0", "g1"]
-    hand.scheduler.depart()
-    assert hand.run() == ["l0.0", "l1.0"]
+    assert hand.departure() == ["l0.0", "l1.0"]
 
 
 def test_an_arrival_to_an_empty_queue_is_tried_if_the_rule_permits() -> None:
@@ -74,8 +71,7 @@ def test_a_global_arrival_is_tried_only_while_all_local_queues_are_empty() -> No
     hand.submit("l0", 5, local=0)
     assert hand.submit("g", 1, 1) == []
     assert hand.submit("h", 1, 1) == []
-    hand.scheduler.depart()
-    assert hand.run() == ["g"]
+    assert hand.departure() == ["g"]
 
 
 def test_it_can_be_evaluated_at_every_arrival() -> None:

@@ -27,8 +27,7 @@ def test_an_ordered_single_component_joins_the_queue_of_its_cluster() -> None:
 def test_single_components_run_on_the_local_cluster_only() -> None:
     hand = Hand("LS-OR", [2, 9])
     assert hand.submit("a", 3, local=0) == []
-    hand.free(0, 1)
-    assert hand.run() == ["a"]
+    assert hand.freed(0, 1) == ["a"]
     assert hand.placements["a"] == (0,)
 
 
@@ -42,9 +41,7 @@ def test_in_each_round_at_most_one_job_of_each_queue_is_started() -> None:
     hand = Hand("LS-OR", [0, 0])
     for name, local in (("a0", 0), ("b0", 0), ("c0", 0), ("a1", 1), ("b1", 1)):
         hand.submit(name, 1, 1, local=local)
-    hand.idle[:] = [4, 4]
-    hand.scheduler.depart()
-    assert hand.run() == ["a0", "a1", "b0", "b1"]
+    assert hand.departure(4, 4) == ["a0", "a1", "b0", "b1"]
 
 
 def test_a_queue_whose_head_does_not_fit_is_disabled_until_the_next_departure() -> None:
@@ -52,21 +49,16 @@ def test_a_queue_whose_head_does_not_fit_is_disabled_until_the_next_departure() 
     hand.submit("wide", 9, local=0)
     hand.submit("behind", 1, local=0)
     hand.submit("other", 1, local=1)
-    hand.idle[:] = [5, 5]
-    hand.scheduler.depart()
-    assert hand.run() == ["other"]
+    assert hand.departure(5, 5) == ["other"]
     hand.idle[0] = 10
     assert hand.run() == []
-    hand.scheduler.depart()
-    assert hand.run() == ["wide", "behind"]
+    assert hand.departure() == ["wide", "behind"]
 
 
 def test_or_has_a_fixed_order() -> None:
     hand = full("LS-OR")
     for _ in range(2):
-        hand.idle[:] = [2, 2, 0]
-        hand.scheduler.depart()
-        assert hand.run() == ["a0"]
+        assert hand.departure(2, 2, 0) == ["a0"]
         hand.submit("a0", 2, 2, local=0)
 
 
@@ -74,24 +66,18 @@ def test_rd_is_cyclic_from_a_random_start() -> None:
     hand = full("LS-RD", rng=Coin(2, 1))
     for name, local in (("b0", 0), ("b1", 1)):
         hand.submit(name, 2, 2, local=local)
-    hand.idle[:] = [4, 4, 0]
-    hand.scheduler.depart()
-    assert hand.run() == ["a2", "a0"]
-    hand.idle[:] = [2, 2, 2]
-    hand.scheduler.depart()
-    assert hand.run() == ["a1"]
+    assert hand.departure(4, 4, 0) == ["a2", "a0"]
+    assert hand.departure(2, 2, 2) == ["a1"]
 
 
 def test_rd_draws_once_per_departure_and_only_where_it_matters() -> None:
     coin = Coin(0)
     hand = Hand("LS-RD", [0, 0], rng=coin)
     hand.submit("a", 1, local=0)
-    hand.free(1, 1)
-    hand.run()
+    hand.freed(1, 1)
     assert coin.asked == []
     hand.submit("b", 2, local=1)
-    hand.free(1, 1)
-    hand.run()
+    hand.freed(1, 1)
     assert coin.asked == [2]
 
 
@@ -126,9 +112,7 @@ def test_ro_with_several_departures_takes_the_clusters_of_the_first_first() -> N
     hand = full("LS-RO")
     hand.scheduler.depart([2])
     hand.run()
-    hand.idle[:] = [8, 8, 8]
-    hand.scheduler.depart()  # forgets the earlier order
-    assert hand.run() == ["a0", "a1", "a2"]
+    assert hand.departure(8, 8, 8) == ["a0", "a1", "a2"]
 
 
 def test_do_is_the_order_in_which_the_queues_were_disabled() -> None:
@@ -137,34 +121,22 @@ def test_do_is_the_order_in_which_the_queues_were_disabled() -> None:
     hand.submit("wide", 4, 4, local=1)  # misfit at its arrival: queue 1 is disabled first
     for name in ("a", "b", "c"):
         hand.submit(name, 2, 2, local=0)
-    hand.idle[:] = [2, 2]
-    hand.scheduler.depart()
-    assert hand.run() == ["a"]  # queue 1 (misfit), then queue 0: a, then b misfits
-    hand.idle[:] = [4, 4]
-    hand.scheduler.depart()
-    assert hand.run() == ["wide"]
+    assert hand.departure(2, 2) == ["a"]  # queue 1 (misfit), then queue 0: a, then b misfits
+    assert hand.departure(4, 4) == ["wide"]
 
 
 def test_do_counts_the_disabling_of_a_queue_that_became_empty() -> None:
     hand = full("LS-DO")
-    hand.idle[:] = [2, 2, 0]
-    hand.scheduler.depart()
-    assert hand.run() == ["a0"]  # disabled: 0 (empty), 1, 2 (misfits)
+    assert hand.departure(2, 2, 0) == ["a0"]  # disabled: 0 (empty), 1, 2 (misfits)
     hand.submit("b0", 2, 2, local=0)  # misfit at its arrival: 1, 2, 0
-    hand.idle[:] = [8, 8, 8]
-    hand.scheduler.depart()
-    assert hand.run() == ["a1", "a2", "b0"]
+    assert hand.departure(8, 8, 8) == ["a1", "a2", "b0"]
 
 
 def test_do_can_count_only_the_disablings_at_departures() -> None:
     hand = full("LS-DO", options=Options(ls_do="departures"))
-    hand.idle[:] = [2, 2, 0]
-    hand.scheduler.depart()
-    assert hand.run() == ["a0"]
+    assert hand.departure(2, 2, 0) == ["a0"]
     hand.submit("b0", 2, 2, local=0)  # not counted: 0, 1, 2
-    hand.idle[:] = [8, 8, 8]
-    hand.scheduler.depart()
-    assert hand.run() == ["b0", "a1", "a2"]
+    assert hand.departure(8, 8, 8) == ["b0", "a1", "a2"]
 
 
 def test_do_remembers_its_order_over_a_restart() -> None:

@@ -1,11 +1,11 @@
 """The lint that proves the core's purity finds what must not be there."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.testbed.processes import captured
 from tools import purity
 
 ROOT = Path(__file__).parents[2]
@@ -103,5 +103,5 @@ def test_the_tool_needs_something_to_check(
 
 def test_the_policies_are_pure() -> None:
     command = [sys.executable, str(ROOT / "tools" / "purity.py"), str(ROOT / "metabroker/policy")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = captured(command)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

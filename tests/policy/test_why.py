@@ -7,7 +7,7 @@ from tests.policy.hand import Coin, Hand
 
 
 def reason(hand: Hand, name: str) -> Reason:
-    return hand.view.why(hand.key(name), hand.idle, hand.now).reason
+    return hand.why(name).reason
 
 
 def test_the_head_does_not_fit_and_the_others_are_behind_it() -> None:
@@ -15,7 +15,7 @@ def test_the_head_does_not_fit_and_the_others_are_behind_it() -> None:
     hand.submit("wide", 9)
     hand.submit("small", 1)
     assert reason(hand, "wide") is Reason.MISFIT
-    why = hand.view.why(hand.key("small"), hand.idle, 0.0)
+    why = hand.why("small")
     assert (why.queue, why.position, why.reason) == (1, 1, Reason.BEHIND)
     assert why.blocker == hand.key("wide")
 
@@ -24,39 +24,30 @@ def test_nobody_is_behind_another_one_under_fpfs() -> None:
     hand = Hand("FPFS", [4])
     hand.submit("wide", 9)
     hand.submit("also", 5)
-    why = hand.view.why(hand.key("also"), hand.idle, 0.0)
+    why = hand.why("also")
     assert (why.position, why.reason) == (1, Reason.MISFIT)
 
 
 @pytest.mark.parametrize(
-    ("policy", "rule"),
+    ("policy", "first", "name", "rule"),
     [
-        ("GP", "the global queue is empty"),
-        ("LQ", "the global queue is not longer than every local queue"),
+        ("GP", "global", "local", "the global queue is empty"),
+        ("LQ", "global", "local", "the global queue is not longer than every local queue"),
+        ("LP-GF", "local", "global", "at least one local queue is empty"),
+        ("LQ", "local", "global", "the global queue is longer than every local queue"),
     ],
 )
-def test_the_rule_that_keeps_a_local_queue_disabled_is_named(policy: str, rule: str) -> None:
+def test_the_rule_that_keeps_a_queue_disabled_is_named(
+    policy: str, first: str, name: str, rule: str
+) -> None:
     hand = Hand(policy, [4, 4])
-    hand.submit("wide", 5, 5)
-    hand.submit("wider", 6, 6)
-    hand.submit("local", 1, local=0)
-    why = hand.view.why(hand.key("local"), hand.idle, 0.0)
-    assert (why.reason, why.rule) == (Reason.RULE, rule)
-
-
-@pytest.mark.parametrize(
-    ("policy", "rule"),
-    [
-        ("LP-GF", "at least one local queue is empty"),
-        ("LQ", "the global queue is longer than every local queue"),
-    ],
-)
-def test_the_rule_that_keeps_the_global_queue_disabled_is_named(policy: str, rule: str) -> None:
-    hand = Hand(policy, [4, 4])
-    for local in (0, 1):
-        hand.submit(f"l{local}", 5, local=local)
-    hand.submit("global", 1, 1)
-    why = hand.view.why(hand.key("global"), hand.idle, 0.0)
+    for number, size in enumerate((5, 6)):
+        if first == "global":
+            hand.submit(f"wide{number}", size, size)
+        else:
+            hand.submit(f"l{number}", size, local=number)
+    hand.submit(name, *((1,) if name == "local" else (1, 1)), local=0)
+    why = hand.why(name)
     assert (why.reason, why.rule) == (Reason.RULE, rule)
 
 
@@ -174,8 +165,7 @@ def test_a_preview_tells_what_an_arrival_does_and_changes_nothing(
         if expected is not None:
             assert hand.placements[name] == expected[1]
         if number % 4 == 3:
-            hand.free(number % 3, 3)
-            hand.run()
+            hand.freed(number % 3, 3)
 
 
 def test_a_preview_of_nonsense_is_refused_as_its_arrival_would_be() -> None:

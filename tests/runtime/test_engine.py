@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from metabroker.broker.effects import Submit, Watch
@@ -17,13 +15,6 @@ from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked
 
 NOW = 1000.0
-
-
-@pytest.fixture
-def store() -> Iterator[Failing]:
-    made = Failing()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,13 +14,6 @@ from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked, settings
 
 NOW = 1000.0
-
-
-@pytest.fixture
-def store() -> Iterator[Failing]:
-    made = Failing()
-    yield made
-    made.close()
 
 
 def builder(

@@ -9,7 +9,6 @@ import pwd
 import socket
 import ssl
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from metabroker.service.access_tokens import AccessTokens
 from metabroker.store import Store
 from metabroker.submission.model import Caller
 from tests.api.fake import FakeService
+from tests.daemon.harness import eventually
 from tests.security.certificates import Authority
 
 Json = dict[str, Any]
@@ -143,11 +143,3 @@ class Front:
 
         eventually(lambda: bool(found()), f"a line with {wanted}; there are {self.lines()}")
         return found()[-1]
-
-
-def eventually(true: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
-    """Wait until it is true."""
-    give_up = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < give_up, what
-        time.sleep(0.02)

@@ -19,7 +19,8 @@ from metabroker.api.server import LARGEST_BODY
 from tests.api.raw import request
 from tests.api.test_identity import as_other
 from tests.api.test_routes import WIRE
-from tests.security.front import Front, eventually, ordinary
+from tests.daemon.harness import eventually
+from tests.security.front import Front, ordinary
 
 HEAD = 1.5  # seconds for a request's head
 
@@ -197,14 +198,18 @@ def test_root_is_not_held_up_and_another_user_on_the_socket_is(strict: Front) ->
 @pytest.mark.skipif(os.geteuid() != 0, reason="asks as root and as another user")
 def test_a_forged_identity_on_the_socket_is_not_believed(front: Front) -> None:
     Client(front.socket).submit(WIRE)  # root's
-    for verb in ("cancel", "hold", "release"):  # with headers that name root
+    for verb in ("cancel", "hold", "release", "abandon"):  # with headers that name root
         status, _ = as_other(12345, front.socket, "POST", f"/v1/jobs/1/{verb}", {"user": "root"})
         assert status == 403
         assert front.line(action=verb, outcome="refused", uid=12345, job=1)
+    assert as_other(12345, front.socket, "GET", "/v1/jobs/1")[0] == 200
     for claim in ({"user": "root"}, {"uid": 0}, {"caller": {"uid": 0, "user": "root"}}):
         assert as_other(12345, front.socket, "POST", "/v1/jobs", {**WIRE, **claim})[0] == 400
         assert front.line(action="submit", outcome="refused", uid=12345)
     assert front.jobs.job(1)["state"] == "QUEUED"
+    forged = "/v1/jobs?user=root&uid=0"
+    status, job = as_other(12345, front.socket, "POST", forged, WIRE)
+    assert (status, job["user"]) == (200, "12345")
 
 
 def test_a_token_is_not_believed_on_the_socket(front: Front) -> None:

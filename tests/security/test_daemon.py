@@ -68,7 +68,7 @@ class Far:
             found = re.findall(r" and (https://localhost:\d+): policy", self.site.log.read_text())
             return found if len(found) > len(self.urls) else []
 
-        self.urls = eventually(told, 60, "the daemon tells its address")
+        self.urls = eventually(told, "the daemon tells its address")
 
     @property
     def environment(self) -> dict[str, str]:
@@ -104,7 +104,7 @@ def test_a_user_elsewhere_submits_waits_and_cancels_until_the_token_is_revoked(f
     number = int(out)
     assert far.site.job(number)["user"] == ordinary().user
     output = far.site.work / f"metabroker-{number}.0.out"
-    eventually(lambda: output.exists() and output.read_text() == "from afar\n", 30, "its output")
+    eventually(lambda: output.exists() and output.read_text() == "from afar\n", "its output")
     code, out, _ = far.cli("queue", "--me", "--json")
     assert (code, json.loads(out)) == (0, {"jobs": []})
     submitted = far.lines(action="submit", outcome="done")
@@ -116,9 +116,8 @@ def test_a_user_elsewhere_submits_waits_and_cancels_until_the_token_is_revoked(f
     assert (code, json.loads(out)["state"]) == (0, "FAILED")
     # logrotate moves the log away, and says so.
     far.audit.rename(far.site.folder / "audit.log.1")
-    assert far.site.process is not None
-    far.site.process.send_signal(signal.SIGHUP)
-    eventually(far.audit.exists, 30, "a new audit log")
+    far.site.signal(signal.SIGHUP)
+    eventually(far.audit.exists, "a new audit log")
     assert far.site.cli("token", "revoke", far.made["id"]).returncode == 0
     code, _, err = far.cli("submit", "-n1", str(script))
     assert code == 1 and "was revoked" in err
@@ -192,7 +191,7 @@ def test_what_a_shell_would_act_on_is_data_or_refused(far: Far) -> None:
     )
     state = far.site.wait_end(job["job"])
     assert state["state"] == "COMPLETED", state
-    found = eventually(lambda: (folder / "out").read_text(), 30, "its output")
+    found = eventually(lambda: (folder / "out").read_text(), "its output")
     assert json.loads(found) == [[evil, "", "-n", "two\nlines"], evil]
     assert not canary.exists()
     assert not list(Path("/").glob("canary*"))

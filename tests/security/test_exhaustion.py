@@ -129,8 +129,7 @@ class Attacked:
 
     def memory(self) -> int:
         """KB at its height."""
-        assert self.site.process is not None
-        status = Path(f"/proc/{self.site.process.pid}/status").read_text()
+        status = Path(f"/proc/{self.site.pid}/status").read_text()
         found = re.search(r"VmHWM:\s+(\d+)", status)
         assert found is not None
         return int(found[1])
@@ -158,8 +157,7 @@ def attacked() -> Iterator[Attacked]:
     }
     site.configure(changes)
     site.prefix = ["prlimit", f"--nofile={FILES}:{FILES}"]
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     yield Attacked(site, port)
     site.close()
     shutil.rmtree(folder, ignore_errors=True)

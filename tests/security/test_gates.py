@@ -19,13 +19,14 @@ from metabroker.broker.input_checks import sound
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import Gates, former_gate_path, gate_path
-from metabroker.clusters.port import ClusterRefusal, ComponentRecord
+from metabroker.clusters.port import ComponentRecord
 from metabroker.clusters.transports.base import MOST_ENTRIES, Files
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.clusters.transports.run_as import RunAsTransport
 from metabroker.clusters.transports.trust import Unsafe
 from tests.clusters.gate.making import TOKEN, clean, order
+from tests.clusters.refusals import refused
 from tests.clusters.transports.conftest import make_far, reach
 from tests.clusters.transports.test_user_files import Own
 from tests.testbed.accounts import SFTP_SERVER, require_programs
@@ -116,6 +117,25 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     }
 
 
+MakeGate = Callable[..., Path]
+
+
+@pytest.fixture
+def made(root: Path, victim: int) -> MakeGate:
+    """Makes the victim's gate, with these files in it."""
+
+    def make(*names: str) -> Path:
+        gate = Path(gate_path(str(root), TOKEN, "secret"))
+        gate.mkdir(mode=0o700)
+        os.chown(gate, victim, victim)
+        for name in names:
+            (gate / name).write_text("")
+            os.chown(gate / name, victim, victim)
+        return gate
+
+    return make
+
+
 CHANGES: dict[str, Callable[[Files, str], object]] = {
     "write": lambda files, folder: files.write(f"{folder}/file", b"mine", executable=True),
     "put": lambda files, folder: files.put(f"{folder}/file", 0, b"mine"),
@@ -157,12 +177,9 @@ def test_a_gate_that_was_exchanged_is_not_used(
                 change(files, str(gate))
             assert state(gate) == before, what
     gates = Gates(files)
-    with pytest.raises(
-        ClusterRefusal, match=r"replaced|link|somebody else|others may write"
-    ) as refused:
+    with refused(Cause.INVALID, r"replaced|link|somebody else|others may write") as caught:
         gates.prepare(replace(order(root), gate=str(gate)))
-    assert refused.value.cause is Cause.INVALID
-    assert "secret" not in refused.value.detail
+    assert "secret" not in caught.value.detail
     assert gates.look([str(gate)]) == {}
     assert gates.shut(clean(str(gate))) is True, "it is gone: nothing starts from there"
     gates.remove(str(gate))
@@ -207,11 +224,8 @@ def test_no_gate_is_made_where_others_could_exchange_it(
     where = root if above else inner
     os.chown(where, -1, STRANGER)
     where.chmod(mode)
-    with pytest.raises(
-        ClusterRefusal, match=f"others may write in {where},.*shared_dir"
-    ) as refused:
+    with refused(Cause.INVALID, f"others may write in {where},.*shared_dir"):
         Gates(files).prepare(order(inner))
-    assert refused.value.cause is Cause.INVALID
     assert list(inner.iterdir()) == []
 
 
@@ -223,9 +237,8 @@ def test_nor_in_a_folder_of_another_user_nor_by_his_link(
     (root / "link").symlink_to(root)
     os.chown(root / "link", STRANGER, STRANGER, follow_symlinks=False)
     for folder in (root / "his", root / "link"):
-        with pytest.raises(ClusterRefusal, match=f"{folder} belongs to another user") as refused:
+        with refused(Cause.INVALID, f"{folder} belongs to another user"):
             Gates(files).prepare(order(folder))
-        assert refused.value.cause is Cause.INVALID
     (root / "mine").symlink_to("../place/./")
     os.chown(root / "mine", victim, victim, follow_symlinks=False)
     Gates(files).prepare(order(root / "mine"))
@@ -257,8 +270,8 @@ def test_in_a_folder_for_all_nobody_can_be_first_or_put_another_there(
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-def test_pipes_as_records_are_not_waited_for(files: Files, root: Path, victim: int) -> None:
-    gate = made(root, victim, "run")
+def test_pipes_as_records_are_not_waited_for(files: Files, made: MakeGate, victim: int) -> None:
+    gate = made("run")
     for name in ("arrived", "started", "ended"):
         os.mkfifo(gate / name)
         os.chown(gate / name, victim, victim)
@@ -272,18 +285,8 @@ def test_pipes_as_records_are_not_waited_for(files: Files, root: Path, victim: i
         files.get(f"{gate}/ended", 0, 10)
 
 
-def made(root: Path, victim: int, *names: str) -> Path:
-    gate = Path(gate_path(str(root), TOKEN, "secret"))
-    gate.mkdir(mode=0o700)
-    os.chown(gate, victim, victim)
-    for name in names:
-        (gate / name).write_text("")
-        os.chown(gate / name, victim, victim)
-    return gate
-
-
-def test_names_that_are_no_text_are_left_out(files: Files, root: Path, victim: int) -> None:
-    gate = made(root, victim, "run", "started")
+def test_names_that_are_no_text_are_left_out(files: Files, made: MakeGate) -> None:
+    gate = made("run", "started")
     for name in (b"bad\xff", b"\xfe", b"new\nline"):
         Path(os.fsdecode(bytes(gate) + b"/" + name)).write_text("")
     assert {entry.name for entry in files.list(str(gate)) or ()} == {"run", "started", "new\nline"}
@@ -293,10 +296,8 @@ def test_names_that_are_no_text_are_left_out(files: Files, root: Path, victim: i
     assert not gate.exists()
 
 
-def test_a_gate_full_of_files_is_looked_at_all_the_same(
-    files: Files, root: Path, victim: int
-) -> None:
-    gate = made(root, victim, "run", "started", "ended")
+def test_a_gate_full_of_files_is_looked_at_all_the_same(files: Files, made: MakeGate) -> None:
+    gate = made("run", "started", "ended")
     (gate / "ended").write_text("3 \n")
     for number in range(MOST_ENTRIES + 50):
         os.close(os.open(gate / f"a-{number}", os.O_CREAT | os.O_WRONLY))
@@ -308,8 +309,8 @@ def test_a_gate_full_of_files_is_looked_at_all_the_same(
     assert not gate.exists()
 
 
-def test_folders_of_any_depth_are_removed(files: Files, root: Path, victim: int) -> None:
-    gate = made(root, victim, "run")
+def test_folders_of_any_depth_are_removed(files: Files, made: MakeGate, victim: int) -> None:
+    gate = made("run")
     handle = os.open(gate, os.O_RDONLY)
     for _ in range(1500):
         os.mkdir("d", 0o500 if os.geteuid() else 0o700, dir_fd=handle)
@@ -334,9 +335,9 @@ def test_folders_of_any_depth_are_removed(files: Files, root: Path, victim: int)
     ],
 )
 def test_an_end_that_no_script_has_is_none(
-    files: Files, root: Path, victim: int, content: bytes
+    files: Files, made: MakeGate, victim: int, content: bytes
 ) -> None:
-    gate = made(root, victim, "run", "started")
+    gate = made("run", "started")
     (gate / "ended").write_bytes(content)
     os.chown(gate / "ended", victim, victim)
     gates = Gates(files)
@@ -344,8 +345,8 @@ def test_an_end_that_no_script_has_is_none(
     assert gates.remains(str(gate), None).exit_code is None
 
 
-def test_host_names_are_names(files: Files, root: Path, victim: int) -> None:
-    gate = made(root, victim, "wait")
+def test_host_names_are_names(files: Files, made: MakeGate, victim: int) -> None:
+    gate = made("wait")
     words = [b"n1", b"$(reboot)", b"bad\xff", b"n-2.example.org", b"x" * 300, b"\x1b[2J", b"n[3-5]"]
     (gate / "arrived").write_bytes(b" ".join(words) + b"\n")
     os.chown(gate / "arrived", victim, victim)
@@ -354,10 +355,8 @@ def test_host_names_are_names(files: Files, root: Path, victim: int) -> None:
 
 
 @pytest.mark.parametrize("moment", [-(10**9), 10**10])
-def test_any_time_of_a_record_can_be_told_on(
-    files: Files, root: Path, victim: int, moment: int
-) -> None:
-    gate = made(root, victim, "run", "started")
+def test_any_time_of_a_record_can_be_told_on(files: Files, made: MakeGate, moment: int) -> None:
+    gate = made("run", "started")
     (gate / "ended").write_text("0 \n")
     for name in ("started", "ended"):
         os.utime(gate / name, (moment, moment))

@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -28,13 +29,11 @@ from tests.daemon.acting_world import (
     bring,
     gates,
     while_it_serves,
-    world,
 )
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually
 from tests.testbed.accounts import People
 
-__all__ = ["world"]
 pytestmark = [pytest.mark.slurm, pytest.mark.root, pytest.mark.xdist_group("acting")]
 
 WAYS = {"delft": "local", "leiden": "ssh", "lab": "openssh"}
@@ -87,24 +86,20 @@ def served(world: World, make_site: MakeSite, request: pytest.FixtureRequest) ->
     """A daemon whose users' components meet it in a folder for all; and who the victim is."""
     how = request.param
     acting = acting_daemon(world, make_site, how, NEAR if how == "root-uid" else WAYS)
-    site = acting.site
-    text = yaml.safe_load(site.config.read_text())
-    for cluster in text["clusters"].values():
-        cluster["shared_dir"] = str(world.people.shared)
-        if how == "self":
-            del cluster["users"]
-    site.config.write_text(yaml.safe_dump(text))
+    with acting.site.changing() as text:
+        for cluster in text["clusters"].values():
+            cluster["shared_dir"] = str(world.people.shared)
+            if how == "self":
+                del cluster["users"]
     if how != "root-uid":
-        os.chown(site.folder, world.people.uid("svc"), -1)
-        site.prefix = world.people.words("svc", reading=True)
+        acting.as_service()
     for _ in while_it_serves(acting):
         yield acting, "svc" if how == "self" else "alice"
 
 
-def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: User) -> None:
-    acting, victim = served
+def attack_a_folder_for_all(acting: Acting[Any], victim: str, clusters: Sequence[str]) -> None:
+    """bob is at work where the victim's components meet, and gets nowhere."""
     people, site = acting.world.people, acting.site
-    clusters = list(yaml.safe_load(site.config.read_text())["clusters"])
     bring(people, victim)
     (people.home(victim) / "bin").mkdir(exist_ok=True)
     with attacking(people, people.shared, victim) as loot:
@@ -120,7 +115,13 @@ def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: 
         assert list(loot.iterdir()) == [], "nothing of bob's has run, and nothing was moved"
         assert list((people.home(victim) / "bin").iterdir()) == []
         mine = list(people.shared.glob(".metabroker-mb-*"))
-        eventually(lambda: not any(path.exists() for path in mine), 60, "gates are removed")
+        eventually(lambda: not any(path.exists() for path in mine), "gates are removed")
+
+
+def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(served: User) -> None:
+    acting, victim = served
+    clusters = list(yaml.safe_load(acting.site.config.read_text())["clusters"])
+    attack_a_folder_for_all(acting, victim, clusters)
 
 
 @pytest.fixture
@@ -135,20 +136,19 @@ def by_self(world: World, make_site: MakeSite) -> Iterator[Acting[World]]:
         '#!/bin/sh\n/bin/mv "$@"; code=$?\ncase $* in */run) sleep 1 ;; esac\nexit $code\n'
     )
     (slow / "mv").chmod(0o755)
-    text = yaml.safe_load(site.config.read_text())
-    text["poll_interval"] = "30s"
-    for cluster in text["clusters"].values():
-        del cluster["users"]
-        cluster["env"]["PATH"] = f"{slow}:{cluster['env']['PATH']}"
-        cluster["claim"] = "placeholder"
-    site.config.write_text(yaml.safe_dump(text))
-    os.chown(site.folder, world.people.uid("svc"), -1)
-    site.prefix = world.people.words("svc", reading=True)
+    with site.changing() as text:
+        text["poll_interval"] = "30s"
+        for cluster in text["clusters"].values():
+            del cluster["users"]
+            cluster["env"]["PATH"] = f"{slow}:{cluster['env']['PATH']}"
+            cluster["claim"] = "placeholder"
+    acting.as_service()
     yield from while_it_serves(acting)
 
 
-def test_in_a_folder_that_others_may_write_to_nothing_runs(by_self: Acting[World]) -> None:
-    people, site = by_self.world.people, by_self.site
+def nothing_runs_where_others_may_write(acting: Acting[Any]) -> None:
+    """The service account's own jobs are refused there."""
+    people, site = acting.world.people, acting.site
     place = people.folder / "open"
     place.mkdir()
     os.chown(place, people.uid("svc"), -1)
@@ -156,11 +156,15 @@ def test_in_a_folder_that_others_may_write_to_nothing_runs(by_self: Acting[World
     with attacking(people, place, "svc") as loot:
         for cluster in ("delft", "leiden"):
             options = ("-n", "1", "--cluster", cluster, "-D", str(place))
-            job = by_self.submit("svc", *options, script="#!/bin/sh\n: > ran\n")
+            job = acting.submit("svc", *options, script="#!/bin/sh\n: > ran\n")
             ended = site.wait_end(job, "FAILED", seconds=60)
             assert f"others may write in {place}" in ended["reason"], ended["reason"]
             assert "shared_dir" in ended["reason"]
         assert list(loot.iterdir()) == [] and not (place / "ran").exists()
+
+
+def test_in_a_folder_that_others_may_write_to_nothing_runs(by_self: Acting[World]) -> None:
+    nothing_runs_where_others_may_write(by_self)
 
 
 def test_a_start_is_told_when_it_was_and_where(by_self: Acting[World]) -> None:
@@ -168,11 +172,11 @@ def test_a_start_is_told_when_it_was_and_where(by_self: Acting[World]) -> None:
     people, site = by_self.world.people, by_self.site
     delft = by_self.world.testbed["delft"]
     taken = delft.submit("-n", "8", script="#!/bin/sh\nsleep 600\n")
-    eventually(lambda: [j.state for j in delft.jobs() if j.id == taken] == ["RUNNING"], 60, "runs")
+    eventually(lambda: [j.state for j in delft.jobs() if j.id == taken] == ["RUNNING"], "runs")
     script = "#!/bin/sh\ndate +%s.%N > began\n"
     job = by_self.submit("svc", "-n", "8", "--cluster", "delft", script=script)
     submitted = site.job(job)["submit_time"]
-    eventually(lambda: site.job(job)["components"][0]["native_id"], 60, "it is in its queue")
+    eventually(lambda: site.job(job)["components"][0]["native_id"], "it is in its queue")
     time.sleep(10)
     delft.run("scancel", taken)
     ended = site.wait_end(job, "COMPLETED", seconds=90)
@@ -188,10 +192,9 @@ def test_what_one_user_does_keeps_nobody_waiting(world: World, make_site: MakeSi
     """A small share of `make hostile`, by whose script bob submits."""
     acting = acting_daemon(world, make_site, "sudo", {"delft": "local", "leiden": "ssh"})
     site, people = acting.site, world.people
-    text = yaml.safe_load(site.config.read_text())
-    site.config.write_text(yaml.safe_dump({**text, "limits": {"per_user": {"processors": 6}}}))
-    os.chown(site.folder, people.uid("svc"), -1)
-    site.prefix = people.words("svc", reading=True)
+    with site.changing() as text:
+        text["limits"] = {"per_user": {"processors": 6}}
+    acting.as_service()
     for _ in while_it_serves(acting):
         jobs = [make() for _share, make in KINDS.values()]
         for job in jobs:
@@ -229,5 +232,5 @@ def test_what_a_job_writes_down_harms_no_other(by_self: Acting[World]) -> None:
         assert site.job(hostile)["state"] == "RUNNING"
         assert by_self.ask("svc", "cancel", str(hostile)).returncode == 0
         site.wait_end(hostile, "CANCELLED", seconds=60)
-    eventually(lambda: not gates(by_self.world.people), 60, "gates are gone")
+    eventually(lambda: not gates(by_self.world.people), "gates are gone")
     assert set(SIZES) >= {"delft", "leiden"}

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.daemon.acting_world import TAKES, bring, gates
+from tests.daemon.acting_world import gates
 from tests.daemon.harness import eventually
 from tests.daemon.test_acting_openpbs import WAYS, Users, acting, started, world
+from tests.security.test_other_users import (
+    attack_a_folder_for_all,
+    nothing_runs_where_others_may_write,
+)
 
-from .test_other_users import HOSTILE, attacking
+from .test_other_users import HOSTILE
 
 __all__ = ["acting", "world"]
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
@@ -22,22 +25,19 @@ pytestmark = [pytest.mark.root, pytest.mark.xdist_group("openpbs")]
 
 def configured(acting: Users, **more: Any) -> None:
     """Each cluster with these keys; None: without it."""
-    site = acting.site
-    text = yaml.safe_load(site.config.read_text())
-    for cluster in text["clusters"].values():
-        for key, value in more.items():
-            cluster.pop(key, None)
-            if value is not None:
-                cluster[key] = value
-    site.config.write_text(yaml.safe_dump(text))
+    with acting.site.changing() as text:
+        for cluster in text["clusters"].values():
+            for key, value in more.items():
+                cluster.pop(key, None)
+                if value is not None:
+                    cluster[key] = value
 
 
 @pytest.mark.parametrize("how", ["sudo", "self", "root-uid"])
 def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(
     acting: Users, how: str
 ) -> None:
-    people, victim = acting.world.people, "svc" if how == "self" else "alice"
-    configured(acting, shared_dir=str(people.shared), run_as=how)
+    configured(acting, shared_dir=str(acting.world.people.shared), run_as=how)
     if how == "self":
         configured(acting, users=None)
     elif how == "root-uid":
@@ -47,39 +47,14 @@ def test_nobody_runs_code_or_moves_files_as_another_by_a_folder_for_all(
         configured(acting, via=None, **dict.fromkeys(acting.world.sshd.settings()))
         acting.site.prefix = []
         os.chown(acting.site.folder, 0, -1)
-    site = started(acting)
-    bring(people, victim)
-    (people.home(victim) / "bin").mkdir(exist_ok=True)
-    with attacking(people, people.shared, victim) as loot:
-        on = ",".join(f"{name}:1" for name in WAYS)
-        files = ("--stage-in", "in/secret", "--stage-out", "out")
-        job = acting.submit(victim, "--on", on, *files, script=TAKES)
-        single = acting.submit(victim, "-n", "1", "--cluster", "delft", script="#!/bin/sh\n")
-        for each in (job, single):
-            site.wait_end(each, "COMPLETED", seconds=120)
-        for component in range(len(WAYS)):
-            out = people.home(victim) / f"metabroker-{job}.{component}" / "out"
-            assert out.read_text() == f"{people.name(victim)}\n{victim}'s own\n"
-        assert list(loot.iterdir()) == [], "nothing of bob's has run, and nothing was moved"
-        assert list((people.home(victim) / "bin").iterdir()) == []
-        eventually(lambda: not list(people.shared.glob(".metabroker-mb-*")), 60, "gates are gone")
+    started(acting)
+    attack_a_folder_for_all(acting, "svc" if how == "self" else "alice", list(WAYS))
 
 
 def test_in_a_folder_that_others_may_write_to_nothing_runs(acting: Users) -> None:
-    people = acting.world.people
     configured(acting, run_as="self", users=None)
-    site = started(acting)
-    place = people.folder / "open"
-    place.mkdir()
-    os.chown(place, people.uid("svc"), -1)
-    place.chmod(0o777)
-    with attacking(people, place, "svc") as loot:
-        for cluster in WAYS:
-            options = ("-n", "1", "--cluster", cluster, "-D", str(place))
-            job = acting.submit("svc", *options, script="#!/bin/sh\n: > ran\n")
-            ended = site.wait_end(job, "FAILED", seconds=60)
-            assert f"others may write in {place}" in ended["reason"], ended["reason"]
-        assert list(loot.iterdir()) == [] and not (place / "ran").exists()
+    started(acting)
+    nothing_runs_where_others_may_write(acting)
 
 
 def test_what_a_job_writes_down_and_exports_harms_no_other(acting: Users) -> None:
@@ -96,4 +71,4 @@ def test_what_a_job_writes_down_and_exports_harms_no_other(acting: Users) -> Non
         assert before - 2 < late["start_time"] <= late["end_time"] <= time.time() + 2
         assert acting.ask("alice", "cancel", str(hostile)).returncode == 0
         site.wait_end(hostile, "CANCELLED", seconds=60)
-    eventually(lambda: not gates(acting.world.people), 60, "gates are gone")
+    eventually(lambda: not gates(acting.world.people), "gates are gone")

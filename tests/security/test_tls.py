@@ -13,8 +13,9 @@ import pytest
 
 from metabroker.api.client import ClientError, Unreachable
 from metabroker.api.remote import Remote
+from tests.daemon.harness import eventually
 from tests.security.certificates import Authority
-from tests.security.front import Front, eventually
+from tests.security.front import Front
 
 
 def test_a_certificate_of_no_known_authority_is_refused_by_the_client(

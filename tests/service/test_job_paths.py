@@ -21,13 +21,6 @@ ON_DELFT = Processors(single=1, cluster="delft")
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def ordinary() -> Iterator[None]:
     """Not as root, to whom every folder is open."""
     before = os.geteuid()

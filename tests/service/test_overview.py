@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from metabroker.service import overview
 from metabroker.submission.model import Processors
 from metabroker.web.data import everything, totals
+from tests.daemon.harness import eventually
 from tests.daemon_units.making import Failing, House
-
-from .test_service import until
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
-    yield made
-    made.close()
-
 
 LONG = b"#!/bin/sh\nuntil [ -e go ]; do sleep 0.05; done\n"
 
@@ -34,7 +22,7 @@ def test_jobs_under_way_come_first_and_the_rest_in_the_order_of_their_queues(hou
     house.submit(script=LONG, processors=Processors(single=64), hold=True)
     house.submit(script=LONG, processors=Processors(single=60))
     house.submit(script=LONG, processors=Processors(single=4))
-    until(lambda: running(house, 1))
+    eventually(lambda: running(house, 1))
     seen = house.api.overview()
     assert [(job["job"], job["state"]) for job in seen["jobs"]] == [
         (1, "RUNNING"),
@@ -73,7 +61,7 @@ def test_of_a_thousand_waiting_jobs_the_first_are_shown(
 def test_reservations_are_those_that_the_cluster_showed(house: House) -> None:
     script = LONG.replace(b"go", b"go-$METABROKER_COMPONENT")
     house.submit(script=script, processors=Processors(components=(40, 20)))
-    until(lambda: running(house, 1))
+    eventually(lambda: running(house, 1))
     house.look()
     found = house.api.overview()["reservations"]
     assert {(r["job"], r["component"], r["processors"]) for r in found} == {
@@ -83,7 +71,7 @@ def test_reservations_are_those_that_the_cluster_showed(house: House) -> None:
     for index in (0, 1):
         (house.folder / f"go-{index}").touch()
     house.ended(1)
-    until(lambda: house.api.overview()["reservations"] == [])
+    eventually(lambda: house.api.overview()["reservations"] == [])
 
 
 def test_totals_are_told_while_the_store_cannot_be_read(house: House) -> None:

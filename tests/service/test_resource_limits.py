@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from metabroker.api.service import ServiceError
@@ -49,13 +46,6 @@ def test_why_it_waits_for_its_queues_share() -> None:
         "queue global has 1 co-allocated jobs under way, and at most 1 are allowed "
         "(limits.per_queue.coallocated)"
     )
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
-    yield made
-    made.close()
 
 
 def test_the_service_says_so_too(house: House) -> None:

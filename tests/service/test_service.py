@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,33 +12,11 @@ from metabroker.api.service import Failure, Service, ServiceError, read
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.submission.model import Caller, Processors
-from tests.daemon_units.making import ANNA, House, submission
+from tests.daemon.harness import eventually
+from tests.daemon_units.making import ANNA, House, refused, submission
 
 BOB = Caller(1002, "bob")
 BOSS = Caller(1003, "root-like")
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
-    yield made
-    made.close()
-
-
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def refused(what: Callable[[], Any]) -> ServiceError:
-    with pytest.raises(ServiceError) as caught:
-        done = what()
-        if isinstance(done, Future):
-            done.result(timeout=20)
-    assert caught.value.message and caught.value.advice
-    return caught.value
 
 
 def test_it_is_the_service_that_the_api_asks_for(house: House) -> None:
@@ -73,7 +47,7 @@ def test_a_co_allocated_job(house: House) -> None:
     assert {c["cluster"] for c in ended["components"]} == {"delft", "leiden"}
     first, second = (house.folder / f"metabroker-1.{n}.out" for n in (0, 1))
     assert first.read_text() == second.read_text() and "leiden" in first.read_text()
-    until(lambda: house.api.status()["owed_effects"] == 0)
+    eventually(lambda: house.api.status()["owed_effects"] == 0)
     assert not (house.folder / ".metabroker").exists()
 
 
@@ -138,11 +112,11 @@ def test_only_administrators_abandon_and_only_what_there_is(house: House) -> Non
     job = house.submit(
         script=b"#!/bin/sh\nsleep 300\n", processors=Processors(single=64, cluster="delft")
     )["job"]
-    until(lambda: house.api.job(job)["state"] == "RUNNING")
+    eventually(lambda: house.api.job(job)["state"] == "RUNNING")
     ended = house.answer(house.api.abandon(BOSS, job))
     assert ended["state"] == "FAILED"
     assert ended["reason"].startswith("abandoned by root-like; what may still be there: mb-")
-    until(lambda: house.api.job(job)["left_behind"] == [])  # it could be ended after all
+    eventually(lambda: house.api.job(job)["left_behind"] == [])  # it could be ended after all
     assert house.ended(job)["state"] == "FAILED"
 
 
@@ -213,7 +187,7 @@ def test_while_the_store_cannot_be_written_users_are_told_and_nothing_is_lost(
 ) -> None:
     house.store.down = "before"
     first = house.api.submit(ANNA, submission(str(house.folder), hold=True))
-    until(lambda: house.loop.trouble is not None)
+    eventually(lambda: house.loop.trouble is not None)
     error = refused(lambda: house.api.submit(ANNA, submission(str(house.folder))))
     assert (error.failure, error.message) == (Failure.UNAVAILABLE, "disk full")
     assert "disk full" in house.api.status()["store"]
@@ -222,7 +196,7 @@ def test_while_the_store_cannot_be_written_users_are_told_and_nothing_is_lost(
     assert (undecided.failure, undecided.message) == (Failure.UNDECIDED, "disk full")
     assert "may still be done" in undecided.advice
     house.store.down = ""
-    until(lambda: house.loop.trouble is None)
+    eventually(lambda: house.loop.trouble is None)
     assert house.api.job(1)["state"] == "HELD"
     assert house.api.status()["store"] == "ok"
     house.answer(house.api.cancel(ANNA, 1))

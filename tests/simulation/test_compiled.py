@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.testbed.processes import captured
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(__file__).with_name("schedules.py").read_text(encoding="utf-8")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
@@ -22,13 +24,10 @@ Done = subprocess.CompletedProcess[str]
 
 def run(folder: Path, command: Sequence[str], **environment: str) -> Done:
     """A command of Python's that finds the package in a folder."""
-    return subprocess.run(
+    return captured(
         [sys.executable, *command],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

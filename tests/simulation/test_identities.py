@@ -1,4 +1,8 @@
-"""Identities that hold bit for bit, through the engine, with the same stream of jobs."""
+"""Identities that hold bit for bit, through the engine, with the same stream of jobs.
+
+BE03 3.2.1-2: with only multi-component jobs GP, LP, EQ and LQ become GS; with only single-component
+jobs they become LS (and its variations are the same).
+"""
 
 import pytest
 

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from metabroker.store import Store
+from tests.store.making import Time
 from tests.testbed.postgres import Postgres
 
+KINDS = pytest.fixture(params=["sqlite", "postgresql"])
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+
+@KINDS
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/metabroker.db"
-    found: str = request.getfixturevalue("database")
-    return found
+    sqlite = f"sqlite:///{tmp_path}/metabroker.db"
+    return sqlite if request.param == "sqlite" else str(request.getfixturevalue("database"))
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def store(url: str, time: Time) -> Iterator[Store]:
+    """An empty one of each kind."""
+    made = Store(url, clock=time)
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")
@@ -24,10 +40,8 @@ def kept_database(postgres_server: Postgres) -> str:
     return postgres_server.url(postgres_server.database())
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@KINDS
 def kept_url(request: pytest.FixtureRequest) -> str:
     """The URL of a database whose tables the test empties."""
-    if request.param == "sqlite":
-        return "sqlite://"
-    found: str = request.getfixturevalue("kept_database")
-    return found
+    memory = "sqlite://"
+    return memory if request.param == "sqlite" else str(request.getfixturevalue("kept_database"))

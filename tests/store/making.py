@@ -16,6 +16,15 @@ from metabroker.store.rows import ClusterNames
 NAMES = ClusterNames(["delft", "leiden", "lab"])
 
 
+class Time:
+    """The database's clock, in the hands of the test."""
+
+    now = 1000.0
+
+    def __call__(self, _connection: object) -> float:
+        return self.now
+
+
 def job(number: int, state: JobState = JobState.QUEUED, **given: Any) -> Job:
     """A job."""
     plain: dict[str, Any] = {

@@ -49,15 +49,21 @@ def test_what_one_job_brings_never_keeps_others_from_being_written(
 
 def test_text_is_cleaned_and_numbers_are_as_large_as_they_can_be(store: Store) -> None:
     bad, good = "a\0b\ud800c\udcff\N{SNOWMAN}", "a\ufffdb?c?\N{SNOWMAN}"
-    part = component(9, detail=bad, exit_code=10**23, end_time=math.inf)
-    told = batch(job(9, reason=bad, attempt=1), components=[part], journal=[entry(9, "x", why=bad)])
+    part = component(9, detail=bad, native_id="\0", exit_code=10**23, end_time=math.inf)
+    what = entry(9, "x", why=bad, number=math.inf, more=[{bad: -math.inf}])
+    seen = {"name": "delft", "processors": 2**70, "version": bad, "seen": math.inf}
+    told = batch(job(9, reason=bad, attempt=1), components=[part], journal=[what], clusters=[seen])
     store.commit(told, NAMES)
     (row,) = store.jobs.rows(ids=[9])
     (shown,) = row["components"]
     assert row["reason"] == shown["detail"] == good
     assert (shown["exit_code"], shown["end_time"]) == (2**63 - 1, 0.0)
-    assert store.jobs.events(9)[-1]["detail"] == {"why": good}
-    assert store.jobs.rows(ids=[2**80]) == [] and store.jobs.rows(user=bad) == []
+    said = {"why": good, "number": None, "more": [{good: None}]}
+    assert store.jobs.events(9)[-1]["detail"] == said
+    assert store.known_clusters()["delft"] > 2**60
+    assert store.jobs.rows(user=bad) == [] and store.jobs.find_request(bad, bad) is None
+    for number in (999_999_999_999_999_999, 2**63, 2**80, -1):
+        assert store.jobs.rows(ids=[number]) == []
 
 
 def test_a_job_that_cannot_be_read_is_given_up_and_the_others_are_recovered(url: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +10,11 @@ import pytest
 from sqlalchemy import create_engine
 
 from metabroker.store import Store, StoreUnavailable
+from tests.testbed.processes import captured
 
 from .making import NAMES, accepted, batch, component, entry, job
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    made = Store(url)
-    yield made
-    made.close()
 
 
 def content(url: str) -> dict[str, list[Any]]:
@@ -156,10 +148,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_what_was_acknowledged_survives_kill_9(url: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, url],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=150,
-    )  # fmt: skip
+    done = captured([sys.executable, "-c", KILLED, url], cwd=ROOT)
     assert done.returncode == -9, done.stderr
     acknowledged = [int(line) for line in done.stdout.split()]
     store = Store(url)

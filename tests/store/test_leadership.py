@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.store import LeadershipLost, Store, Transaction
 from metabroker.store.rows import ClusterNames
 
-
-class Time:
-    """The database's clock."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self, _connection: object) -> float:
-        return self.now
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
-
-
-@pytest.fixture
-def store(url: str, time: Time) -> Iterator[Store]:
-    made = Store(url, clock=time)
-    yield made
-    made.close()
+from .making import Time
 
 
 def written(store: Store) -> None:
@@ -52,22 +30,13 @@ def test_a_lease_is_held_by_one_until_it_has_run_out(store: Store, time: Time) -
     assert leader is not None and (leader.term, leader.holder, leader.seconds) == (2, "b", 10)
 
 
-def test_a_lease_that_is_renewed_goes_on(store: Store, time: Time) -> None:
+@pytest.mark.parametrize("later", [9, 100], ids=["while it is held", "run out, and not taken"])
+def test_a_lease_that_is_renewed_goes_on(store: Store, time: Time, later: int) -> None:
     lease = store.leadership
     assert lease.take("a", 10) == 1
-    time.now += 9
+    time.now += later
     assert lease.renew(1, 10)
     time.now += 9
-    assert lease.take("b", 10) is None
-
-
-def test_a_lease_that_has_run_out_and_was_not_taken_can_be_renewed(
-    store: Store, time: Time
-) -> None:
-    lease = store.leadership
-    assert lease.take("a", 10) == 1
-    time.now += 100
-    assert lease.renew(1, 10)
     assert lease.take("b", 10) is None
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,7 +14,7 @@ from metabroker.store.read_only import last_sizes
 from tests.testbed.postgres import DATABASE, Postgres
 from tests.testbed.proxy import Proxy
 
-from .making import NAMES, accepted, batch, component, entry, job
+from .making import NAMES, accepted, batch, job
 
 
 @pytest.fixture
@@ -25,17 +24,9 @@ def name(postgres: Postgres) -> str:
 
 
 @pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    made = Store(database)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def proxy(postgres: Postgres) -> Iterator[Proxy]:
-    made = Proxy(postgres.port)
-    yield made
-    made.close()
+def url(database: str) -> str:
+    """`store` is one there."""
+    return database
 
 
 def refused(act: Callable[[], object]) -> str:
@@ -52,22 +43,6 @@ def test_brokers_that_start_at_once_find_one_store(database: str) -> None:
         store.close()
 
 
-def test_what_it_refuses_is_never_given_to_it(store: Store) -> None:
-    bad = "a\0b\ud800c\N{SNOWMAN}"
-    good = "a\ufffdb?c\N{SNOWMAN}"
-    part = component(1, hosts="n1", detail=bad, native_id="\0", exit_code=2**80)
-    what = entry(1, "refused", why=bad, number=math.inf, more=[{bad: -math.inf}])
-    seen = {"name": "delft", "processors": 2**70, "version": bad, "seen": math.inf}
-    told = batch(job(1, reason=bad, attempt=1), components=[part], journal=[what], clusters=[seen])
-    store.commit(told, NAMES)
-    (row,) = store.jobs.rows(ids=[1])
-    assert row["reason"] == row["components"][0]["detail"] == good
-    (event,) = store.jobs.events(1)
-    assert event["detail"] == {"why": good, "number": None, "more": [{good: None}]}
-    assert store.known_clusters()["delft"] > 2**60
-    assert store.jobs.rows(user=bad) == [] and store.jobs.find_request(bad, bad) is None
-
-
 def test_what_a_submission_may_hold_is_kept_as_it_is(store: Store) -> None:
     word = "'\\\n\\u0000 \\ud800 {}[]\" \N{SNOWMAN}\N{PILE OF POO}\x01\x7f"
     made = accepted(1)
@@ -77,11 +52,6 @@ def test_what_a_submission_may_hold_is_kept_as_it_is(store: Store) -> None:
     again = type(made)(2, "anna", None, b"#!\xff\0", spec)
     store.commit(batch(job(2), accepted=[again]), NAMES)
     assert store.jobs.script(2)[:2] == (b"#!\xff\0", spec)
-
-
-def test_numbers_that_no_job_has(store: Store) -> None:
-    for number in (999_999_999_999_999_999, 2**63, 2**80, -1):
-        assert store.jobs.rows(ids=[number]) == []
 
 
 @pytest.mark.parametrize("default", ["off", "remote_apply"])

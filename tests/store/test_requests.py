@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import threading
 import time as real_time
-from collections.abc import Iterator
-
-import pytest
 
 from metabroker.store import Store
 from metabroker.store.requests import ANSWERED, ASKED
 
-from .test_leadership import Time
+from .making import Time
 
 ANNA = {"uid": 1001, "user": "anna", "token": None}
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time()
-
-
-@pytest.fixture
-def store(url: str, time: Time) -> Iterator[Store]:
-    made = Store(url, clock=time)
-    yield made
-    made.close()
 
 
 def asked(store: Store, body: object = None, seconds: float = 10.0) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from sqlalchemy import Connection, Table
 
 from metabroker.store import Store, StoreUnavailable
+from tests.testbed.processes import captured
 
 from .making import NAMES, batch, job
 
@@ -88,10 +88,9 @@ print("again:", len(store.jobs.rows()))
 
 
 def test_a_full_disk_loses_nothing_and_can_be_written_again_later(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path / "a.db")],
-        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False, timeout=150,
-    )  # fmt: skip
+    done = captured(
+        [sys.executable, "-c", FULL, str(tmp_path / "a.db")], cwd=Path(__file__).parents[2]
+    )
     assert done.returncode == 0, done.stderr
     told, read, again = done.stdout.splitlines()
     assert told.startswith(f"told: store sqlite:///{tmp_path}/a.db: ")

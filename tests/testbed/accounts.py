@@ -17,7 +17,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
+from tests.testbed.apt import leave_out
+from tests.testbed.processes import captured
 
 from .apt import PackagesUnavailable, run
 
@@ -31,10 +32,7 @@ _TRIES = 20  # of a change to the user database, which others may be changing to
 def require_root() -> None:
     """Skip where accounts cannot be made; in CI that is a failure."""
     if os.geteuid() != 0:
-        text = "left out, it needs accounts of its own, which only root can make"
-        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
+        leave_out("it needs accounts of its own, which only root can make")
 
 
 def require_programs() -> None:
@@ -57,10 +55,7 @@ def require_programs() -> None:
             run(["apt-get", "update"], 120)
             run(install, 300)
     except PackagesUnavailable as error:
-        text = f"left out, it needs {' and '.join(missing)}: {error}"
-        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
+        leave_out(f"it needs {' and '.join(missing)}: {error}")
 
 
 class People:
@@ -131,14 +126,7 @@ class People:
         self, who: str, *argv: str | Path, cwd: Path | None = None, reading: bool = False
     ) -> Done:
         """A command as that account."""
-        return subprocess.run(
-            [*self.words(who, reading=reading), *map(str, argv)],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            cwd=cwd or "/",
-        )
+        return captured([*self.words(who, reading=reading), *map(str, argv)], cwd=cwd or "/")
 
     def remove(self) -> None:
         """Leave nothing."""
@@ -179,7 +167,7 @@ def _open_to_all(path: Path) -> bool:
 
 def _insist(*argv: str) -> None:
     for attempt in range(_TRIES):
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        done = captured(argv)
         if done.returncode == 0:
             return
         if "lock" not in done.stderr or attempt == _TRIES - 1:

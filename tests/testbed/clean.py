@@ -21,6 +21,7 @@ from pathlib import Path
 from tests.testbed import apt
 from tests.testbed.apt import PackagesUnavailable
 from tests.testbed.packages import REPOSITORY, cache_folder, locked
+from tests.testbed.processes import captured
 
 SUITE, PYTHON = "bookworm", "3.11"
 PACKAGES = (
@@ -94,14 +95,11 @@ class CleanRoot:
     ) -> subprocess.CompletedProcess[str]:
         """Run it there, in a folder that all may write; a user has root's HOME, as after `su`."""
         become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
-        return subprocess.run(
+        return captured(
             self.argv(*become, "sh", "-c", f"cd /tmp && {script}"),
             env={**ENVIRONMENT, **(env or {})},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
             timeout=timeout,
-            check=False,
         )
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from tests.testbed.processes import (
     MARK,
     Daemon,
     TestbedError,
+    captured,
     job_processes,
     kill_all,
     step_processes,
@@ -209,13 +210,10 @@ class SlurmCluster:
         Times are printed as seconds since the epoch.
         """
         account = pwd.getpwnam(user) if user is not None else None
-        done = subprocess.run(
+        done = captured(
             [str(self.bin / argv[0]) if (self.bin / argv[0]).exists() else argv[0], *argv[1:]],
             input=stdin,
-            capture_output=True,
-            text=True,
             timeout=seconds,
-            check=False,
             env=self._client_environment(),
             cwd=cwd or self.folder,
             user=account.pw_uid if account else None,

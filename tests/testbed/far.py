@@ -6,7 +6,6 @@ METABROKER_REQUIRE_SLURM=1, as those of Slurm do.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.testbed.apt import SlurmUnavailable
+from tests.testbed.apt import SlurmUnavailable, leave_out
 from tests.testbed.openssh import OpenSsh, install_openssh
 from tests.testbed.packages import open_prefix
 from tests.testbed.proxy import Proxy
@@ -29,10 +28,7 @@ def openssh() -> Iterator[OpenSsh]:
     try:
         yield OpenSsh(open_prefix(install_openssh().prefix, folder / "openssh"))
     except SlurmUnavailable as error:
-        text = f"left out, it needs an SSH server, and OpenSSH cannot be had here: {error}"
-        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
+        leave_out(f"it needs an SSH server, and OpenSSH cannot be had here: {error}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

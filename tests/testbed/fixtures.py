@@ -6,7 +6,6 @@ METABROKER_REQUIRE_SLURM=1 that is a failure instead, so that CI cannot pass by 
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.testbed.apt import SlurmUnavailable
+from tests.testbed.apt import SlurmUnavailable, leave_out
 from tests.testbed.cluster import SlurmCluster
 from tests.testbed.packages import Installation, install
 from tests.testbed.ports import require_network
 from tests.testbed.postgres import Postgres
 from tests.testbed.postgres import install as install_postgres
+from tests.testbed.proxy import Proxy
 from tests.testbed.testbed import Testbed, default_suite
 
 RELEASES = {"22.05": "bookworm", "24.11": "trixie", "26.05": "forky"}
@@ -39,10 +39,7 @@ def installed(suite: str) -> Installation:
         require_network()
         return install(suite)
     except SlurmUnavailable as error:
-        text = f"left out, it needs real Slurm clusters, and Slurm cannot be had here: {error}"
-        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
+        leave_out(f"it needs real Slurm clusters, and Slurm cannot be had here: {error}")
 
 
 @pytest.fixture(scope="session")
@@ -99,10 +96,7 @@ def postgres_server() -> Iterator[Postgres]:
     try:
         programs = install_postgres()
     except SlurmUnavailable as error:
-        text = f"left out, it needs PostgreSQL, and that cannot be had here: {error}"
-        if os.environ.get("METABROKER_REQUIRE_SLURM") == "1":
-            pytest.fail(text, pytrace=False)
-        pytest.skip(text)
+        leave_out(f"it needs PostgreSQL, and that cannot be had here: {error}")
     server = Postgres(programs)
     try:
         server.start()
@@ -122,3 +116,11 @@ def postgres(postgres_server: Postgres) -> Postgres:
 def database(postgres: Postgres) -> str:
     """The URL of an empty database there."""
     return postgres.url(postgres.database())
+
+
+@pytest.fixture
+def proxy(postgres: Postgres) -> Iterator[Proxy]:
+    """A way to the server that can be cut."""
+    made = Proxy(postgres.port)
+    yield made
+    made.close()

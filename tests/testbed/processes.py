@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 # In the environment of every daemon (and so of slurmstepd), never in a user's: by it `sweep`
 # knows what belongs to a test-bed.
@@ -36,6 +37,15 @@ def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None
             raise TestbedError(f"not within {seconds:g} s: {what}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.1)
+
+
+def captured(
+    argv: Sequence[str | Path], *, timeout: float = 150, check: bool = False, **given: Any
+) -> subprocess.CompletedProcess[str]:
+    """A program run to its end, with what it printed. `given`: as to `subprocess.run`."""
+    return subprocess.run(
+        argv, capture_output=True, text=True, timeout=timeout, check=check, **given
+    )
 
 
 def start_time(pid: int) -> str | None:

@@ -61,26 +61,12 @@ def parse_jobs(text: str) -> list[Job]:
     """Parse `squeue -h -o JOB_FORMAT` printed with SLURM_TIME_FORMAT=%s."""
     jobs = []
     for line in text.splitlines():
-        (job_id, name, state, user, processors, nodes, reason, reservation, *rest) = line.split(
-            SEPARATOR
-        )
-        submitted, started, ended, comment = rest
-        jobs.append(
-            Job(
-                job_id,
-                name,
-                state,
-                user,
-                int(processors),
-                nodes,
-                reason,
-                _text(reservation),
-                _time(submitted),
-                _time(started),
-                _time(ended),
-                _text(comment),
-            )
-        )
+        job_id, name, state, user, processors, nodes, reason, *rest = line.split(SEPARATOR)
+        reservation, *times, comment = rest
+        submitted, started, ended = map(_time, times)
+        last = (submitted, started, ended, _text(comment))
+        where = (int(processors), nodes, reason, _text(reservation))
+        jobs.append(Job(job_id, name, state, user, *where, *last))
     return jobs
 
 

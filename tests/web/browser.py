@@ -18,7 +18,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
 
-from tests.daemon.harness import PATIENCE, eventually
+from tests.daemon.harness import eventually
 from tests.testbed import apt
 from tests.testbed.apt import PackagesUnavailable
 from tests.testbed.packages import cache_folder, locked
@@ -134,7 +134,7 @@ class Browser:
     def until(self, found: Callable[[], Any], what: str) -> Any:
         """Wait for it; else tell what the page shows instead."""
         try:
-            return eventually(found, PATIENCE, what)
+            return eventually(found, what)
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.text()}\n{self.complaints()}") from None
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.testbed.apt import PackagesUnavailable
 from tests.web import browser as chromium
 from tests.web.browser import Browser
+from tests.web.served import MakeServed, Served
 
 REQUIRED = "METABROKER_REQUIRE_SLURM"
 
@@ -34,3 +36,21 @@ def browser() -> Iterator[Browser]:
         pytest.skip(f"left out, it needs Chromium, which cannot be had here: {error}")
     with chromium.running(programs) as started:
         yield started
+
+
+@pytest.fixture
+def make_served() -> Iterator[MakeServed]:
+    made: list[Served] = []
+
+    def make(**given: Any) -> Served:
+        made.append(Served(**given))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.server.stop()
+
+
+@pytest.fixture
+def served(make_served: MakeServed) -> Served:
+    return make_served()

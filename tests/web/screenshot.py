@@ -62,8 +62,7 @@ def main() -> None:
 
 
 def _fill(site: Site, testbed: Testbed) -> None:
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     site.kind.local_job(site.folder, "locals", "leiden", 12)
     site.kind.local_job(site.folder, "others", "delft", 22)
     drained = ("NodeName=lab2", "State=DRAIN", "Reason=disk")

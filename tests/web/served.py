@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
-import pytest
 from aiohttp import web
 
 from metabroker.web.feed import Feed, NotReadable
 from metabroker.web.guards import own_names
 from metabroker.web.page import Page
 from metabroker.web.server import WebServer
+
+Client = aiohttp.ClientSession
 
 
 class Source:
@@ -55,25 +58,10 @@ class Served:
         return Page(self.feed, stopping).routes()
 
 
-@pytest.fixture
-def make_served() -> Iterator[Callable[..., Served]]:
-    made: list[Served] = []
-
-    def make(**given: Any) -> Served:
-        made.append(Served(**given))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.server.stop()
+MakeServed = Callable[..., Served]
 
 
-@pytest.fixture
-def served(make_served: Callable[..., Served]) -> Served:
-    return make_served()
-
-
-def within(play: Callable[[aiohttp.ClientSession], Awaitable[None]]) -> None:
+def within(play: Callable[[Client], Awaitable[None]]) -> None:
     """Play with a client; a test that hangs fails."""
 
     async def session() -> None:
@@ -84,11 +72,23 @@ def within(play: Callable[[aiohttp.ClientSession], Awaitable[None]]) -> None:
     asyncio.run(session())
 
 
+def played(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """An `async` test, played with a `client` of its own beside its fixtures."""
+    asked = inspect.signature(test)
+    fixtures = [it for name, it in asked.parameters.items() if name != "client"]
+
+    def play(**given: Any) -> None:
+        within(lambda client: test(**given, client=client))
+
+    play.__signature__ = asked.replace(parameters=fixtures)  # type: ignore[attr-defined]
+    return functools.update_wrapper(play, test)
+
+
 Events = AsyncIterator[tuple[str, dict[str, Any]]]
 
 
 @asynccontextmanager
-async def stream(client: aiohttp.ClientSession, url: str) -> AsyncIterator[Events]:
+async def stream(client: Client, url: str) -> AsyncIterator[Events]:
     """The events, as a browser has them."""
     async with client.get(f"{url}/events") as response:
         assert response.status == 200

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from metabroker.web.data import everything, totals
+from tests.api.shapes import cluster, job, part
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, recording, until
 from tests.daemon.kinds import Slurm, end_local
@@ -16,7 +17,7 @@ from tests.testbed import SlurmCluster
 from tests.testbed.testbed import SYSTEM_PATH
 from tests.web.browser import Browser, Keys
 from tests.web.served import Served
-from tests.web.test_data import cluster, job, overview, part
+from tests.web.test_data import overview
 
 # One browser for all of them.
 pytestmark = [pytest.mark.xdist_group("browser")]
@@ -64,8 +65,7 @@ def watched(clusters: dict[str, SlurmCluster], make_site: MakeSite, browser: Bro
     (site.folder / "lab-bin").symlink_to(clusters["lab"].bin)
     lab = {"env": {"PATH": f"{site.folder}/lab-bin:{SYSTEM_PATH}"}}
     site.configure({"metrics": address, "page": "jobs", "clusters": {"lab": lab}})
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     browser.size(1200, 900)
     return Watched(site, browser, address)
 

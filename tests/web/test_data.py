@@ -8,60 +8,7 @@ from typing import Any
 import pytest
 
 from metabroker.web.data import MOST_ROWS, everything, totals
-
-NOW = 1_000_000.0
-
-
-def cluster(name: str = "delft", **given: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "system": "slurm",
-        "version": "22.05.8",
-        "processors": 144,
-        "idle": 100,
-        "down": 4,
-        "others": 20,
-        "claimed": 20,
-        "reachable": True,
-        "fresh": True,
-        "age_seconds": 2.0,
-        "error": "",
-        **given,
-    }
-
-
-def part(index: int, state: str, **given: Any) -> dict[str, Any]:
-    return {
-        "index": index,
-        "cluster": "delft",
-        "processors": 8,
-        "state": state,
-        "start_time": None,
-        "end_time": None,
-        "detail": "",
-        **given,
-    }
-
-
-def job(number: int, state: str, *parts: dict[str, Any], **given: Any) -> dict[str, Any]:
-    return {
-        "job": number,
-        "name": "secret-project",
-        "user": "anna",
-        "state": state,
-        "reason": "asks for 8 processors; idle: delft 0",
-        "queue": "global",
-        "position": 0,
-        "time_limit": 600,
-        "submit_time": NOW - 60,
-        "start_time": None,
-        "end_time": None,
-        "exit_code": None,
-        "attempts": 0,
-        "earliest_start": None,
-        "components": list(parts),
-        **given,
-    }
+from tests.api.shapes import NOW, cluster, job, part
 
 
 def overview(*jobs: dict[str, Any], **given: Any) -> dict[str, Any]:

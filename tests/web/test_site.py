@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import aiohttp
@@ -15,23 +14,20 @@ from metabroker.api.client import Unreachable
 from metabroker.web.guards import loopback
 from metabroker.web.own_page import OwnPage
 from metabroker.web.page import HEADERS
-from tests.web.served import Served, make_served, next_of, served, stream, within
-from tests.web.test_data import job, overview, part
-
-__all__ = ["make_served", "served"]
+from tests.api.shapes import job, part
+from tests.web.served import Client, MakeServed, Served, next_of, played, stream, within
+from tests.web.test_data import overview
 
 # --- files and headers -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["/", "/page.css", "/page.js", "/page.svg", "/nothing", "/events"])
-def test_every_answer_has_the_headers(served: Served, path: str) -> None:
-    async def play(client: aiohttp.ClientSession) -> None:
-        async with client.get(served.url + path) as answer:
-            assert answer.status == (404 if path == "/nothing" else 200)
-            for name, value in HEADERS.items():
-                assert answer.headers[name] == value
-
-    within(play)
+@played
+async def test_every_answer_has_the_headers(served: Served, path: str, client: Client) -> None:
+    async with client.get(served.url + path) as answer:
+        assert answer.status == (404 if path == "/nothing" else 200)
+        for name, value in HEADERS.items():
+            assert answer.headers[name] == value
 
 
 def test_the_policy_lets_nothing_inline_and_no_other_host_in() -> None:
@@ -40,87 +36,77 @@ def test_the_policy_lets_nothing_inline_and_no_other_host_in() -> None:
     assert "unsafe" not in policy and "http" not in policy and "*" not in policy
 
 
-def test_the_files_name_no_other_host_and_hold_no_inline_code(served: Served) -> None:
-    async def play(client: aiohttp.ClientSession) -> None:
-        for path in ("/", "/page.css", "/page.js", "/page.svg"):
-            async with client.get(served.url + path) as answer:
-                text = (await answer.text()).replace("http://www.w3.org/2000/svg", "")
-                for wrong in (
-                    "http:",
-                    "https:",
-                    "//cdn",
-                    "innerHTML",
-                    "style=",
-                    "onclick",
-                    "eval(",
-                ):
-                    assert wrong not in text, (path, wrong)
-
-    within(play)
-
-
-def test_a_file_that_is_known_is_not_sent_again(served: Served) -> None:
-    async def play(client: aiohttp.ClientSession) -> None:
-        async with client.get(f"{served.url}/page.js") as first:
-            tag = first.headers["ETag"]
-        async with client.get(f"{served.url}/page.js", headers={"If-None-Match": tag}) as again:
-            assert (again.status, await again.read()) == (304, b"")
-
-    within(play)
+@played
+async def test_the_files_name_no_other_host_and_hold_no_inline_code(
+    served: Served, client: Client
+) -> None:
+    for path in ("/", "/page.css", "/page.js", "/page.svg"):
+        async with client.get(served.url + path) as answer:
+            text = (await answer.text()).replace("http://www.w3.org/2000/svg", "")
+            for wrong in (
+                "http:",
+                "https:",
+                "//cdn",
+                "innerHTML",
+                "style=",
+                "onclick",
+                "eval(",
+            ):
+                assert wrong not in text, (path, wrong)
 
 
-def test_nothing_can_be_changed(served: Served) -> None:
-    async def play(client: aiohttp.ClientSession) -> None:
-        for path in ("/", "/events"):
-            for ask in (client.post, client.put, client.delete):
-                async with ask(served.url + path) as answer:
-                    assert answer.status == 405
+@played
+async def test_a_file_that_is_known_is_not_sent_again(served: Served, client: Client) -> None:
+    async with client.get(f"{served.url}/page.js") as first:
+        tag = first.headers["ETag"]
+    async with client.get(f"{served.url}/page.js", headers={"If-None-Match": tag}) as again:
+        assert (again.status, await again.read()) == (304, b"")
 
-    within(play)
+
+@played
+async def test_nothing_can_be_changed(served: Served, client: Client) -> None:
+    for path in ("/", "/events"):
+        for ask in (client.post, client.put, client.delete):
+            async with ask(served.url + path) as answer:
+                assert answer.status == 405
 
 
 # --- the stream ------------------------------------------------------------------------------
 
 
-def test_connections_are_bounded(make_served: Callable[..., Served]) -> None:
+@played
+async def test_connections_are_bounded(make_served: MakeServed, client: Client) -> None:
     served = make_served(connections=6)  # and 3 of one address
-
-    async def play(client: aiohttp.ClientSession) -> None:
-        open_ = [await asyncio.open_connection("127.0.0.1", served.server.port) for _ in range(3)]
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
-        with contextlib.suppress(ConnectionError):
-            assert await reader.read() == b"", "turned away at once"
-        writer.close()
-        for _reader, each in open_:
-            each.close()
-        while True:
-            try:
-                async with client.get(served.url) as answer:
-                    assert answer.status == 200
-                    return
-            except aiohttp.ClientConnectionError:
-                await asyncio.sleep(0.02)
-
-    within(play)
+    open_ = [await asyncio.open_connection("127.0.0.1", served.server.port) for _ in range(3)]
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
+    with contextlib.suppress(ConnectionError):
+        assert await reader.read() == b"", "turned away at once"
+    writer.close()
+    for _reader, each in open_:
+        each.close()
+    while True:
+        try:
+            async with client.get(served.url) as answer:
+                assert answer.status == 200
+                return
+        except aiohttp.ClientConnectionError:
+            await asyncio.sleep(0.02)
 
 
-def test_who_sends_no_whole_request_is_cut_off_and_who_looks_is_not(
-    make_served: Callable[..., Served],
+@played
+async def test_who_sends_no_whole_request_is_cut_off_and_who_looks_is_not(
+    make_served: MakeServed, client: Client
 ) -> None:
     served = make_served(head=0.2)
-
-    async def play(client: aiohttp.ClientSession) -> None:
-        async with stream(client, served.url) as events:
-            reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
-            writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
-            with contextlib.suppress(ConnectionError):
-                assert await reader.read() == b"", "cut off, long before it has sent anything whole"
-            writer.close()
-            served.source.shown = {"n": 1}
-            while await next_of(events, "overview") != {"n": 1}:
-                pass
-
-    within(play)
+    async with stream(client, served.url) as events:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.server.port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+        with contextlib.suppress(ConnectionError):
+            assert await reader.read() == b"", "cut off, long before it has sent anything whole"
+        writer.close()
+        served.source.shown = {"n": 1}
+        while await next_of(events, "overview") != {"n": 1}:
+            pass
 
 
 # --- who is let in ---------------------------------------------------------------------------
@@ -131,13 +117,13 @@ def test_who_sends_no_whole_request_is_cut_off_and_who_looks_is_not(
     [("127.0.0.1:9798", 200), ("localhost", 200), ("[::1]:80", 200), ("evil.example", 421),
      ("127.0.0.1.evil.example", 421), ("", 421)],
 )  # fmt: skip
-def test_another_sites_name_does_not_lead_to_it(served: Served, host: str, status: int) -> None:
-    async def play(client: aiohttp.ClientSession) -> None:
-        for path in ("/", "/events"):
-            async with client.get(served.url + path, headers={"Host": host}) as answer:
-                assert answer.status == status
-
-    within(play)
+@played
+async def test_another_sites_name_does_not_lead_to_it(
+    served: Served, host: str, status: int, client: Client
+) -> None:
+    for path in ("/", "/events"):
+        async with client.get(served.url + path, headers={"Host": host}) as answer:
+            assert answer.status == status
 
 
 def test_what_is_only_of_this_host() -> None:
@@ -165,7 +151,7 @@ def test_ones_own_page_needs_its_key_and_outlives_the_daemon() -> None:
     own.start("127.0.0.1", 0)
     url = f"http://127.0.0.1:{own.port}"
 
-    async def play(client: aiohttp.ClientSession) -> None:
+    async def play(client: Client) -> None:
         for path in ("/", "/page.js", "/events", "/job/7", "/?key=wrong", "/?key=%ff"):
             async with client.get(url + path) as answer:
                 assert answer.status == 403, path

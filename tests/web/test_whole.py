@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import PATIENCE, REPOSITORY, Site, eventually, recording, until
+from tests.daemon.harness import REPOSITORY, Site, eventually, recording, until
 from tests.daemon.kinds import Simulated
 from tests.daemon.test_offline import free_port
 
@@ -70,8 +70,7 @@ def test_strangers_are_told_totals_and_a_user_what_the_socket_tells(
     make_site: MakeSite, address: str
 ) -> None:
     site = make_site(Simulated(), {"metrics": address})
-    site.start()
-    site.look_at_clusters()
+    site.start_and_look()
     job = site.submit(f"-n 8 --job-name {SECRET}", recording(until("go")))
     site.wait_state(job, "RUNNING")
     stranger = told(urllib.request.build_opener(), f"http://{address}")
@@ -124,7 +123,7 @@ def test_an_address_that_is_taken_costs_no_job(make_site: MakeSite) -> None:
         site = make_site(Simulated(), {"metrics": address})
         site.start()
         told = f"no metrics and no page: cannot listen at {address}: Address"
-        eventually(lambda: told in site.log.read_text(), PATIENCE, told)
+        eventually(lambda: told in site.log.read_text(), told)
     site.look_at_clusters()
     site.wait_end(site.submit("-n 1", recording("true")), "COMPLETED")
     assert site.stop() == 0

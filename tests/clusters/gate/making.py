@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from metabroker.clusters.gate import Gates, gate_path
+from metabroker.clusters.gate import Gates, Position, gate_path
 from metabroker.clusters.port import CleanRequest, ComponentRequest, Peer
 from metabroker.clusters.transports.local_files import LocalFiles
 
@@ -50,6 +50,14 @@ def positions(gate: str) -> set[str]:
     """The token files of a gate: one, always."""
     words = {"wait", "armed", "go", "run", "abort"}
     return {path.name for path in Path(gate).iterdir()} & words
+
+
+def at(gates: Gates, folder: Path, position: Position) -> str:
+    """A gate in that position."""
+    it = order(folder)
+    gates.prepare(it)
+    (Path(it.gate) / "wait").rename(Path(it.gate) / position.value)
+    return it.gate
 
 
 def clean(gate: str | None) -> CleanRequest:

@@ -7,16 +7,14 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.port import ComponentRequest
 
-from .making import gates
+from .making import gates, order
 
 SECONDS = 120.0
 
@@ -84,32 +82,49 @@ SHELLS = list(
 )
 
 
-@pytest.fixture(params=SHELLS, ids=" ".join)
-def shell(request: pytest.FixtureRequest) -> list[str]:
-    found: list[str] = request.param
-    return found
+class Wrappers:
+    """Wrappers that one shell runs."""
+
+    def __init__(self, shell: list[str]) -> None:
+        self.shell = shell
+        self._started: list[Running] = []
+
+    def start(self, it: ComponentRequest, **env: str) -> Running:
+        """Run a component whose gate is made."""
+        self._started.append(Running(it, self.shell, env))
+        return self._started[-1]
+
+    def single(self, it: ComponentRequest, **env: str) -> tuple[int, bytes, bytes]:
+        """Run a single component to its end."""
+        it = replace(it, barrier_seconds=None, peers=it.peers[:1])
+        gates().prepare(it)
+        return self.start(it, **env).end()
+
+    def waiting(self, it: ComponentRequest, **env: str) -> Running:
+        """A component that has come to the barrier."""
+        gates().prepare(it)
+        running = self.start(it, **env)
+        running.until("arrived")
+        return running
+
+    def up(self, folder: Path, script: bytes) -> tuple[ComponentRequest, Running]:
+        """A single component whose script has made the file `up` in the folder."""
+        it = order(folder, script=b"#!/bin/sh\n" + script, patience=None)
+        gates().prepare(it)
+        running = self.start(it)
+        running.gate = folder
+        running.until("up")
+        return it, running
+
+    def kill(self) -> None:
+        """Leave nothing behind."""
+        for running in self._started:
+            running.kill()
 
 
-@pytest.fixture
-def started(shell: list[str]) -> Iterator[list[Running]]:
-    """Wrappers started in a test."""
-    found: list[Running] = []
-    yield found
-    for running in found:
-        running.kill()
-
-
-def single(it: ComponentRequest, shell: list[str], **env: str) -> tuple[int, bytes, bytes]:
-    """Run a single component to its end."""
-    it = replace(it, barrier_seconds=None, peers=it.peers[:1])
-    gates().prepare(it)
-    return Running(it, shell, env).end()
-
-
-def waiting(it: ComponentRequest, shell: list[str], started: list[Running], **env: str) -> Running:
-    """A component that has come to the barrier."""
-    gates().prepare(it)
-    running = Running(it, shell, env)
-    started.append(running)
-    running.until("arrived")
-    return running
+def with_tool(folder: Path, name: str, script: str) -> str:
+    """Put a program of that name before all others; the PATH by which it is found."""
+    (folder / "tools").mkdir()
+    (folder / "tools" / name).write_text(f"#!/bin/sh\n{script}")
+    (folder / "tools" / name).chmod(0o755)
+    return f"{folder}/tools:{os.environ['PATH']}"

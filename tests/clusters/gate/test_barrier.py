@@ -11,19 +11,15 @@ from pathlib import Path
 import pytest
 
 from metabroker.clusters.port import CleanRequest
-from tests.clusters.gate.running import MV, SLEEP, shell, started, waiting
+from tests.clusters.gate.running import MV, SLEEP, Wrappers, with_tool
+from tests.daemon.harness import eventually
 
 from .making import TOKEN, gates, order, positions
-from .running import SECONDS, Running
-
-__all__ = ["shell", "started"]
 
 
-def test_it_waits_until_the_gate_is_opened(
-    tmp_path: Path, shell: list[str], started: list[Running]
-) -> None:
+def test_it_waits_until_the_gate_is_opened(tmp_path: Path, wrappers: Wrappers) -> None:
     it = order(tmp_path, script=b'#!/bin/sh\ncat "$METABROKER_PEERS_FILE"\n')
-    running = waiting(it, shell, started)
+    running = wrappers.waiting(it)
     gates().arm(it.gate)
     time.sleep(0.15)
     assert running.process.poll() is None
@@ -35,10 +31,10 @@ def test_it_waits_until_the_gate_is_opened(
 
 
 def test_it_answers_when_its_gate_is_armed_and_not_before(
-    tmp_path: Path, shell: list[str], started: list[Running]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\n")
-    running = waiting(it, shell, started)
+    running = wrappers.waiting(it)
     before = gates().look([it.gate])[it.gate]
     assert before.arrived and not gates().ready(it.gate)
     gates().arm(it.gate)
@@ -50,23 +46,18 @@ def test_it_answers_when_its_gate_is_armed_and_not_before(
 
 
 def test_its_arrival_is_seen_with_its_hosts_or_not_at_all(
-    tmp_path: Path, shell: list[str], started: list[Running]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
     """Peers are told of hosts that were seen with the arrival: a note that is there before it is
     whole would leave them out."""
     it = order(tmp_path, script=b"#!/bin/sh\n")
-    tools = tmp_path / "tools"
-    tools.mkdir()
     waits = f"until [ -e '{tmp_path}/on' ]; do {SLEEP} 0.01; done"
-    (tools / "mv").write_text(f'#!/bin/sh\n{waits}\nexec {MV} "$@"\n')
-    (tools / "mv").chmod(0o755)
     gates().prepare(it)
-    running = Running(it, shell, {"PATH": f"{tools}:{os.environ['PATH']}"})
-    started.append(running)
-    deadline = time.monotonic() + SECONDS
-    while not any(note.read_text().endswith("\n") for note in running.gate.glob(".arrived*")):
-        assert time.monotonic() < deadline and running.process.poll() is None
-        time.sleep(0.005)
+    running = wrappers.start(it, PATH=with_tool(tmp_path, "mv", f'{waits}\nexec {MV} "$@"\n'))
+    eventually(
+        lambda: any(note.read_text().endswith("\n") for note in running.gate.glob(".arrived*")),
+        "it has written down its hosts",
+    )
     assert not gates().look([it.gate])[it.gate].arrived
     (tmp_path / "on").touch()
     running.until("arrived")
@@ -75,56 +66,44 @@ def test_its_arrival_is_seen_with_its_hosts_or_not_at_all(
 
 
 def test_one_that_was_killed_at_the_barrier_does_not_answer(
-    tmp_path: Path, shell: list[str], started: list[Running]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\n")
-    waiting(it, shell, started).kill()
+    wrappers.waiting(it).kill()
     gates().arm(it.gate)
     assert gates().look([it.gate])[it.gate].arrived
     assert not gates().ready(it.gate)
 
 
-def test_alone_it_gives_up_at_its_deadline(tmp_path: Path, shell: list[str]) -> None:
+def test_alone_it_gives_up_at_its_deadline(tmp_path: Path, wrappers: Wrappers) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n", patience=0)
     gates().prepare(it)
-    code, _out, err = Running(it, shell, {}).end()
+    code, _out, err = wrappers.start(it).end()
     assert code == 75 and b"gave up" in err
     assert positions(it.gate) == {"abort"}
     assert gates().look([it.gate])[it.gate].gave_up
     assert not (tmp_path / "ran").exists()
 
 
-def test_armed_it_does_not_give_up(
-    tmp_path: Path, shell: list[str], started: list[Running]
-) -> None:
+def test_armed_it_does_not_give_up(tmp_path: Path, wrappers: Wrappers) -> None:
     """Its patience is counted in naps: here it takes as many as it likes, once it is armed."""
     it = order(tmp_path, script=b"#!/bin/sh\n", patience=1)
     naps = tmp_path / "naps"
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "sleep").write_text(
-        f"#!/bin/sh\necho >> '{naps}'\nuntil [ -e '{tmp_path}/armed' ]; do {SLEEP} 0.01; done\n"
-    )
-    (tools / "sleep").chmod(0o755)
-    running = waiting(it, shell, started, PATH=f"{tools}:{os.environ['PATH']}")
+    nap = f"echo >> '{naps}'\nuntil [ -e '{tmp_path}/armed' ]; do {SLEEP} 0.01; done\n"
+    running = wrappers.waiting(it, PATH=with_tool(tmp_path, "sleep", nap))
     gates().arm(it.gate)
     (tmp_path / "armed").touch()
-    deadline = time.monotonic() + SECONDS
-    while len(naps.read_text() if naps.exists() else "") < 3 * 20:  # naps in a second
-        assert running.process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    naps.touch()
+    eventually(lambda: len(naps.read_text()) > 3 * 20, "it has napped for three seconds")
     assert positions(it.gate) == {"armed"}
     gates().open(it.gate, it.peers)
     assert running.end()[0] == 0
 
 
 @pytest.mark.parametrize("how", ["shut", "removed"])
-def test_undone_it_leaves_and_runs_nothing(
-    tmp_path: Path, shell: list[str], started: list[Running], how: str
-) -> None:
+def test_undone_it_leaves_and_runs_nothing(tmp_path: Path, wrappers: Wrappers, how: str) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
-    running = waiting(it, shell, started)
+    running = wrappers.waiting(it)
     if how == "shut":
         assert gates().shut(CleanRequest(TOKEN, it.gate))
     else:
@@ -133,42 +112,38 @@ def test_undone_it_leaves_and_runs_nothing(
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("position", ["armed", "go", "run", "abort", None])
+@pytest.mark.parametrize(
+    ("patience", "position"),
+    [
+        *((60, position) for position in ("armed", "go", "run", "abort", None)),
+        *((None, position) for position in ("run", "abort", None)),  # a single component's
+    ],
+)
 def test_a_twin_that_comes_late_ends_at_once(
-    tmp_path: Path, shell: list[str], position: str | None
+    tmp_path: Path, wrappers: Wrappers, patience: int | None, position: str | None
 ) -> None:
     """The first one has been here already: whatever became of it, the script is not started."""
-    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
+    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n", patience=patience)
     gates().prepare(it)
     if position is None:
         gates().remove(it.gate)
     else:
-        (Path(it.gate) / "wait").rename(Path(it.gate) / position)
-    assert Running(it, shell, {}).end()[0] == 75
-    assert not (tmp_path / "ran").exists()
+        (first,) = positions(it.gate)
+        (Path(it.gate) / first).rename(Path(it.gate) / position)
+    code, out, err = wrappers.start(it).end()
+    assert code == 75 and not (tmp_path / "ran").exists()
+    if patience is None:
+        assert (out, err) == (b"", b"")  # its output goes to the file of the one that runs
     if position is not None:
         assert positions(it.gate) == {position}
 
 
-@pytest.mark.parametrize("position", ["run", "abort", None])
-def test_a_single_components_twin(tmp_path: Path, shell: list[str], position: str | None) -> None:
-    it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n", patience=None)
-    gates().prepare(it)
-    if position is None:
-        gates().remove(it.gate)
-    else:
-        (Path(it.gate) / "go").rename(Path(it.gate) / position)
-    code, out, err = Running(it, shell, {}).end()
-    assert (code, out, err) == (75, b"", b"")  # its output goes to the file of the one that runs
-    assert not (tmp_path / "ran").exists()
-
-
 def test_of_twins_at_the_barrier_exactly_one_runs_the_script(
-    tmp_path: Path, shell: list[str], started: list[Running]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\necho ran >> count\n")
     gates().prepare(it)
-    started.extend(Running(it, shell, {}) for _ in range(4))
+    started = [wrappers.start(it) for _ in range(4)]
     started[0].until("arrived")
     time.sleep(0.1)
     gates().arm(it.gate)
@@ -178,11 +153,9 @@ def test_of_twins_at_the_barrier_exactly_one_runs_the_script(
     assert (tmp_path / "count").read_text() == "ran\n"
 
 
-def test_killed_at_the_barrier_the_gate_stays_shut(
-    tmp_path: Path, shell: list[str], started: list[Running]
-) -> None:
+def test_killed_at_the_barrier_the_gate_stays_shut(tmp_path: Path, wrappers: Wrappers) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\ntouch ran\n")
-    running = waiting(it, shell, started)
+    running = wrappers.waiting(it)
     os.killpg(running.process.pid, signal.SIGTERM)
     assert running.end()[0] == -signal.SIGTERM
     assert positions(it.gate) == {"wait"}

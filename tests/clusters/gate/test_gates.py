@@ -6,13 +6,14 @@ import contextlib
 import errno
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.gate import Gates, Position, former_gate_path, gate_path
+from metabroker.clusters.gate import Gates, Position, former_gate_path
 from metabroker.clusters.port import (
     CleanupResult,
     ClusterRefusal,
@@ -22,18 +23,12 @@ from metabroker.clusters.port import (
 )
 from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.clusters.transports.trust import FOLDER
+from tests.clusters.gate.making import at
+from tests.clusters.refusals import refused
 
 from .making import TOKEN, Stopped, clean, gates, order, positions
 
 PEERS = (Peer("delft", 16, ("n1", "n2")), Peer("leiden", 8))
-
-
-def at(folder: Path, position: Position) -> str:
-    """A gate in that position."""
-    it = order(folder)
-    gates().prepare(it)
-    (Path(it.gate) / "wait").rename(Path(it.gate) / position.value)
-    return it.gate
 
 
 def arm(gate: str) -> None:
@@ -45,73 +40,36 @@ def open_(gate: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("position", "after"),
+    ("move", "position", "after"),
     [
-        (Position.WAIT, Position.ARMED),
-        (Position.ARMED, Position.ARMED),
-        (Position.GO, Position.GO),
-        (Position.RUN, Position.RUN),
+        (arm, Position.WAIT, "armed"),
+        (arm, Position.ARMED, "armed"),
+        (arm, Position.GO, "go"),
+        (arm, Position.RUN, "run"),
+        (open_, Position.ARMED, "go"),
+        (open_, Position.GO, "go"),
+        (open_, Position.RUN, "run"),
+        # One that gave up cannot be armed, and only an armed one can be opened.
+        (arm, Position.ABORT, Cause.GAVE_UP),
+        (open_, Position.WAIT, Cause.LOST),
+        (open_, Position.ABORT, Cause.LOST),
     ],
 )
-def test_arming(tmp_path: Path, position: Position, after: Position) -> None:
-    gate = at(tmp_path, position)
-    arm(gate)
-    assert positions(gate) == {after.value}
-
-
-@pytest.mark.parametrize(
-    ("position", "after"),
-    [
-        (Position.ARMED, Position.GO),
-        (Position.GO, Position.GO),
-        (Position.RUN, Position.RUN),
-    ],
-)
-def test_opening(tmp_path: Path, position: Position, after: Position) -> None:
-    gate = at(tmp_path, position)
-    open_(gate)
-    assert positions(gate) == {after.value}
-
-
-def test_one_that_gave_up_cannot_be_armed(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.ABORT)
-    with pytest.raises(ClusterRefusal) as caught:
-        arm(gate)
-    assert caught.value.cause is Cause.GAVE_UP
-    assert positions(gate) == {"abort"}
-
-
-@pytest.mark.parametrize("position", [Position.WAIT, Position.ABORT])
-def test_only_an_armed_one_can_be_opened(tmp_path: Path, position: Position) -> None:
-    gate = at(tmp_path, position)
-    with pytest.raises(ClusterRefusal) as caught:
-        open_(gate)
-    assert caught.value.cause is Cause.LOST
-    assert positions(gate) == {position.value}
-
-
-def test_a_gate_that_is_gone_is_shut(tmp_path: Path) -> None:
-    gone = gate_path(str(tmp_path), TOKEN, "secret")
-    for move in (arm, open_):
-        with pytest.raises(ClusterRefusal):
-            move(gone)
-    assert gates().shut(clean(gone)) is True
-    assert gates().shut(clean(None)) is True
-    assert gates().look([gone]) == {}
-    assert gates().remains(gone, Cause.NODE) == CleanupResult(cause=Cause.NODE)
-    gates().remove(gone)
-
-
-@pytest.mark.parametrize("position", [Position.WAIT, Position.ARMED, Position.GO, Position.ABORT])
-def test_shutting(tmp_path: Path, position: Position) -> None:
-    gate = at(tmp_path, position)
-    assert gates().shut(clean(gate)) is True
-    assert positions(gate) == {"abort"}
-    assert gates().shut(clean(gate)) is True, "again"
+def test_arming_and_opening(
+    tmp_path: Path, move: Callable[[str], None], position: Position, after: str | Cause
+) -> None:
+    gate = at(gates(), tmp_path, position)
+    if isinstance(after, Cause):
+        with refused(after):
+            move(gate)
+        after = position.value
+    else:
+        move(gate)
+    assert positions(gate) == {after}
 
 
 def test_shutting_too_late(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     assert gates().shut(clean(gate)) is False
     assert positions(gate) == {"run"}
 
@@ -138,7 +96,7 @@ def test_only_its_own_account_can_enter_and_run_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("position", list(Position))
 def test_made_again_it_stays_as_it_is(tmp_path: Path, position: Position) -> None:
-    gate = at(tmp_path, position)
+    gate = at(gates(), tmp_path, position)
     gates().prepare(order(tmp_path, script=b"another"))
     assert positions(gate) == {position.value}
     assert (Path(gate) / "script").read_bytes() == b"#!/bin/sh\n"
@@ -183,15 +141,6 @@ def test_what_a_stopped_broker_does_too_late_opens_no_gate_again(
     assert positions(it.gate) == expected or meanwhile == "passed and removed"
 
 
-def test_a_job_folder_that_is_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for folder in (tmp_path / "nowhere", tmp_path / "file"):
-        with pytest.raises(ClusterRefusal, match=str(folder)) as caught:
-            gates().prepare(order(folder))
-        assert caught.value.cause is Cause.INVALID
-        assert "secret" not in caught.value.detail
-
-
 def test_removed_nothing_is_left_but_others_gates(tmp_path: Path) -> None:
     it = order(tmp_path)
     gates().prepare(it)
@@ -220,7 +169,7 @@ def test_gates_of_a_release_of_before_are_found_and_removed_with_their_folder(
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
 def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
     """A pipe would be waited for, and a link could lead anywhere."""
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     (tmp_path / "private").write_text("77 \n")
     for name in ("ended", "arrived"):
         if kind == "link":
@@ -236,7 +185,7 @@ def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
 
 
 def test_the_peers_file_is_there_before_the_gate_is_open(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.ARMED)
+    gate = at(gates(), tmp_path, Position.ARMED)
     open_(gate)
     assert json.loads((Path(gate) / "peers.json").read_text()) == {
         "components": [
@@ -247,7 +196,7 @@ def test_the_peers_file_is_there_before_the_gate_is_open(tmp_path: Path) -> None
 
 
 def test_it_is_not_written_where_the_gate_stays_shut(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.ABORT)
+    gate = at(gates(), tmp_path, Position.ABORT)
     with pytest.raises(ClusterRefusal):
         open_(gate)
     assert not (Path(gate) / "peers.json").exists()
@@ -263,37 +212,39 @@ def marks(gate: str, **files: str) -> ComponentRecord:
     return gates().look([gate])[gate]
 
 
-def test_nothing_yet(tmp_path: Path) -> None:
-    assert marks(at(tmp_path, Position.WAIT)) == ComponentRecord()
+_ARRIVED = ComponentRecord(arrived=True, hosts=("n1",))
 
 
-def test_arrived(tmp_path: Path) -> None:
-    found = marks(at(tmp_path, Position.WAIT), arrived="n1 n2\n")
-    assert found == ComponentRecord(arrived=True, hosts=("n1", "n2"))
-
-
-def test_gave_up(tmp_path: Path) -> None:
-    found = marks(at(tmp_path, Position.ABORT), arrived="n1\n")
-    assert found == ComponentRecord(arrived=True, hosts=("n1",), gave_up=True)
-
-
-def test_started(tmp_path: Path) -> None:
-    found = marks(at(tmp_path, Position.RUN), arrived="n1\n", started="n1\n")
-    assert found == ComponentRecord(arrived=True, hosts=("n1",), begun=True, started=1000.0)
+@pytest.mark.parametrize(
+    ("position", "files", "found"),
+    [
+        pytest.param("wait", {}, ComponentRecord(), id="nothing yet"),
+        pytest.param("wait", {"arrived": "n1\n"}, _ARRIVED, id="arrived"),
+        pytest.param("abort", {"arrived": "n1\n"}, replace(_ARRIVED, gave_up=True), id="gave up"),
+        pytest.param(
+            *("run", {"arrived": "n1\n", "started": "n1\n"}),
+            replace(_ARRIVED, begun=True, started=1000.0),
+            id="started",
+        ),
+        pytest.param(
+            *("go", {"started": "n1\n"}, ComponentRecord(hosts=("n1",))), id="started, not let in"
+        ),
+    ],
+)
+def test_what_a_component_has_written_down(
+    tmp_path: Path, position: str, files: dict[str, str], found: ComponentRecord
+) -> None:
+    assert marks(at(gates(), tmp_path, Position(position)), **files) == found
 
 
 def test_between_the_two_steps_of_a_start_its_time_is_not_known(tmp_path: Path) -> None:
     """The token file has the time when the gate was made."""
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     os.utime(Path(gate) / "run", (900.0, 900.0))
     assert marks(gate) == ComponentRecord(begun=True)
     assert marks(gate, arrived="n1\n") == ComponentRecord(arrived=True, hosts=("n1",), begun=True)
     left = gates().remains(gate, Cause.NODE)
     assert (left.started, left.start_time) == (True, None)
-
-
-def test_a_start_that_was_not_let_in_is_none(tmp_path: Path) -> None:
-    assert marks(at(tmp_path, Position.GO), started="n1\n").started is None
 
 
 @pytest.mark.parametrize(
@@ -313,13 +264,13 @@ def test_a_start_that_was_not_let_in_is_none(tmp_path: Path) -> None:
     ],
 )
 def test_ended(tmp_path: Path, content: str, code: int | None, signalled: bool) -> None:
-    found = marks(at(tmp_path, Position.RUN), started="n1\n", ended=content)
+    found = marks(at(gates(), tmp_path, Position.RUN), started="n1\n", ended=content)
     assert (found.exit_code, found.signalled) == (code, signalled)
     assert found.ended == (None if code is None else 1000.0)
 
 
 def test_what_remains(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="143 signalled\n")
     assert gates().remains(gate, Cause.OVERTIME) == CleanupResult(
         True, 1000.0, 1000.0, 143, Cause.OVERTIME
@@ -339,20 +290,20 @@ def test_a_run_that_began_after_the_script_is_another_one(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("before", [Position.WAIT, Position.ARMED, Position.GO])
 def test_a_gate_that_was_shut_in_time_says_so(tmp_path: Path, before: Position) -> None:
-    gate = at(tmp_path, before)
+    gate = at(gates(), tmp_path, before)
     assert gates().shut(clean(gate))
     assert gates().remains(gate, None) == CleanupResult(shut=True)
 
 
 def test_a_gate_that_was_shut_too_late_does_not_say_so(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     assert not gates().shut(clean(gate))
     assert not gates().remains(gate, None).shut
     assert not gates().remains(str(tmp_path / "gone"), None).shut
 
 
 def test_an_exit_of_its_own_is_not_a_kill_whatever_its_cluster_calls_it(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="7 \n")
     assert gates().remains(gate, Cause.EXIT) == CleanupResult(True, 1000.0, 1000.0, 7, None)
     assert gates().remains(gate, Cause.KILLED).cause is Cause.KILLED
@@ -370,7 +321,7 @@ class FullDisk(LocalFiles):
 
 def test_an_armed_one_can_be_opened_on_a_full_disk(tmp_path: Path) -> None:
     """What is done once a job is committed must not fail for one component of all."""
-    gate = at(tmp_path, Position.WAIT)
+    gate = at(gates(), tmp_path, Position.WAIT)
     gates().introduce(gate, PEERS)
     full = Gates(FullDisk())
     full.arm(gate)
@@ -381,16 +332,15 @@ def test_an_armed_one_can_be_opened_on_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_a_refusal_before_the_gate_is_armed(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.WAIT)
-    with pytest.raises(ClusterRefusal, match="No space left") as caught:
+    gate = at(gates(), tmp_path, Position.WAIT)
+    with refused(Cause.REFUSED, "No space left") as caught:
         Gates(FullDisk()).introduce(gate, PEERS)
-    assert caught.value.cause is Cause.REFUSED
     assert gate not in caught.value.detail, "the gate's name is a secret"
     assert positions(gate) == {"wait"}
 
 
 def test_a_gate_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.WAIT)
+    gate = at(gates(), tmp_path, Position.WAIT)
     gates().remove(gate)
     gates().introduce(gate, PEERS)
     assert not Path(gate).exists()

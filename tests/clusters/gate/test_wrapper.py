@@ -13,12 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.clusters.gate.running import shell, single, started, waiting
+from tests.clusters.gate.running import Wrappers, with_tool
 
 from .making import gates, order, positions
-from .running import Running
-
-__all__ = ["shell", "started"]
 
 # --- any script -------------------------------------------------------------------------------
 
@@ -34,9 +31,11 @@ __all__ = ["shell", "started"]
         (b"#!/bin/sh\nprintf '\\377\\000'\n", b"\xff\x00"),
     ],
 )
-def test_any_interpreter_line(tmp_path: Path, shell: list[str], script: bytes, said: bytes) -> None:
+def test_any_interpreter_line(
+    tmp_path: Path, wrappers: Wrappers, script: bytes, said: bytes
+) -> None:
     args = () if b"/bin/cat" in script else ("one",)
-    code, out, err = single(order(tmp_path, script=script, args=args), shell)
+    code, out, err = wrappers.single(order(tmp_path, script=script, args=args))
     assert (code, err) == (1 if b"false" in script else 0, b"")
     assert out == said
 
@@ -49,24 +48,24 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def test_arguments_are_passed_as_they_are(tmp_path: Path, shell: list[str]) -> None:
-    code, out, _err = single(order(tmp_path, script=SHOW, args=HOSTILE), shell)
+def test_arguments_are_passed_as_they_are(tmp_path: Path, wrappers: Wrappers) -> None:
+    code, out, _err = wrappers.single(order(tmp_path, script=SHOW, args=HOSTILE))
     assert code == 0
     assert out.decode() == "".join(f"<{word}>" for word in HOSTILE)
     assert not (tmp_path / "ran").exists()
 
 
-def test_no_arguments(tmp_path: Path, shell: list[str]) -> None:
-    assert single(order(tmp_path, script=SHOW), shell) == (0, b"", b"")
+def test_no_arguments(tmp_path: Path, wrappers: Wrappers) -> None:
+    assert wrappers.single(order(tmp_path, script=SHOW)) == (0, b"", b"")
 
 
 ENV = b"#!/usr/bin/env python3\nimport json, os\nprint(json.dumps(dict(os.environ)))\n"
 
 
-def test_names_and_environment_are_data(tmp_path: Path, shell: list[str]) -> None:
+def test_names_and_environment_are_data(tmp_path: Path, wrappers: Wrappers) -> None:
     values = {f"V{n}": word for n, word in enumerate(HOSTILE)}
     it = order(tmp_path, script=ENV, environment=values, name="$(touch ran)\n'\"; exit 9")
-    code, out, _err = single(it, shell)
+    code, out, _err = wrappers.single(it)
     assert code == 0
     seen = json.loads(out)
     assert {name: seen[name] for name in values} == values
@@ -74,9 +73,9 @@ def test_names_and_environment_are_data(tmp_path: Path, shell: list[str]) -> Non
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_a_component_sees(tmp_path: Path, shell: list[str]) -> None:
+def test_what_a_component_sees(tmp_path: Path, wrappers: Wrappers) -> None:
     it = order(tmp_path, script=ENV, environment={"METABROKER_JOB_ID": "forged", "A": "1"})
-    code, out, _err = single(it, shell, NATIVE="kept", SLURM_JOB_NODELIST="n7")
+    code, out, _err = wrappers.single(it, NATIVE="kept", SLURM_JOB_NODELIST="n7")
     seen = json.loads(out)
     peers = it.gate + "/peers.json"
     assert {k: v for k, v in seen.items() if k.startswith("METABROKER")} == {
@@ -95,10 +94,10 @@ def test_what_a_component_sees(tmp_path: Path, shell: list[str]) -> None:
     }
 
 
-def test_the_gates_path_may_hold_anything(tmp_path: Path, shell: list[str]) -> None:
+def test_the_gates_path_may_hold_anything(tmp_path: Path, wrappers: Wrappers) -> None:
     folder = tmp_path / "a 'quoted' $(touch ran) \"folder\""
     folder.mkdir()
-    assert single(order(folder, script=b"#!/bin/sh\nexit 3\n"), shell)[0] == 3
+    assert wrappers.single(order(folder, script=b"#!/bin/sh\nexit 3\n"))[0] == 3
     assert not (tmp_path / "ran").exists() and not (folder / "ran").exists()
 
 
@@ -106,9 +105,9 @@ def test_the_gates_path_may_hold_anything(tmp_path: Path, shell: list[str]) -> N
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 75, 76, 126, 127, 128, 137, 143, 255])
-def test_exit_codes(tmp_path: Path, shell: list[str], code: int) -> None:
+def test_exit_codes(tmp_path: Path, wrappers: Wrappers, code: int) -> None:
     it = order(tmp_path, script=f"#!/bin/sh\nexit {code}\n".encode())
-    assert single(it, shell)[0] == code
+    assert wrappers.single(it)[0] == code
     remains = gates().remains(it.gate, None)
     assert (remains.started, remains.exit_code) == (True, code)
     assert gates().look([it.gate])[it.gate].signalled is False
@@ -118,34 +117,29 @@ def test_all_exit_codes(tmp_path: Path) -> None:
     it = order(tmp_path, script=b'#!/bin/sh\nexit "$1"\n', patience=None)
     for code in range(256):
         it = replace(it, gate=f"{tmp_path}/.metabroker/{code}", args=(str(code),))
-        assert single(it, ["/bin/sh"])[0] == code
+        assert Wrappers(["/bin/sh"]).single(it)[0] == code
         assert gates().remains(it.gate, None).exit_code == code
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
-def test_a_script_that_dies_of_a_signal(tmp_path: Path, shell: list[str], number: int) -> None:
+def test_a_script_that_dies_of_a_signal(tmp_path: Path, wrappers: Wrappers, number: int) -> None:
     it = order(tmp_path, script=f"#!/bin/sh\nkill -{int(number)} $$\n".encode())
-    assert single(it, shell)[0] == 128 + number
+    assert wrappers.single(it)[0] == 128 + number
     assert gates().remains(it.gate, None).exit_code == 128 + number
 
 
-def test_a_script_without_its_interpreter(tmp_path: Path, shell: list[str]) -> None:
+def test_a_script_without_its_interpreter(tmp_path: Path, wrappers: Wrappers) -> None:
     it = order(tmp_path, script=b"#!/no/such/interpreter\n")
-    code, _out, err = single(it, shell)
+    code, _out, err = wrappers.single(it)
     assert code in (126, 127) and err
     assert gates().remains(it.gate, None).exit_code == code
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_a_signal_for_all_while_it_runs_is_written_down(
-    tmp_path: Path, shell: list[str], started: list[Running], number: signal.Signals
+    tmp_path: Path, wrappers: Wrappers, number: signal.Signals
 ) -> None:
-    it = order(tmp_path, script=b"#!/bin/sh\n: > up; sleep 60\n", patience=None)
-    gates().prepare(it)
-    running = Running(it, shell, {})
-    started.append(running)
-    running.gate = tmp_path
-    running.until("up")
+    it, running = wrappers.up(tmp_path, b": > up; sleep 60\n")
     time.sleep(0.05)
     os.killpg(running.process.pid, number)
     code = running.end()[0]
@@ -154,16 +148,10 @@ def test_a_signal_for_all_while_it_runs_is_written_down(
 
 
 def test_a_signal_that_reaches_the_script_first_is_written_down(
-    tmp_path: Path, shell: list[str], started: list[Running]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
     """PBS signals a job's processes one after the other."""
-    script = b"#!/bin/sh\necho $$ > new; mv new up; exec sleep 60\n"
-    it = order(tmp_path, script=script, patience=None)
-    gates().prepare(it)
-    running = Running(it, shell, {})
-    started.append(running)
-    running.gate = tmp_path
-    running.until("up")
+    it, running = wrappers.up(tmp_path, b"echo $$ > new; mv new up; exec sleep 60\n")
     os.kill(int((tmp_path / "up").read_text()), signal.SIGTERM)
     time.sleep(0.05)
     os.kill(running.process.pid, signal.SIGTERM)
@@ -173,35 +161,23 @@ def test_a_signal_that_reaches_the_script_first_is_written_down(
 
 
 def test_a_script_that_bears_with_the_signal_ends_as_it_likes(
-    tmp_path: Path, shell: list[str], started: list[Running]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
-    script = b"#!/bin/sh\ntrap 'exit 7' TERM\n: > up\nwhile :; do sleep 0.02; done\n"
-    it = order(tmp_path, script=script, patience=None)
-    gates().prepare(it)
-    running = Running(it, shell, {})
-    started.append(running)
-    running.gate = tmp_path
-    running.until("up")
+    script = b"trap 'exit 7' TERM\n: > up\nwhile :; do sleep 0.02; done\n"
+    it, running = wrappers.up(tmp_path, script)
     os.killpg(running.process.pid, signal.SIGTERM)
     assert running.end()[0] == 7
     found = gates().look([it.gate])[it.gate]
     assert (found.exit_code, found.signalled) == (7, True)
 
 
-# --- the barrier ------------------------------------------------------------------------------
-
-
 # --- hosts ------------------------------------------------------------------------------------
 
 
-def test_hosts_come_from_the_native_system(tmp_path: Path, shell: list[str]) -> None:
+def test_hosts_come_from_the_native_system(tmp_path: Path, wrappers: Wrappers) -> None:
     nodefile = tmp_path / "nodes"
     nodefile.write_text("n2\nn1\nn2\n")
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "scontrol").write_text('#!/bin/sh\n[ "$3" = "n[1-2]" ] && printf "n1\\nn2\\n"\n')
-    (tools / "scontrol").chmod(0o755)
-    path = f"{tools}:{os.environ['PATH']}"
+    path = with_tool(tmp_path, "scontrol", '[ "$3" = "n[1-2]" ] && printf "n1\\nn2\\n"\n')
     for number, (env, hosts) in enumerate(
         [
             ({"SLURM_JOB_NODELIST": "n7"}, ("n7",)),
@@ -212,27 +188,27 @@ def test_hosts_come_from_the_native_system(tmp_path: Path, shell: list[str]) -> 
     ):
         it = order(tmp_path, script=b"#!/bin/sh\n")
         it = replace(it, gate=f"{it.gate}{number}")
-        assert single(it, shell, **env)[0] == 0
+        assert wrappers.single(it, **env)[0] == 0
         assert gates().look([it.gate])[it.gate].hosts == hosts
 
 
 def test_a_host_list_that_cannot_be_expanded_stays_as_it_is(
-    tmp_path: Path, shell: list[str]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
     it = order(tmp_path, script=b"#!/bin/sh\n")
     path = str(tmp_path / "tools")
     os.mkdir(path)
     for tool in ("mv", "sleep", "uname", "sort"):
         os.symlink(shutil.which(tool) or "", f"{path}/{tool}")
-    full = [shutil.which(shell[0]) or "", *shell[1:]]
-    assert single(it, full, SLURM_JOB_NODELIST="n[1-2]", PATH=path)[0] == 0
+    wrappers.shell = [shutil.which(wrappers.shell[0]) or "", *wrappers.shell[1:]]
+    assert wrappers.single(it, SLURM_JOB_NODELIST="n[1-2]", PATH=path)[0] == 0
     assert gates().look([it.gate])[it.gate].hosts == ("n[1-2]",)
 
 
 # --- what users export, and what others put in its way ----------------------------------------
 
 
-def test_what_a_user_exports_is_the_scripts_alone(tmp_path: Path, shell: list[str]) -> None:
+def test_what_a_user_exports_is_the_scripts_alone(tmp_path: Path, wrappers: Wrappers) -> None:
     """Variables with names that a shell, or a wrapper of before, uses for itself."""
     trap = tmp_path / "trap"
     trap.mkdir()
@@ -252,7 +228,7 @@ def test_what_a_user_exports_is_the_scripts_alone(tmp_path: Path, shell: list[st
     }
     script = f"#!{sys.executable}\n".encode() + ENV.split(b"\n", 1)[1]
     it = order(tmp_path, script=script, environment=values)
-    code, out, err = single(it, shell)
+    code, out, err = wrappers.single(it)
     assert (code, err) == (0, b"")
     seen = json.loads(out)
     given = values.keys() - {"mb__gate", "UID", "PPID", "EUID", "OPTIND"}
@@ -264,22 +240,22 @@ def test_what_a_user_exports_is_the_scripts_alone(tmp_path: Path, shell: list[st
 
 
 def test_marks_of_its_template_in_what_users_give_are_data(
-    tmp_path: Path, shell: list[str]
+    tmp_path: Path, wrappers: Wrappers
 ) -> None:
     words = ("# EXPORTS\n", "'\n# EXPORTS\nexit 9\n", "# SETTINGS\n")
     it = order(tmp_path, script=SHOW, args=words, environment={"A": words[1], "B": words[0]})
-    code, out, _err = single(it, shell)
+    code, out, _err = wrappers.single(it)
     assert (code, out.decode()) == (0, "".join(f"<{word}>" for word in words))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as somebody else")
 @pytest.mark.parametrize("how", ["gate", "link", "script"])
 def test_nothing_is_run_from_a_gate_that_is_not_its_own(
-    tmp_path: Path, shell: list[str], started: list[Running], how: str
+    tmp_path: Path, wrappers: Wrappers, how: str
 ) -> None:
     """Somebody else has put another one in its place while it waited."""
     it = order(tmp_path, script=b"#!/bin/sh\n")
-    running = waiting(it, shell, started)
+    running = wrappers.waiting(it)
     gate, other = Path(it.gate), tmp_path / "other"
     other.mkdir()
     (other / "script").write_text(f"#!/bin/sh\ntouch {tmp_path}/owned\n")

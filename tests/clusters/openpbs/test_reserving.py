@@ -7,8 +7,9 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.clusters.openpbs import reserving
 from metabroker.clusters.openpbs.commands import PbsIdentity
-from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
+from metabroker.clusters.port import ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import CommandLost, Completed
+from tests.clusters.refusals import refused
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, failed, said
 
 from .recorded import case
@@ -57,12 +58,6 @@ def reserve(answers: list[Answer], ahead: float = 0.0) -> tuple[list[str], float
     return told.lines, found
 
 
-def refused(answers: list[Answer]) -> ClusterRefusal:
-    with pytest.raises(ClusterRefusal) as caught:
-        reserve(answers)
-    return caught.value
-
-
 def test_it_begins_a_few_seconds_ahead_and_is_made_when_it_is_confirmed() -> None:
     lines, ahead = reserve([NONE, SERVER, CONFIRMED, shown()])
     assert lines == [LIST, "date +%s", rsub("202611210443.45"), SHOW]
@@ -93,8 +88,8 @@ def test_a_start_that_was_too_early_is_tried_later() -> None:
     bad = case("40/17").completed
     lines, _ = reserve([NONE, SERVER, bad, SERVER, CONFIRMED, shown()])
     assert lines[4] == rsub("202611210443.52")
-    refusal = refused([NONE, *[SERVER, bad] * 3])
-    assert refusal.cause is Cause.BUSY and "clock" in refusal.detail
+    with refused(Cause.BUSY, "clock"):
+        reserve([NONE, *[SERVER, bad] * 3])
 
 
 def test_one_that_is_not_confirmed_in_time_is_gone_and_tried_later() -> None:
@@ -103,26 +98,27 @@ def test_one_that_is_not_confirmed_in_time_is_gone_and_tried_later() -> None:
     lines, _ = reserve([NONE, SERVER, expired, gone, SERVER, CONFIRMED, shown()])
     assert lines[3] == DELETE
     hung = said("R112.pbsa UNCONFIRMED\n")
-    refusal = refused([NONE, *[SERVER, hung, said()] * 3])
-    assert refusal.cause is Cause.BUSY and "UNCONFIRMED" in refusal.detail
+    with refused(Cause.BUSY, "UNCONFIRMED"):
+        reserve([NONE, *[SERVER, hung, said()] * 3])
 
 
 @pytest.mark.parametrize("name", ["40/11", "40/15", "40/25", "50/45", "50/48"])
 def test_denied_is_busy_and_leaves_nothing(name: str) -> None:
-    refusal = refused([NONE, SERVER, case(name).completed])
-    assert refusal.cause is Cause.BUSY and "DENIED" in refusal.detail
+    with refused(Cause.BUSY, "DENIED"):
+        reserve([NONE, SERVER, case(name).completed])
 
 
 @pytest.mark.parametrize("name", ["40/33", "40/31"])
 def test_without_the_right_to_reserve_the_way_out_is_told(name: str) -> None:
-    refusal = refused([NONE, SERVER, case(name).completed])
-    assert refusal.cause is Cause.DENIED and "claim: placeholder" in refusal.detail
+    with refused(Cause.DENIED, "claim: placeholder"):
+        reserve([NONE, SERVER, case(name).completed])
 
 
 @pytest.mark.parametrize(("name", "cause"), [("40/23", Cause.INVALID), ("70/12", Cause.UNREACHABLE),
                                              ("70/21", Cause.UNREACHABLE)])  # fmt: skip
 def test_other_answers(name: str, cause: Cause) -> None:
-    assert refused([NONE, SERVER, case(name).completed]).cause is cause
+    with refused(cause):
+        reserve([NONE, SERVER, case(name).completed])
 
 
 def test_one_that_was_made_before_is_kept() -> None:
@@ -153,8 +149,8 @@ def test_somebody_elses_of_that_name_is_left_alone() -> None:
 
 def test_what_was_made_and_is_not_what_was_asked_for_does_not_count() -> None:
     for wrong in (shown(processors=3), shown("RESV_DEGRADED", 10), UNKNOWN):
-        refusal = refused([NONE, SERVER, CONFIRMED, wrong, said()])
-        assert refusal.cause is Cause.BUSY
+        with refused(Cause.BUSY):
+            reserve([NONE, SERVER, CONFIRMED, wrong, said()])
 
 
 def test_whether_it_was_made_may_not_be_known() -> None:
@@ -163,9 +159,8 @@ def test_whether_it_was_made_may_not_be_known() -> None:
     with pytest.raises(UnknownOutcome):
         reserve([NONE, SERVER, failed("pbs_rsub: communication failure\n", 1)])
     # It succeeds where it has not even read where the server is.
-    with pytest.raises(ClusterRefusal) as caught:
+    with refused(Cause.UNREACHABLE):
         reserve([case("70/25").completed])
-    assert caught.value.cause is Cause.UNREACHABLE
 
 
 def test_whole_nodes_are_reserved_as_such() -> None:

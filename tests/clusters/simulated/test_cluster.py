@@ -6,8 +6,7 @@ import contextlib
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from metabroker.clusters.operation import Operation, R, carry_out
 from metabroker.clusters.port import (
     CleanRequest,
     CleanupResult,
-    ClusterRefusal,
     ComponentRecord,
     ComponentRequest,
     ReserveRequest,
@@ -29,6 +27,8 @@ from metabroker.clusters.port import (
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions, processes
 from metabroker.clusters.transports.local import LocalTransport
 from tests.clusters.gate.making import order as plain_order
+from tests.clusters.refusals import refused
+from tests.daemon.harness import eventually
 
 LOCAL = LocalTransport({})
 ROOT = Path(__file__).parents[3]
@@ -91,13 +91,6 @@ def marks(cluster: SimulatedCluster, it: ComponentRequest) -> ComponentRecord:
     return cluster.look([it.gate]).get(it.gate, ComponentRecord())
 
 
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize("run", [True, False])
 def test_a_job_from_its_submission_to_its_end(tmp_path: Path, made: Made, run: bool) -> None:
     cluster = made(run=run)
@@ -105,9 +98,9 @@ def test_a_job_from_its_submission_to_its_end(tmp_path: Path, made: Made, run: b
         tmp_path, script=b"#!/bin/sh\necho hello\n", environment={"METABROKER_RUN_TIME": "0"}
     )
     done = do(cluster.submit(it))
-    until(lambda: marks(cluster, it).exit_code is not None)
+    eventually(lambda: marks(cluster, it).exit_code is not None)
     assert marks(cluster, it).exit_code == 0
-    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    eventually(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
     seen = look(cluster).jobs[it.token]
     assert (seen.native_id, seen.word, seen.cause) == (done.native_id, "COMPLETED", None)
     if run:
@@ -126,9 +119,8 @@ def test_processors_are_counted(tmp_path: Path, made: Made) -> None:
     assert (seen.busy, seen.ours, seen.reservations[token(1)].processors) == (
         10, {token(1): 10}, 10,
     )  # fmt: skip
-    with pytest.raises(ClusterRefusal) as caught:
+    with refused(Cause.BUSY):
         do(cluster.reserve(ReserveRequest(token(2), 7, 60)))
-    assert caught.value.cause is Cause.BUSY
     do(cluster.reserve(ReserveRequest(token(1), 10, 60)))
     assert look(cluster).busy == 10, "the same again is the same"
     clean(cluster, CleanRequest(token(1)))
@@ -140,15 +132,15 @@ def test_cancelled_nothing_of_it_is_left(tmp_path: Path, made: Made, run: bool) 
     cluster = made(run=run)
     it = order(tmp_path, script=b"#!/bin/sh\necho $$ > pid\nsleep 300\n")
     do(cluster.submit(it))
-    until(lambda: marks(cluster, it).started is not None)
+    eventually(lambda: marks(cluster, it).started is not None)
     if run:
-        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
+        eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text() != "")
     left = clean(cluster, CleanRequest(it.token, it.gate))
     assert left.started and left.cause is Cause.KILLED
     assert look(cluster).busy == 0
     if run:
         pid = int((tmp_path / "pid").read_text())
-        until(lambda: not Path(f"/proc/{pid}").exists())
+        eventually(lambda: not Path(f"/proc/{pid}").exists())
 
 
 def test_a_script_that_bears_with_sigterm_is_killed(tmp_path: Path, made: Made) -> None:
@@ -156,7 +148,7 @@ def test_a_script_that_bears_with_sigterm_is_killed(tmp_path: Path, made: Made) 
     script = b"#!/bin/sh\ntrap '' TERM\n: > up\nwhile :; do sleep 0.1; done\n"
     it = order(tmp_path, script=script)
     do(cluster.submit(it))
-    until(lambda: (tmp_path / "up").exists())
+    eventually(lambda: (tmp_path / "up").exists())
     left = clean(cluster, CleanRequest(it.token, it.gate))
     assert left.started and left.exit_code is None and left.cause is Cause.KILLED
 
@@ -165,7 +157,7 @@ def test_a_job_over_its_time_limit(tmp_path: Path, made: Made) -> None:
     cluster = made()
     it = order(tmp_path, script=b"#!/bin/sh\nsleep 300\n", seconds=1)
     do(cluster.submit(it))
-    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    eventually(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
     assert look(cluster).jobs[it.token].cause is Cause.OVERTIME
 
 
@@ -180,7 +172,7 @@ def test_an_output_that_cannot_be_written_is_a_failed_job(tmp_path: Path, made: 
     cluster = made()
     it = order(tmp_path, output="/no/such/folder/out")
     do(cluster.submit(it))
-    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    eventually(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
     assert look(cluster).jobs[it.token].word == "FAILED"
     assert marks(cluster, it).started is None
 
@@ -189,11 +181,11 @@ def test_a_gate_that_vanishes_does_not_disturb_other_jobs(tmp_path: Path, made: 
     cluster = made(run=False)
     first, second = (order(tmp_path, n, environment={"METABROKER_RUN_TIME": "1"}) for n in (1, 2))
     do(cluster.submit(first))
-    until(lambda: marks(cluster, first).started is not None)
+    eventually(lambda: marks(cluster, first).started is not None)
     cluster.discard(first.gate)
     do(cluster.submit(second))
     for it in (first, second):
-        until(lambda it=it: look(cluster).jobs[it.token].state is NativeState.ENDED)  # type: ignore[misc]
+        eventually(lambda it=it: look(cluster).jobs[it.token].state is NativeState.ENDED)  # type: ignore[misc]
 
 
 def test_options_of_its_own_it_has_none(made: Made) -> None:
@@ -210,13 +202,13 @@ def test_after_a_restart_it_is_as_it_was(tmp_path: Path, made: Made) -> None:
     )
     do(cluster.submit(it))
     do(cluster.reserve(ReserveRequest(token(2), 6, 600)))
-    until(lambda: (tmp_path / "up").exists())
+    eventually(lambda: (tmp_path / "up").exists())
     before = look(cluster)
     cluster.close()
     cluster = made()
     assert look(cluster) == before
     (tmp_path / "go").write_text("")
-    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    eventually(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
     assert marks(cluster, it).exit_code == 3
     assert look(cluster).busy == 6
 
@@ -226,12 +218,12 @@ def test_what_waits_at_the_barrier_waits_on(tmp_path: Path, made: Made, run: boo
     cluster = made(run=run)
     it = order(tmp_path, barrier_seconds=60, environment={"METABROKER_RUN_TIME": "0"})
     do(cluster.submit(it))
-    until(lambda: marks(cluster, it).arrived)
+    eventually(lambda: marks(cluster, it).arrived)
     cluster.close()
     cluster = made()
     cluster.arm(it.gate)
     cluster.open(it.gate, it.peers)
-    until(lambda: marks(cluster, it).exit_code == 0)
+    eventually(lambda: marks(cluster, it).exit_code == 0)
 
 
 DAEMON = """
@@ -254,15 +246,15 @@ def test_processes_of_a_daemon_that_was_killed_are_adopted(tmp_path: Path, made:
     (tmp_path / "script").write_bytes(script)
     daemon = subprocess.Popen([sys.executable, "-c", DAEMON, str(tmp_path)], cwd=ROOT)
     try:
-        until(lambda: (tmp_path / "pids").exists())
+        eventually(lambda: (tmp_path / "pids").exists())
     finally:
         daemon.send_signal(signal.SIGKILL)
         daemon.wait()
     cluster = made()
     it = order(tmp_path)
-    until(lambda: look(cluster).jobs[it.token].state is NativeState.RUNNING)
+    eventually(lambda: look(cluster).jobs[it.token].state is NativeState.RUNNING)
     (tmp_path / "go").write_text("")
-    until(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
+    eventually(lambda: look(cluster).jobs[it.token].state is NativeState.ENDED)
     assert (tmp_path / "pids").read_text().count("\n") == 1, "it was not started again"
     assert clean(cluster, CleanRequest(it.token, it.gate)).exit_code == 5
 
@@ -273,15 +265,15 @@ def test_a_child_of_the_shell_is_not_taken_for_the_process(tmp_path: Path) -> No
     script.write_text("(: > up; sleep 300; :) &\nuntil [ -e on ]; do :; done\nexec sleep 300\n")
     own = processes.start(script, cwd=str(tmp_path), output="/dev/null", error=None, env={})
     try:
-        until((tmp_path / "up").exists)
+        eventually((tmp_path / "up").exists)
         assert processes.find(script) == own
         (tmp_path / "on").touch()
         command = Path(f"/proc/{own.pid}/cmdline")
-        until(lambda: command.read_bytes() == b"sleep\x00300\0")
+        eventually(lambda: command.read_bytes() == b"sleep\x00300\0")
         assert processes.find(script) is None
     finally:
         own.signal(signal.SIGKILL)
-        until(lambda: not own.alive())
+        eventually(lambda: not own.alive())
         processes.reap()
 
 
@@ -307,7 +299,7 @@ def test_what_cannot_be_ended_is_not_gone_yet(
     cluster = made()
     it = order(tmp_path, script=b"#!/bin/sh\ntrap '' TERM\n: > up\nwhile :; do sleep 0.1; done\n")
     do(cluster.submit(it))
-    until(lambda: (tmp_path / "up").exists())
+    eventually(lambda: (tmp_path / "up").exists())
     with pytest.raises(UnknownOutcome) as caught:
         do(cluster.clean(CleanRequest(it.token, it.gate)))
     assert not caught.value.fenced

@@ -8,18 +8,13 @@ from pathlib import Path
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.gate import Position, gate_path
-from metabroker.clusters.port import (
-    CleanRequest,
-    ClusterRefusal,
-    ComponentRequest,
-    Peer,
-    ReserveRequest,
-    UnknownOutcome,
-)
+from metabroker.clusters.gate import Position
+from metabroker.clusters.port import CleanRequest, ClusterRefusal, ReserveRequest, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import CommandLost, CommandMissing
 from metabroker.clusters.transports.local import LocalTransport
+from tests.clusters.gate.making import order
+from tests.clusters.refusals import refused
 
 from . import recorded
 from .drive import TOKEN, Answer, Told, drive, job, said
@@ -91,33 +86,12 @@ def test_a_lost_a_missing_and_a_garbled_command() -> None:
     it = cluster()
     with pytest.raises(UnknownOutcome, match="no answer within 30 s"):
         drive(it.observe(5.0), [CommandLost("squeue: no answer within 30 s")], Told())
-    with pytest.raises(ClusterRefusal, match="set `bin` or PATH") as caught:
+    with refused(Cause.UNREACHABLE, "set `bin` or PATH"):
         drive(it.observe(5.0), [CommandMissing("squeue: not found")], Told())
-    assert caught.value.cause is Cause.UNREACHABLE
     with pytest.raises(UnknownOutcome, match="squeue: 1 columns"):
         drive(it.observe(5.0), [said("hello\n")], Told())
     with pytest.raises(UnknownOutcome):
         drive(it.reserve(ReserveRequest(TOKEN, 4, 60)), [CommandLost("scontrol: cut")], Told())
-
-
-def order(folder: Path) -> ComponentRequest:
-    return ComponentRequest(
-        token=TOKEN,
-        gate=gate_path(str(folder), TOKEN, "secret"),
-        processors=16,
-        seconds=600,
-        job=1,
-        name="job",
-        component=0,
-        peers=(Peer("delft", 16), Peer("leiden", 8)),
-        script=b"#!/bin/sh\nexit 0\n",
-        args=(),
-        environment={},
-        chdir=str(folder),
-        output=str(folder / "out"),
-        error=None,
-        barrier_seconds=60,
-    )
 
 
 def test_the_gate_is_there_before_the_job_is(tmp_path: Path) -> None:
@@ -128,16 +102,15 @@ def test_the_gate_is_there_before_the_job_is(tmp_path: Path) -> None:
     told.commands.append(command)  # type: ignore[arg-type]
     gate = Path(order(tmp_path).gate)
     assert (gate / Position.WAIT.value).exists()
-    assert (gate / "script").read_bytes() == b"#!/bin/sh\nexit 0\n"
+    assert (gate / "script").read_bytes() == b"#!/bin/sh\n"
     assert b"#!/bin/sh" in told.commands[0].stdin and str(gate).encode() in told.commands[0].stdin
 
 
 def test_a_folder_that_cannot_be_used_is_a_refusal_and_nothing_is_submitted(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(ClusterRefusal) as caught:
+    with refused(Cause.INVALID) as caught:
         drive(cluster().submit(order(tmp_path / "gone")), [], Told())
-    assert caught.value.cause is Cause.INVALID
     assert "secret" not in caught.value.detail
 
 

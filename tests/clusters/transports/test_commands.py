@@ -19,6 +19,7 @@ from metabroker.clusters.transports.base import (
     Completed,
     Transport,
 )
+from tests.daemon.harness import eventually
 
 # Prints its words, or an environment variable, each byte as two digits.
 WORDS = 'for word do printf %s "$word" | od -An -v -tx1 | tr -d " \\n"; echo; done'
@@ -103,6 +104,7 @@ def test_any_input_arrives(transport: Transport, content: bytes) -> None:
 
 def test_much_input_and_output(transport: Transport) -> None:
     much = b"0123456789abcde\n" * 300_000
+    assert run(transport, "cat").stdout == ""
     assert run(transport, "cat", stdin=much).stdout == much.decode()
     assert run(transport, "true", stdin=much).exit_status == 0, "it does not read its input"
     done = run(transport, "sh", "-c", "cat >&2", stdin=much)
@@ -158,10 +160,7 @@ def test_one_that_hangs_is_lost_in_time_and_ended(transport: Transport, place: P
         run(transport, "sh", "-c", script, seconds=1)
     assert time.monotonic() - began < 10
     process = Path(f"/proc/{(place / 'pid').read_text().strip()}")
-    deadline = time.monotonic() + 20
-    while process.exists():
-        assert time.monotonic() < deadline, "it goes on over there"
-        time.sleep(0.05)
+    eventually(lambda: not process.exists(), "it does not go on over there")
 
 
 def test_many_at_once(transport: Transport) -> None:

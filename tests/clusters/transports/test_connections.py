@@ -18,6 +18,7 @@ from metabroker.clusters.transports.back_off import MOST, BackOff
 from metabroker.clusters.transports.base import Command, CommandLost, Transport, Unreached
 from metabroker.clusters.transports.known_hosts import KnownHosts
 from metabroker.clusters.transports.ssh_target import Hop
+from tests.daemon.harness import eventually
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
@@ -30,17 +31,11 @@ def word(transport: Transport, text: str = "here") -> str:
     return transport.run(Command(("echo", text))).stdout
 
 
-def eventually(transport: Transport) -> None:
-    """It answers again, soon."""
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            assert word(transport) == "here\n"
-        except (CommandLost, Unreached):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        else:
-            return
+def answers(transport: Transport) -> bool:
+    """Whether it answers again."""
+    with contextlib.suppress(CommandLost, Unreached):
+        return word(transport) == "here\n"
+    return False
 
 
 def refusal(transport: Transport) -> str:
@@ -60,10 +55,7 @@ def test_one_connection_is_kept(far: MakeFar, sshd: Sshd, way: Proxy) -> None:
     transport.files.list("/")
     assert way.accepted == 1
     transport.close()
-    deadline = time.monotonic() + 10
-    while way.open:
-        assert time.monotonic() < deadline, "closed, it is ended"
-        time.sleep(0.02)
+    eventually(lambda: not way.open, "closed, it is ended")
 
 
 def test_never_more_than_four_sessions_at_once(far: MakeFar, sshd: Sshd, place: Path) -> None:
@@ -96,7 +88,7 @@ def test_what_a_broken_connection_leaves_is_not_known(
         with pytest.raises(CommandLost, match="connection broke"):
             running.result(15)
     way.heal()
-    eventually(transport)
+    eventually(lambda: answers(transport), "it answers again")
 
 
 def test_one_cut_on_its_way_runs_whole_or_not_at_all(
@@ -112,7 +104,7 @@ def test_one_cut_on_its_way_runs_whole_or_not_at_all(
     length = way.passed - before
     answered = 2
     for part in (0, 2, 4, 5, 7, 9):
-        eventually(transport)
+        eventually(lambda: answers(transport), "it answers again")
         way.cut_after(max(1, length * part // 10))
         try:
             transport.run(command)
@@ -153,7 +145,7 @@ def test_a_host_that_is_away_is_tried_less_and_less_often(
         time.sleep(0.01)
     assert 2 <= way.accepted <= 6
     way.heal()
-    eventually(transport)
+    eventually(lambda: answers(transport), "it answers again")
 
 
 def test_a_host_that_does_not_answer(far: MakeFar, sshd: Sshd) -> None:

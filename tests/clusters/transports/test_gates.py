@@ -11,10 +11,17 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import Gates, Position, gate_path
-from metabroker.clusters.port import ClusterRefusal, ComponentRecord, Peer, UnknownOutcome
+from metabroker.clusters.port import (
+    CleanupResult,
+    ClusterRefusal,
+    ComponentRecord,
+    Peer,
+    UnknownOutcome,
+)
 from metabroker.clusters.transports.base import Command, Completed, Transport
 from metabroker.clusters.transports.remote_files import CommandFiles
-from tests.clusters.gate.making import TOKEN, clean, order, positions
+from tests.clusters.gate.making import TOKEN, at, clean, order, positions
+from tests.clusters.refusals import refused
 from tests.testbed.proxy import Proxy
 from tests.testbed.sshd import Sshd
 
@@ -34,13 +41,6 @@ def put(gate: str, name: str, content: str = "", moment: float | None = None) ->
     file.write_text(content)
     if moment is not None:
         os.utime(file, (moment, moment))
-
-
-def at(gates: Gates, folder: Path, position: Position) -> str:
-    it = order(folder)
-    gates.prepare(it)
-    (Path(it.gate) / "wait").rename(Path(it.gate) / position.value)
-    return it.gate
 
 
 def test_the_whole_life_of_a_gate(gates: Gates, place: Path) -> None:
@@ -82,6 +82,7 @@ def test_shutting(gates: Gates, place: Path, position: Position) -> None:
     gate = at(gates, place, position)
     assert gates.shut(clean(gate)) is True
     assert positions(gate) == {"abort"}
+    assert gates.shut(clean(gate)) is True, "again"
     with pytest.raises(ClusterRefusal):
         gates.arm(gate)
     with pytest.raises(ClusterRefusal):
@@ -92,8 +93,12 @@ def test_a_gate_that_is_gone_is_shut(gates: Gates, place: Path) -> None:
     gone = gate_path(str(place), TOKEN, "secret")
     with pytest.raises(ClusterRefusal):
         gates.arm(gone)
-    assert gates.shut(clean(gone)) is True
+    with pytest.raises(ClusterRefusal):
+        gates.open(gone, PEERS)
+    assert gates.shut(clean(gone)) is gates.shut(clean(None)) is True
     assert gates.look([gone]) == {}
+    assert gates.remains(gone, Cause.NODE) == CleanupResult(cause=Cause.NODE)
+    gates.remove(gone)
     gates.introduce(gone, PEERS)
     assert not Path(gone).exists()
 
@@ -127,9 +132,8 @@ def test_many_gates_in_one_look(gates: Gates, place: Path) -> None:
 def test_a_folder_that_cannot_be_used_is_a_refusal(gates: Gates, place: Path) -> None:
     (place / "file").write_text("")
     for folder in (place / "nowhere", place / "file"):
-        with pytest.raises(ClusterRefusal, match=str(folder)) as caught:
+        with refused(Cause.INVALID, str(folder)) as caught:
             gates.prepare(order(folder))
-        assert caught.value.cause is Cause.INVALID
         assert "secret" not in caught.value.detail
 
 

@@ -18,12 +18,6 @@ SCALE = replace(TINY, jobs=40)
 NAMES = [f"er-fig{n}" for n in range(2, 9)] + ["er-table3", "er-table4"]
 
 
-@pytest.fixture(scope="module")
-def results() -> ResultCache:
-    """One for all tests, so that they share their runs."""
-    return ResultCache()
-
-
 @pytest.fixture(autouse=True)
 def no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METABROKER_SHARED", str(tmp_path))

@@ -28,12 +28,6 @@ OURS = ("BE-", "BT-", "CO-")
 NAMES = [f"be03-fig{n}" for n in range(3, 19)] + [f"be07-fig{n}" for n in range(2, 12)]
 
 
-@pytest.fixture(scope="module")
-def results() -> ResultCache:
-    """One for all tests, so that they share their runs."""
-    return ResultCache()
-
-
 def test_the_names_of_the_contract_are_there() -> None:
     assert [name for name in registry.experiments() if name.startswith("be")] == NAMES
 

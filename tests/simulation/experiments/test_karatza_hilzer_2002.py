@@ -16,12 +16,6 @@ from metabroker.simulation.experiments.scale import TINY
 SCALE = replace(TINY, jobs=100)
 
 
-@pytest.fixture(scope="module")
-def results() -> ResultCache:
-    """One for all tests, so that they share their runs."""
-    return ResultCache()
-
-
 @pytest.mark.parametrize("number", range(2, 9))
 def test_it_runs(number: int, results: ResultCache) -> None:
     result = registry.find(f"kh-fig{number}").result(results, SCALE)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.config.explained import explained
 from tests.simulation.scenario.making import FOUR, LEAST, SYNTHETIC, errors
 
 ONE = "clusters: {c: 128}\n"
@@ -108,12 +109,7 @@ CASES: list[tuple[str, int, str, str, str]] = [
 def test_an_error_is_placed_and_explained(
     text: str, line: int, key: str, message: str, advice: str
 ) -> None:
-    found = errors(text)
-    matching = [error for error in found if error.key == key and message in error.message]
-    assert matching, f"not found in {[str(error) for error in found]}"
-    assert matching[0].line == line
-    assert advice in matching[0].advice
-    assert str(matching[0]).startswith(f"s.yaml:{line}: ")
+    explained(errors(text), f"s.yaml:{line}: ", key, message, advice)
 
 
 # --set; the start of what is said of it

@@ -25,6 +25,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.testbed.processes import captured
+
 CONFIGURATION = """
 store: sqlite:///{0}/metabroker.db
 socket: {0}/mb.sock
@@ -73,14 +75,7 @@ class Life:
 
     def ask(self, *words: str, must: bool = True) -> str:
         """One command; what it prints."""
-        done = subprocess.run(
-            self._words(*words),
-            env=self._environment(),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = captured(self._words(*words), env=self._environment(), cwd=self.folder)
         if must and done.returncode != 0:
             raise RuntimeError(f"{words}: {done.stderr}")
         return done.stdout

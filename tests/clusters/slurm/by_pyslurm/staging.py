@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from metabroker.clusters.slurm import commands
-from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport, transport
-from metabroker.clusters.transports.base import (
-    Command,
-    Completed,
-)
+from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
+from metabroker.clusters.transports.base import Command, Completed
 from metabroker.clusters.transports.local_files import LocalFiles
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
@@ -97,20 +92,6 @@ class Stage:
 
 
 MakeStage = Callable[..., Stage]
-
-
-@pytest.fixture
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeStage]:
-    monkeypatch.setattr(transport, "_PAUSE", 0.01)
-    made: list[Stage] = []
-
-    def make(**given: object) -> Stage:
-        made.append(Stage(tmp_path, **given))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.transport.close()
 
 
 def gone(pid: int) -> bool:

@@ -12,7 +12,6 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.operation import carry_out
-from metabroker.clusters.port import ClusterRefusal
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.slurm.by_pyslurm import PyslurmTransport
 from metabroker.clusters.transports.back_off import BackOff
@@ -23,6 +22,7 @@ from metabroker.clusters.transports.base import (
     Completed,
     Unreached,
 )
+from tests.clusters.refusals import refused
 from tests.clusters.slurm.by_pyslurm.staging import (
     BY_COMMANDS,
     FITS,
@@ -31,10 +31,7 @@ from tests.clusters.slurm.by_pyslurm.staging import (
     Beside,
     MakeStage,
     gone,
-    stage,
 )
-
-__all__ = ["stage"]
 
 IMPORT = {"failed": "ModuleNotFoundError: No module named 'pyslurm'"}
 
@@ -64,9 +61,8 @@ def test_pyslurm_that_is_not_there_or_does_not_fit_is_refused_with_what_to_do(
     it = stage()
     it.hello(hello)
     cluster = SlurmCluster(SlurmOptions("root", name="delft", instance="abcdef01"), it.transport)
-    with pytest.raises(ClusterRefusal) as caught:
+    with refused(Cause.UNREACHABLE) as caught:
         carry_out(cluster.observe(5.0), it.transport)
-    assert caught.value.cause is Cause.UNREACHABLE
     for word in (*words, "`pyslurm_python`", "`access: commands`"):
         assert word in caught.value.detail
     it.transport._pacing = BackOff(0.01)

@@ -13,12 +13,7 @@ from metabroker.clusters.port import CleanRequest, UnknownOutcome
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions, commands
 from metabroker.clusters.slurm.by_pyslurm import transport
 from metabroker.clusters.transports.back_off import BackOff
-from metabroker.clusters.transports.base import (
-    Command,
-    CommandLost,
-    Completed,
-    Unreached,
-)
+from metabroker.clusters.transports.base import Command, CommandLost, Completed, Unreached
 from tests.clusters.slurm.by_pyslurm.staging import (
     ANSWERED,
     BY_COMMANDS,
@@ -27,10 +22,7 @@ from tests.clusters.slurm.by_pyslurm.staging import (
     SOON,
     MakeStage,
     gone,
-    stage,
 )
-
-__all__ = ["stage"]
 
 # --- asking -----------------------------------------------------------------------------------
 

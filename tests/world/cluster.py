@@ -8,11 +8,13 @@ from functools import partial
 
 from metabroker.broker.settings import Settings
 from metabroker.clusters.simulated.model import Model, SimulatedJob, State
+from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .controller import FOREIGN, Controller, is_ours
 from .files import HOME, ClusterFiles
+from .openpbs import Server
 from .processes import Process, Surroundings, Witness
 from .scenario import ClusterPlan
 from .virtual.processes import Moments
@@ -40,7 +42,14 @@ class WorldCluster:
         self.until: dict[str, float] = {}  # of faults that last
         self.model = Model(plan.processors)
         self.files = ClusterFiles(self.local, lambda: self.suffers("files"))
-        self.controller = Controller(plan.name, self.model, self._taken, self._sized)
+        self.controller: Controller | Server
+        if plan.system == "slurm":
+            self.controller = Controller(plan.name, self.model, self._taken, self._sized)
+        else:
+            history = plan.system == "openpbs"
+            self.controller = Server(
+                plan.name, self.model, self._taken, self._sized, history=history
+            )
         self.runs: dict[int, Process] = {}
         self.orphans: set[Process] = set()
         self._around = Surroundings(
@@ -64,10 +73,15 @@ class WorldCluster:
         now = self._clock()
         return now + self.offset + self.plan.drift * (now - self._began)
 
-    def adapter(self, settings: Settings, transport: Transport) -> SlurmCluster:
+    def adapter(self, settings: Settings, transport: Transport) -> SlurmCluster | OpenPBSCluster:
         """A broker's adapter for it; a new one after each of the broker's crashes."""
-        options = SlurmOptions("root", name=self.plan.name, instance=settings.instance)
-        adapter = SlurmCluster(options, transport)
+        name, instance = self.plan.name, settings.instance
+        adapter: SlurmCluster | OpenPBSCluster
+        if self.plan.system == "slurm":
+            adapter = SlurmCluster(SlurmOptions("root", name=name, instance=instance), transport)
+        else:
+            options = OpenPBSOptions("root", name=name, instance=instance)
+            adapter = OpenPBSCluster(options, transport)
         adapter.part = 4
         return adapter
 
@@ -136,8 +150,10 @@ class WorldCluster:
 
     def holds(self, token: str, processors: int) -> bool:
         """Whether a reservation is there with so many processors, or was before a fault."""
-        found = self.model.reservations.get(token)
-        return token in self.disturbed or (found is not None and found.processors == processors)
+        if any(_token(name) == token for name in self.disturbed):
+            return True
+        found = [r for name, r in self.model.reservations.items() if _token(name) == token]
+        return any(r.processors == processors for r in found)
 
     def _taken(self, job: SimulatedJob, command: Command) -> None:
         text = command.stdin
@@ -147,6 +163,7 @@ class WorldCluster:
             "gate": gate[1].decode(),
             "text": text.decode(),
             "folder": HOME,
+            "system": self.plan.system,
             "traps": traps[1] == b"1",
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),
         }
@@ -237,3 +254,8 @@ class WorldCluster:
             )
             self.step()
             assert job.state is not State.FAILED
+
+
+def _token(name: str) -> str:
+    """The token that a reservation is called by."""
+    return name.partition("#")[0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from metabroker.broker.effects import Arm, Discard, Fetch, Open, PendingEffect, Stage
 from metabroker.clusters.transports.base import Command, CommandLost, Completed
 
+from . import openpbs
 from .cluster import WorldCluster
 from .controller import refusal
 
@@ -43,8 +44,10 @@ class Network:
             if answer:
                 self._world.at(self._world.now + latency, lambda: reply(done))
 
+        pbs = isinstance(cluster.controller, openpbs.Server)
         if fate == "down":
-            self._world.at(arrives, lambda: reply(_UNREACHABLE))
+            no_server = openpbs.UNREACHABLE if pbs else _UNREACHABLE
+            self._world.at(arrives, lambda: reply(no_server))
         elif fate == "frozen":
             thaw = cluster.until["frozen"] + self._rng.uniform(0, 1)
             if thaw < self._world.now + COMMAND_TIMEOUT:
@@ -53,7 +56,8 @@ class Network:
                 self._world.at(thaw, lambda: execute(False))
                 self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
         elif fate == "refused":
-            self._world.at(arrives, lambda: reply(refusal(command) or cluster.execute(command)))
+            no = openpbs.refusal(command) if pbs else refusal(command)
+            self._world.at(arrives, lambda: reply(no or cluster.execute(command)))
         elif fate in ("lost request", "lost reply", "late"):
             self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
             if fate != "lost request":

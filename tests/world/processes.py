@@ -66,12 +66,24 @@ class Process:
         self._script: Script | None = None
         self._began = self._signalled = False
         self._turn = 0
-        names = around.rng.choice((f"{around.name}n1", f"{around.name}n[1-3]"))
-        variables = {"SLURM_JOB_NODELIST": names, "SLURM_JOB_ID": str(job.id)}
+        variables = self._native_variables(job)
         node = Node(f"{around.name}n1", around.files, self._pace, around.wholes, self._moved)
         self._shell = Shell(node, variables, set(variables), folder=job.extra["folder"])
         self._running: Running = self._shell.run(job.extra["text"])
         self._later(around.rng.choice((0.0, 0.3, 2.0)), None)
+
+    def _native_variables(self, job: SimulatedJob) -> dict[str, str]:
+        around = self._around
+        several = around.rng.random() < 0.5
+        if job.extra["system"] == "slurm":
+            names = f"{around.name}n[1-3]" if several else f"{around.name}n1"
+            return {"SLURM_JOB_NODELIST": names, "SLURM_JOB_ID": str(job.id)}
+        folder = "/var/spool/pbs/aux"
+        with around.files.mended():
+            around.files.make_folders(folder)
+            lines = "n2\nn1\nn2\n" if several else "n1\n"
+            around.files.write(f"{folder}/{job.id}", lines.encode())
+        return {"PBS_NODEFILE": f"{folder}/{job.id}", "PBS_JOBID": f"{job.id}.{around.name}"}
 
     @property
     def early(self) -> bool:

@@ -26,6 +26,7 @@ POLICIES = (
     "FPFS",
 )
 
+SYSTEMS = ("slurm", "openpbs", "openpbs", "openpbs-forgets")
 # Faults that last for a while: (name, shortest, longest seconds).
 WINDOWS = {
     "down": (5, 200),  # the controller refuses connections
@@ -71,6 +72,7 @@ class ClusterPlan:
     offset: float = 0.0
     drift: float = 0.0
     unit: int = 1  # processors are given only by so many at a time
+    system: str = "slurm"  # or "openpbs", or "openpbs-forgets" (no history of ended jobs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     nodes = random.Random(f"{seed} nodes")
     if nodes.random() < 0.2:
         clusters = tuple(replace(c, unit=nodes.choice((1, 2, 4, 8))) for c in clusters)
+    systems = random.Random(f"{seed} systems")
+    if systems.random() < 0.4:
+        clusters = tuple(replace(c, system=systems.choice(SYSTEMS)) for c in clusters)
     jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
     files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
     jobs = tuple(_with_files(files, job) for job in jobs)

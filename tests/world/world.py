@@ -39,7 +39,7 @@ from .virtual import installed
 
 _ACTIONS: dict[str, Callable[[int, str], Event]]
 _ACTIONS = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
-START = 1_000_000.0
+START = 1_800_000_000.0
 HEALED_BOUND = 6 * 3600.0  # virtual seconds after the last fault in which everything must end
 CLEAN_BOUND = 60.0  # P4
 

@@ -279,7 +279,7 @@ def test_what_remains(tmp_path: Path) -> None:
 
 
 def test_a_run_that_began_after_the_script_is_another_one(tmp_path: Path) -> None:
-    gate = at(tmp_path, Position.RUN)
+    gate = at(gates(), tmp_path, Position.RUN)
     marks(gate, started="n1\n")
     assert not gates().remains(gate, None, 999.0).restarted
     assert not gates().remains(gate, None, 1001.0).restarted  # a clock that is a little ahead

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from metabroker.clusters.openpbs import cluster as openpbs_cluster
 from metabroker.clusters.slurm import cluster as slurm_cluster
 
 Plant = Callable[[contextlib.ExitStack], None]
@@ -53,3 +54,4 @@ def rewrite(stack: contextlib.ExitStack, old: str, new: str) -> None:
         return text.replace(old, new).encode()
 
     before = swap(stack, slurm_cluster, "wrapper", wrapper)
+    swap(stack, openpbs_cluster, "wrapper", wrapper)

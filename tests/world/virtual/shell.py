@@ -180,6 +180,9 @@ class Shell:
             return 1
         if not words:
             return status
+        if words == ["exec"]:
+            self.out = out
+            return 0
         if words[0] in self.functions:
             before, self.arguments = self.arguments, words[1:]
             try:
@@ -195,15 +198,16 @@ class Shell:
         out = self.out
         for each in redirections:
             target = yield from self._text(each.word)
-            if each.operator not in (">", ">&"):
-                raise SyntaxError(f"not understood: {each.operator}")
+            if each.operator == "<":
+                raise SyntaxError("not understood: <")
             if each.descriptor != 1 or target in _SILENT:
                 continue
             if each.operator == ">&":
                 out = _Streams()  # to where its errors go, which nobody reads
                 continue
             yield self.node.pace()
-            self.node.files.write(self._path(target), b"")
+            if each.operator == ">" or self.node.files.read(self._path(target)) is None:
+                self.node.files.write(self._path(target), b"")
             out = _Streams(path=self._path(target))
         return out
 

@@ -21,7 +21,7 @@ SNIPPETS = {
     "the status before is seen in an assignment": "[ -e none ]; x=$?; echo $x > out",
     "words are split where they are not quoted": 'x="a  b"; echo $x "$x" > out',
     "no word of nothing": "x=; printf '%s|%s\\n' a$x$x b > out",
-    "defaults": 'echo ${no:-d e} ${yes:+no} > out',
+    "defaults": "echo ${no:-d e} ${yes:+no} > out",
     "sums": "x=4; y=$((x * 100)); z=$((y + 2)); echo $z > out",
     "and or": "[ -e none ] && echo a > out || echo b > out",
     "not": "if ! [ -e none ]; then echo yes > out; fi",

@@ -1,0 +1,338 @@
+"""An OpenPBS server that answers commands in text, over a pure model of a cluster.
+
+Only what the adapter asks of a real one; the forms of the answers are those that the recorded
+outputs in `tests/data/openpbs` show. Reservations have ids here and their names are not unique: in
+the model they are called `NAME#ID`.
+"""
+
+from __future__ import annotations
+
+import calendar
+import json
+import time
+from collections.abc import Callable, Iterable
+
+from metabroker.clusters.openpbs.parsing import NO_HISTORY
+from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State
+from metabroker.clusters.transports.base import Command, Completed
+
+from .controller import Meddling, is_ours
+
+_NODES = 4
+_STATES = {
+    State.PENDING: ("Q", 10, None),
+    State.RUNNING: ("R", 42, None),
+    State.COMPLETED: ("F", 92, 0),
+    State.FAILED: ("F", 93, 1),
+    State.CANCELLED: ("F", 91, 271),
+    State.TIMEOUT: ("F", 93, -29),
+    State.NODE_FAIL: ("F", 93, -4),
+}
+UNREACHABLE = Completed(
+    255, "", "Connection refused\nqstat: cannot connect to server (errno=15010)\n"
+)
+_REFUSALS = (
+    (38, "would exceed complex's per-user limit"),
+    (159, "Unauthorized Request"),
+    (188, "Job violates queue and/or server resource limits"),
+    (173, "Queue is not enabled"),
+)
+
+
+class Server:
+    """One cluster's server; see `controller.Controller`. `history`: whether it remembers jobs that
+    have ended."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        taken: Callable[[SimulatedJob, Command], None],
+        sized: Callable[[int], int],
+        *,
+        history: bool,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self._taken = taken
+        self._sized = sized
+        self._history = history
+        self._going: set[str] = set()  # reservations that are being deleted
+        self._next = 1
+        self.unsettled_until = 0.0
+
+    def execute(self, command: Command, now: float) -> Completed:
+        """Carry out one command."""
+        self._let_go()
+        argv = command.argv
+        program = argv[0]
+        if argv == ("qstat", "--version"):
+            return _said("pbs_version = 23.06.06\n")
+        if program == "date":
+            return _said(f"{int(now)}\n")
+        if program == "sh":
+            return _said("PBS_AUTH_METHOD=munge\n")
+        if program == "qselect":
+            return self._select(argv)
+        if program == "qstat":
+            return self._show(argv)
+        if program == "pbsnodes":
+            return self._nodes(argv, now)
+        if program == "pbs_rstat":
+            return self._reservations(argv[2:], now)
+        if program == "pbs_rsub":
+            return self._reserve(argv, now)
+        if program == "pbs_rdel":
+            return self._delete(argv[1:], now)
+        if program == "qdel":
+            return self._cancel(argv[1:], now)
+        assert program == "qsub", program
+        return self._submit(command, now)
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def _select(self, argv: tuple[str, ...]) -> Completed:
+        ended = "-x" in argv
+        if ended and not self._history:
+            return Completed(0, "", f"qselect: Server is {NO_HISTORY}\n")
+        name = argv[argv.index("-N") + 1] if "-N" in argv else None
+        lines = [
+            self._id(job)
+            for job in self.model.jobs.values()
+            if (ended or not job.state.ended) and name in (None, job.name)
+            if job.name.startswith("mb-")
+        ]
+        return _said("".join(f"{line}\n" for line in lines))
+
+    def _show(self, argv: tuple[str, ...]) -> Completed:
+        ended = "-x" in argv and self._history
+        ids = argv[argv.index("dsv") + 1 :]
+        shown = [
+            job
+            for job in self.model.jobs.values()
+            if self._id(job) in ids and (ended or not job.state.ended)
+        ]
+        held = self._laid()
+        status = 0 if len(shown) == len(ids) else 153
+        return Completed(status, "".join(f"{self._line(job, held)}\n" for job in shown), "")
+
+    def _line(self, job: SimulatedJob, held: dict[str, dict[str, int]]) -> str:
+        state, substate, exit_status = _STATES[job.state]
+        if job.extra.get("ending") and job.state is State.RUNNING:
+            state, substate = "E", 51
+        fields: dict[str, object] = {
+            "Job_Name": job.name,
+            "Job_Owner": f"root@{self.name}",
+            "job_state": state,
+            "substate": substate,
+            "ctime": _date(job.submit_time),
+            "mtime": _date(job.end_time or job.start_time or job.submit_time),
+            "Resource_List.ncpus": job.processors,
+            "Resource_List.walltime": int(job.limit),
+        }
+        if job.start_time is not None:
+            fields["stime"] = _date(job.start_time)
+            if exit_status is not None:
+                fields["Exit_status"] = job.exit_code if job.exit_code is not None else exit_status
+        if job.end_time is not None:
+            fields["obittime"] = _date(job.end_time)
+        if job.state is State.RUNNING:
+            where = held.get(job.reservation or "") or held.get(self._id(job), {})
+            fields["exec_host"] = "+".join(f"{node}/0" for node in where)
+            fields["exec_vnode"] = _vnodes(_part(where, job.processors))
+        return f"Job Id: {self._id(job)}|" + "|".join(f"{k}={v}" for k, v in fields.items())
+
+    def _nodes(self, argv: tuple[str, ...], now: float) -> Completed:
+        assert argv[-1] == "json"
+        begun = {key for key, r in self.model.reservations.items() if r.start <= now}
+        assigned = dict.fromkeys(self._sizes(), 0)
+        for key, where in self._laid().items():
+            if key in begun or key not in self.model.reservations:
+                for node, count in where.items():
+                    assigned[node] += count
+        down = self.model.down
+        nodes = {}
+        for node, total in self._sizes().items():
+            off = down >= total
+            down -= min(down, total)
+            state = "offline" if off else "free"
+            if now < self.unsettled_until:
+                state = "state-unknown,down"
+            nodes[node] = {
+                "state": state,
+                "resources_available": {"ncpus": total},
+                "resources_assigned": {"ncpus": min(total, assigned[node])},
+                "sharing": "default_shared",
+            }
+        return _said(json.dumps({"timestamp": int(now), "nodes": nodes}))
+
+    def _reservations(self, ids: tuple[str, ...], now: float) -> Completed:
+        held = self._laid()
+        blocks = []
+        for key, r in self.model.reservations.items():
+            name, identity = self._named(key)
+            if ids and identity not in ids:
+                continue
+            state, substate = ("RESV_CONFIRMED", 2) if r.start > now else ("RESV_RUNNING", 5)
+            if key in self._going:
+                state, substate = "RESV_BEING_DELETED", 7
+            blocks.append(
+                f"Resv ID: {identity}\nReserve_Name = {name}\nReserve_Owner = root@{self.name}\n"
+                f"reserve_state = {state}\nreserve_substate = {substate}\n"
+                f"reserve_start = {_date(r.start)}\nreserve_end = {_date(r.end)}\n"
+                f"queue = {identity.partition('.')[0]}\nResource_List.ncpus = {r.processors}\n"
+                f"resv_nodes = {_vnodes(held.get(key, {}))}\nctime = {_date(now)}\n\n"
+            )
+        if ids and not blocks:
+            return Completed(236, "", "pbs_rstat: Unknown Reservation Id\n")
+        return _said("".join(blocks))
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def _reserve(self, argv: tuple[str, ...], now: float) -> Completed:
+        name = argv[argv.index("-N") + 1]
+        text = argv[argv.index("-R") + 1]
+        start = float(calendar.timegm(time.strptime(text, "%Y%m%d%H%M.%S")))
+        if start < now:
+            return Completed(238, "", "pbs_rsub: Bad time specification(s)\n")
+        identity = f"R{self._next}"
+        self._next += 1
+        size = max(1, min(self._sized(_processors(argv)), self.model.processors))
+        end = start + int(argv[argv.index("-D") + 1])
+        try:
+            if now < self.unsettled_until:
+                raise Denied("the nodes are not known yet")
+            self.model.reserve(f"{name}#{identity}", size, start, end)
+        except Denied:
+            return _said(f"{identity}.{self.name} DENIED\n")
+        return _said(f"{identity}.{self.name} CONFIRMED\n")
+
+    def _delete(self, ids: tuple[str, ...], now: float) -> Completed:
+        keys = {self._named(key)[1]: key for key in self.model.reservations}
+        if not any(identity in keys for identity in ids):
+            return Completed(236, "", "pbs_rdel: Unknown Reservation Id\n")
+        for key in [keys[identity] for identity in ids if identity in keys]:
+            if not is_ours(key):
+                raise Meddling(f"P4: deletes {key}, which is not its own")
+            self._going.add(key)
+            for job in self.model.jobs.values():
+                if job.reservation == key:
+                    self._end(job, now)
+        self._let_go()
+        return _said("")
+
+    def _cancel(self, ids: tuple[str, ...], now: float) -> Completed:
+        found = [job for job in self.model.jobs.values() if self._id(job) in ids]
+        for job in found:
+            if not is_ours(job.name):
+                raise Meddling(f"P4: cancels {job.name}, which is not its own")
+            self._end(job, now)
+        return _said("") if found else Completed(153, "", "qdel: Unknown Job Id\n")
+
+    def _submit(self, command: Command, now: float) -> Completed:
+        argv = command.argv
+        queue = argv[argv.index("-q") + 1] if "-q" in argv else None
+        keys = {self._named(key)[1].partition(".")[0]: key for key in self.model.reservations}
+        if queue is not None and (queue not in keys or keys[queue] in self._going):
+            return Completed(170, "", "qsub: Unknown queue\n")
+        limit = next(w for w in argv if w.startswith("walltime=")).partition("=")[2]
+        try:
+            job = self.model.submit(
+                argv[argv.index("-N") + 1],
+                _processors(argv),
+                float(limit),
+                now,
+                reservation=None if queue is None else keys[queue],
+            )
+        except Denied:
+            return Completed(188, "", "qsub: Job violates queue and/or server resource limits\n")
+        self._taken(job, command)
+        return _said(f"{self._id(job)}\n")
+
+    # --- what it knows ------------------------------------------------------------------------
+
+    def _end(self, job: SimulatedJob, now: float) -> None:
+        if job.state is State.PENDING:
+            self.model.end(job, State.CANCELLED, now)
+        elif job.state is State.RUNNING and "ending" not in job.extra:
+            job.extra["ending"] = (State.CANCELLED, now)
+
+    def _let_go(self) -> None:
+        """What is being deleted is gone once nothing runs in it."""
+        for key in list(self._going):
+            used = any(j.reservation == key and not j.state.ended for j in self.model.jobs.values())
+            if not used:
+                self.model.reservations.pop(key, None)
+                self._going.discard(key)
+
+    def _id(self, job: SimulatedJob) -> str:
+        return f"{job.id}.{self.name}"
+
+    def _named(self, key: str) -> tuple[str, str]:
+        name, _, identity = key.partition("#")
+        return name, f"{identity or 'R999999'}.{self.name}"
+
+    def _sizes(self) -> dict[str, int]:
+        size = self.model.processors // _NODES
+        first = self.model.processors - size * (_NODES - 1)
+        return {f"{self.name}n{i}": size if i else first for i in range(_NODES)}
+
+    def _laid(self) -> dict[str, dict[str, int]]:
+        """Where reservations and other jobs are, from the last node on: those that take no jobs are
+        the first ones."""
+        left = dict(reversed(self._sizes().items()))
+        holders = [(key, r.processors) for key, r in self.model.reservations.items()]
+        holders += [
+            (self._id(job), job.processors)
+            for job in self.model.jobs.values()
+            if job.state is State.RUNNING and job.reservation not in self.model.reservations
+        ]
+        found: dict[str, dict[str, int]] = {}
+        for key, wanted in holders:
+            where = _part(left, wanted)
+            found[key] = where
+            for node, count in where.items():
+                left[node] -= count
+        return found
+
+
+def refusal(command: Command) -> Completed | None:
+    """A no to a command that would change something, for no reason of ours."""
+    if command.argv[0] == "qsub":
+        name = command.argv[command.argv.index("-N") + 1]
+        status, text = _REFUSALS[sum(name.encode()) % len(_REFUSALS)]
+        return Completed(status, "", f"qsub: {text}\n")
+    return _said("R0.c DENIED\n") if command.argv[0] == "pbs_rsub" else None
+
+
+def _part(where: dict[str, int], wanted: int) -> dict[str, int]:
+    found = {}
+    for node, count in where.items():
+        taken = min(count, wanted)
+        wanted -= taken
+        if taken:
+            found[node] = taken
+    return found
+
+
+def _processors(argv: Iterable[str]) -> int:
+    """Of `select=2:ncpus=8:mpiprocs=8+1:ncpus=3:mpiprocs=3`."""
+    (text,) = (word for word in argv if word.startswith("select="))
+    total = 0
+    for chunk in text.removeprefix("select=").split("+"):
+        count, *resources = chunk.split(":")
+        (each,) = (r.partition("=")[2] for r in resources if r.startswith("ncpus="))
+        total += int(count) * int(each)
+    return total
+
+
+def _vnodes(where: dict[str, int]) -> str:
+    return "+".join(f"({node}:ncpus={count})" for node, count in where.items())
+
+
+def _date(moment: float) -> str:
+    return time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime(moment))
+
+
+def _said(text: str) -> Completed:
+    return Completed(0, text, "")

@@ -8,7 +8,7 @@ from functools import partial
 
 from metabroker.broker.settings import Settings
 from metabroker.clusters.simulated.model import Model, SimulatedJob, State
-from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
+from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
@@ -80,7 +80,8 @@ class WorldCluster:
         if self.plan.system == "slurm":
             adapter = SlurmCluster(SlurmOptions("root", name=name, instance=instance), transport)
         else:
-            options = OpenPBSOptions("root", name=name, instance=instance)
+            ports = HostPorts(clock=self._clock)
+            options = OpenPBSOptions("root", name=name, instance=instance, ports=ports)
             adapter = OpenPBSCluster(options, transport)
         adapter.part = 4
         return adapter

@@ -34,6 +34,8 @@ class Network:
         arrives = self._world.now + latency
         lost = CommandLost(f"{command.argv[0]}: no answer")
         fate = self._fate(cluster)
+        if fate in ("down", "refused") and command.argv in openpbs.OF_THE_CLIENT:
+            fate = "well"
         self._world.tally.add(f"fate {fate}")
 
         def execute(answer: bool, garble: bool = False) -> None:

@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterable
 
+from metabroker.clusters.openpbs.commands import show_clients_file, tell_time, version
 from metabroker.clusters.openpbs.parsing import NO_HISTORY
 from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State
 from metabroker.clusters.transports.base import Command, Completed
@@ -28,6 +29,8 @@ _STATES = {
     State.TIMEOUT: ("F", 93, -29),
     State.NODE_FAIL: ("F", 93, -4),
 }
+OF_THE_CLIENT = (show_clients_file().argv, tell_time().argv, version().argv)
+"""Commands that no server is asked for."""
 UNREACHABLE = Completed(
     255, "", "Connection refused\nqstat: cannot connect to server (errno=15010)\n"
 )
@@ -143,7 +146,6 @@ class Server:
         return f"Job Id: {self._id(job)}|" + "|".join(f"{k}={v}" for k, v in fields.items())
 
     def _nodes(self, argv: tuple[str, ...], now: float) -> Completed:
-        assert argv[-1] == "json"
         begun = {key for key, r in self.model.reservations.items() if r.start <= now}
         assigned = dict.fromkeys(self._sizes(), 0)
         for key, where in self._laid().items():
@@ -151,7 +153,7 @@ class Server:
                 for node, count in where.items():
                     assigned[node] += count
         down = self.model.down
-        nodes = {}
+        nodes: dict[str, dict[str, object]] = {}
         for node, total in self._sizes().items():
             off = down >= total
             down -= min(down, total)
@@ -160,11 +162,16 @@ class Server:
                 state = "state-unknown,down"
             nodes[node] = {
                 "state": state,
-                "resources_available": {"ncpus": total},
-                "resources_assigned": {"ncpus": min(total, assigned[node])},
-                "sharing": "default_shared",
+                "resources_available.ncpus": total,
+                "resources_assigned.ncpus": min(total, assigned[node]),
             }
-        return _said(json.dumps({"timestamp": int(now), "nodes": nodes}))
+        if argv[-1] == "json":
+            return _said(json.dumps({"timestamp": int(now), "nodes": nodes}))
+        lines = (
+            f"Name={node}|" + "|".join(f"{key}={value}" for key, value in has.items())
+            for node, has in nodes.items()
+        )
+        return _said("".join(f"{line}\n" for line in lines))
 
     def _reservations(self, ids: tuple[str, ...], now: float) -> Completed:
         held = self._laid()

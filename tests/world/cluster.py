@@ -191,6 +191,7 @@ class WorldCluster:
                 del self.model.reservations[name]
                 self.disturbed.add(name)
         self.controller.unsettled_until = now + 4
+        self.controller.started_again()
         return [job.name for job in lost]
 
     def hit_job(self, what: str) -> str | None:

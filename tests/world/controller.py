@@ -17,6 +17,7 @@ from metabroker.clusters.slurm.parsing import (
     USE_COLUMNS,
     USE_FORMAT,
 )
+from metabroker.clusters.slurm.states import RESERVATION_GONE
 from metabroker.clusters.transports.base import Command, Completed
 
 _NODES = 4
@@ -48,6 +49,17 @@ class Controller:
         self._taken = taken
         self._sized = sized
         self.unsettled_until = 0.0
+        self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
+
+    def started_again(self) -> None:
+        """What a controller makes of its own records when it starts."""
+        self.gone |= {
+            job.id
+            for job in self.model.jobs.values()
+            if job.state.ended
+            and job.reservation
+            and job.reservation not in self.model.reservations
+        }
 
     def execute(self, command: Command, now: float) -> Completed:
         """Carry out one command."""
@@ -93,6 +105,8 @@ class Controller:
         word = "COMPLETING" if job.extra.get("ending") and not job.state.ended else job.state.value
         if job.extra.get("ending") and job.state is State.PENDING:
             word = "PENDING"
+        if job.id in self.gone:
+            word = RESERVATION_GONE
         return (
             str(job.id), job.name, word, str(job.processors),
             f"{self.name}n1" if job.state is State.RUNNING else "",

@@ -64,6 +64,9 @@ class Server:
         self._next = 1
         self.unsettled_until = 0.0
 
+    def started_again(self) -> None:
+        """See `Controller.started_again`: its records are a database's."""
+
     def execute(self, command: Command, now: float) -> Completed:
         """Carry out one command."""
         self._let_go()

@@ -15,7 +15,7 @@ from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
 
 from .parsing import JobLine, NodeLine, SlurmReservation, Use
-from .states import end_cause, is_unsettled, job_state, takes_jobs
+from .states import RESERVATION_GONE, end_cause, is_unsettled, job_state, takes_jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,10 @@ _REASONS = {
 def native_job(line: JobLine) -> NativeJob:
     """One line of squeue as the core reads it."""
     state = job_state(line.state)
+    cause = end_cause(line.state) if state is NativeState.ENDED else None
+    if line.state == RESERVATION_GONE and line.end_time is not None:
+        state = NativeState.ENDED  # how, its own record tells
     ended = state is NativeState.ENDED
-    cause = end_cause(line.state) if ended else None
     return NativeJob(
         native_id=line.id,
         submit_time=line.submit_time,

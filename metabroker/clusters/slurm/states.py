@@ -5,6 +5,9 @@ from __future__ import annotations
 from metabroker.broker.observation import NativeState
 from metabroker.broker.states import Cause
 
+RESERVATION_GONE = "RESV_DEL_HOLD"
+"""A job that waits, and whose reservation is gone. But a controller (26.05) that was started again
+calls jobs so that have ended, too; these have an end."""
 _PENDING = (
     "PENDING",
     "CONFIGURING",
@@ -12,7 +15,7 @@ _PENDING = (
     "REQUEUE_FED",
     "REQUEUE_HOLD",
     "SPECIAL_EXIT",
-    "RESV_DEL_HOLD",
+    RESERVATION_GONE,
     "RESIZING",
     "POWER_UP_NODE",
     "EXPEDITING",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import ANY
+
 import pytest
 
 from metabroker.broker.states import Cause
@@ -38,6 +40,14 @@ def test_a_running_job_and_its_reservation() -> None:
     assert cause is Cause.KILLED
     assert told.lines == [FIND, CANCEL, FIND, FIND, DELETE]
     assert told.pauses == 1
+
+
+def test_an_ended_job_whose_reservation_is_gone_is_over() -> None:
+    """A controller (26.05) that was started again calls it RESV_DEL_HOLD; scancel ends no such job."""
+    ended = job("RESV_DEL_HOLD").replace("N/A", "1795244540")
+    assert clean([said(ended), UNKNOWN]) == (None, ANY)
+    waits, told = clean([said(job("RESV_DEL_HOLD")), said(), said(job("CANCELLED")), UNKNOWN])
+    assert (waits, told.lines) == (Cause.KILLED, [FIND, CANCEL, FIND, DELETE])
 
 
 def test_it_is_cancelled_by_name_and_once() -> None:

@@ -107,9 +107,10 @@ class Cleaned:
     `started` tells whether the user's script had started; times and exit code are its own
     record, if it left one; `cause` is the cluster's word on why it ended, if that was not by
     itself. `shut`: its gate was shut before its script could start, so that nothing the cluster
-    says of its end is the script's. `restarted`: the cluster started its job again after its script
-    had begun, and the script left no record of its end, so that the same holds. `detail`: the
-    cluster's words on an end that the broker has not brought about.
+    says of its end is the script's. `doubtful`: the same holds, as it left no record of its end,
+    and none of a start in this run: it was killed as it took its gate, or its cluster started it
+    again, which runs no script. `detail`: the cluster's words on an end that the broker has not
+    brought about.
     """
 
     ref: Ref
@@ -119,7 +120,7 @@ class Cleaned:
     exit_code: int | None = None
     cause: Cause | None = None
     shut: bool = False
-    restarted: bool = False
+    doubtful: bool = False
     detail: str = ""
 
 

@@ -143,8 +143,8 @@ class NativeSubmission:
 @dataclass(frozen=True, slots=True)
 class CleanupResult:
     """What was found when the last of a component was removed. `shut`: its gate was shut before
-    its script could start. `restarted`: its cluster ended it and started it again, which runs no
-    script, so its word on how that ended is not the script's end. `detail`: the cluster's words on
+    its script could start. `doubtful`: no record shows
+    that the run of which its cluster tells was the script's. `detail`: the cluster's words on
     an end that was not the broker's."""
 
     started: bool = False
@@ -153,7 +153,7 @@ class CleanupResult:
     exit_code: int | None = None
     cause: Cause | None = None
     shut: bool = False
-    restarted: bool = False
+    doubtful: bool = False
     detail: str = ""
 
 

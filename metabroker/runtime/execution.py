@@ -98,7 +98,7 @@ def _steps(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> 
             left.exit_code,
             left.cause,
             left.shut,
-            left.restarted,
+            left.doubtful,
             left.detail,
         )
     if isinstance(effect, Arm):

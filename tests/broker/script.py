@@ -297,8 +297,8 @@ class _Events:
         if command == "cleaned":
             since = START if "started" in rest else None
             end = now if since else None
-            shut, restarted = "shut" in rest, "restarted" in rest
-            return Cleaned(ref, "started" in rest, since, end, code, cause, shut, restarted)
+            shut, doubtful = "shut" in rest, "doubtful" in rest
+            return Cleaned(ref, "started" in rest, since, end, code, cause, shut, doubtful)
         if command == "refused":
             return Refused(ref, Step(rest[0]), cause or Cause.BUSY, why or "nodes are busy")
         if command == "unsure":

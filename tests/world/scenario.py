@@ -185,7 +185,11 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             shared,
             _with_lies(
                 random.Random(f"{seed} lies"),
-                _with_files_faults(files, _faults(rng, clusters, jobs), jobs),
+                _with_trouble(
+                    random.Random(f"{seed} trouble"),
+                    _with_files_faults(files, _faults(rng, clusters, jobs), jobs),
+                    jobs,
+                ),
                 clusters,
                 jobs,
             ),
@@ -251,6 +255,21 @@ def _with_files_faults(
     if rng.random() < 0.2:
         lasts = round(rng.choice((rng.uniform(1, 60), rng.uniform(1, 400))), 3)
         found.append(Fault(round(rng.uniform(0, SPAN), 3), "home", "", lasts))
+    return tuple(sorted(found, key=lambda fault: fault.at))
+
+
+def _with_trouble(
+    rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
+) -> tuple[Fault, ...]:
+    """A store that cannot be written while a job comes or runs; and often a crash before it can."""
+    found = list(faults)
+    if rng.random() < 0.3:
+        at = round(rng.choice(jobs).at + rng.choice((-1.0, rng.uniform(0, 30))), 3)
+        lasts = round(rng.uniform(3, 30), 3)
+        found.append(Fault(max(0.0, at), "store", "", lasts))
+        if rng.random() < 0.6:
+            crash = round(at + rng.uniform(1.5, lasts), 3)
+            found.append(Fault(max(0.0, crash), "crash", "", round(rng.uniform(0, 60), 3), "now"))
     return tuple(sorted(found, key=lambda fault: fault.at))
 
 

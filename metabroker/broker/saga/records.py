@@ -144,11 +144,8 @@ def _not_of_the_script(component: Component, event: Cleaned) -> str:
         # Seen of a Slurm whose controller and nodes were being killed: COMPLETED.
         said = f"its cluster says {component.detail}, but its script has never started"
         return said + _FIX if component.exit_code else said
-    if event.restarted and event.exit_code is None:
-        return (
-            "its cluster started it again, which runs no script, and there is no record of how its "
-            "script ended"
-        )
+    if event.doubtful and event.exit_code is None:
+        return "there is no record that its script ran to its end, whatever its cluster says"
     return ""
 
 

@@ -266,7 +266,7 @@ class Gates:
             marks.exit_code,
             cause,
             shut=marks.gave_up,
-            restarted=not own and _began_later(native_start, marks.started),
+            doubtful=marks.begun and not own and not _is_its_run(native_start, marks.started),
         )
 
     @_doubted
@@ -315,9 +315,12 @@ class Gates:
         return False
 
 
-def _began_later(native_start: float | None, started: float | None) -> bool:
-    """Whether the run that the cluster tells of began after the script did: it is another one."""
-    return native_start is not None and started is not None and native_start > started + _SKEW
+def _is_its_run(native_start: float | None, started: float | None) -> bool:
+    """Whether the run that the cluster tells of can be the one in which the script was started: it
+    began no later. (Also where the disk is full a start leaves a record.)"""
+    if started is None:
+        return False
+    return native_start is None or native_start <= started + _SKEW
 
 
 def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:

@@ -278,14 +278,15 @@ def test_what_remains(tmp_path: Path) -> None:
     assert gates().remains(None, None) == CleanupResult()
 
 
-def test_a_run_that_began_after_the_script_is_another_one(tmp_path: Path) -> None:
+def test_an_end_without_a_record_of_the_same_runs_start_is_doubtful(tmp_path: Path) -> None:
     gate = at(gates(), tmp_path, Position.RUN)
+    assert gates().remains(gate, None).doubtful  # killed as it took the gate
     marks(gate, started="n1\n")
-    assert not gates().remains(gate, None, 999.0).restarted
-    assert not gates().remains(gate, None, 1001.0).restarted  # a clock that is a little ahead
-    assert gates().remains(gate, None, 1010.0).restarted
+    assert not gates().remains(gate, None, 999.0).doubtful
+    assert not gates().remains(gate, None, 1001.0).doubtful  # a clock that is a little ahead
+    assert gates().remains(gate, None, 1010.0).doubtful
     marks(gate, ended="0 \n")  # its own record has the last word
-    assert not gates().remains(gate, None, 1010.0).restarted
+    assert not gates().remains(gate, None, 1010.0).doubtful
 
 
 @pytest.mark.parametrize("before", [Position.WAIT, Position.ARMED, Position.GO])

@@ -280,6 +280,6 @@ def completed_is_believed(stack: contextlib.ExitStack) -> None:
     old: Any = records.take_over
 
     def believing(part: Component, job: Job | None, event: Any, now: float) -> None:
-        old(part, job, replace(event, shut=False, restarted=False), now)
+        old(part, job, replace(event, shut=False, doubtful=False), now)
 
     swap(stack, replies, "take_over", believing)

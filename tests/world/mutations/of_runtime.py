@@ -11,6 +11,7 @@ from metabroker.broker.events import Tick
 from metabroker.clusters.port import ComponentRecord
 from metabroker.daemon.sharing import lease
 from metabroker.runtime import engine, executor, lines, records, turns
+from metabroker.store import StoreUnavailable
 
 from .planting import mutation, shared, swap
 
@@ -119,7 +120,10 @@ def lease_renewed_by_the_answer(stack: contextlib.ExitStack) -> None:
     """The lease counts from when the answer came, not from when it was asked for."""
 
     def renew(self: Any) -> bool:
-        leads = self._leadership.renew(self.lease_term.term, self.lease_term.seconds)
+        try:
+            leads = self._leadership.renew(self.lease_term.term, self.lease_term.seconds)
+        except StoreUnavailable:
+            return True
         if leads:
             with self._news:
                 self.lease_term.renewed(self._clock())

@@ -43,7 +43,7 @@ def test_a_running_job_and_its_reservation() -> None:
 
 
 def test_an_ended_job_whose_reservation_is_gone_is_over() -> None:
-    """A controller (26.05) that was started again calls it RESV_DEL_HOLD; scancel ends no such job."""
+    """A restarted controller (26.05) calls it RESV_DEL_HOLD, and scancel ends no such job."""
     ended = job("RESV_DEL_HOLD").replace("N/A", "1795244540")
     assert clean([said(ended), UNKNOWN]) == (None, ANY)
     waits, told = clean([said(job("RESV_DEL_HOLD")), said(), said(job("CANCELLED")), UNKNOWN])

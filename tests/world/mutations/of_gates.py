@@ -169,8 +169,8 @@ def gate_not_fenced(stack: contextlib.ExitStack) -> None:
 def record_removed_with_the_gate(stack: contextlib.ExitStack) -> None:
     """The component's record is removed while cleaning, before what it says is durable."""
 
-    def remains(self: Any, gate: str | None, cause: Any) -> Any:
-        found = old(self, gate, cause)
+    def remains(self: Any, gate: str | None, *given: Any) -> Any:
+        found = old(self, gate, *given)
         if gate is not None:
             self.remove(gate)
         return found

@@ -26,8 +26,8 @@ SNIPPETS = {
     "and or": "[ -e none ] && echo a > out || echo b > out",
     "not": "if ! [ -e none ]; then echo yes > out; fi",
     "elif": "if [ 1 -ge 2 ]; then x=1; elif [ 3 -ne 4 ]; then x=2; else x=3; fi; echo $x > out",
-    "case": "for w in 'a[b' abc '' 129; do case $w in *\\[*) x=$x,list ;; '') x=$x,none ;; 129 | 130)"
-    " x=$x,signal ;; *) x=$x,other ;; esac; done; echo $x > out",
+    "case": "for w in 'a[b' abc '' 129; do case $w in *\\[*) x=$x,list ;; '') x=$x,none ;;"
+    " 129 | 130) x=$x,signal ;; *) x=$x,other ;; esac; done; echo $x > out",
     "for and lists": 'for h in b a; do l="$l${l:+, }\\"$h\\""; done; printf "[%s]\\n" "$l" > out',
     "until": "n=0; until [ $n -ge 3 ]; do n=$((n + 1)); done; echo $n > out",
     "functions and their words": "f() { echo $2 > $1; }; f out done",

@@ -51,7 +51,13 @@ class Life:
             ClusterExecutor(
                 index,
                 cluster.adapter(settings, transport(host, cluster)),
-                RequestBuilder(host.store, settings, cluster.plan.name, home=WorldHome(host)),
+                RequestBuilder(
+                    host.store,
+                    settings,
+                    cluster.plan.name,
+                    home=WorldHome(host),
+                    permit=None if host.lease is None else host.lease.permit,
+                ),
                 self.post,
                 workers=rng.choice((1, 2, 4, 8)),
                 clock=lambda: world.now,

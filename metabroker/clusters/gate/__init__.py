@@ -17,7 +17,8 @@ lost, repeated or late:
 - A single component begins at `go`.
 - The script starts only after `go -> run`, which succeeds once: a twin of the same component, or
   a job that a crashed controller brought back to life, finds no `go` and ends at once (P2).
-- The broker that undoes an attempt moves the gate to `abort`, or learns that it is at `run`.
+- The broker that undoes an attempt moves the gate to `abort`, or learns that it is at `run`. What
+  it cannot see (a gate that is gone or replaced, files that are not mounted) may be at `run`.
 - A folder that is gone is a gate that is shut, and so is one that has been replaced by a link
   or for somebody else's: the component looks whose it is, too.
 - The token file is laid under another name and renamed into its first position: what a stopped

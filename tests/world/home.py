@@ -25,13 +25,16 @@ class HomeFiles(FileSystem):
         super().__init__(clock)
         self.make_folders(FOLDER)
         self.full = full
+        self.holds({})
 
     def holds(self, files: dict[str, bytes]) -> None:
-        """These files are there, each in its folder."""
+        """These files are there for good, each in its folder."""
         for name, content in files.items():
             path = f"{FOLDER}/{name}"
             self.make_folders(path.rpartition("/")[0])
             self.write(path, content)
+        for _, inode in (("/", self.root), *self.walk()):
+            self.sync(inode)
 
 
 class WorldHome:

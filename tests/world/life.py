@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect
-from metabroker.broker.events import ClusterUnreachable, Observed, Refused, Unsure
+from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
@@ -135,6 +135,8 @@ class Life:
         elif isinstance(item, Refused | Unsure):
             self.world.tally.add(f"reply {type(item).__name__} {item.step.value}")
         else:
+            if isinstance(item, Cleaned):
+                self.world.oracle.cleaned(item.ref)
             self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:

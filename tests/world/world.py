@@ -19,6 +19,7 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.file_transfer import work_folder
+from metabroker.clusters.gate.gates import _known
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import RequestBuilder, spec_of
 from metabroker.store.rows import ClusterNames
@@ -352,7 +353,7 @@ class World:
         cluster = self.by_name[row["cluster"]]
         gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
         with cluster.files.mended():
-            names = set(cluster.files.names(gate or "") or ())
+            names = {_known(name) for name in cluster.files.names(gate or "") or ()}
         position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 

@@ -200,15 +200,16 @@ class Gates:
             ClusterRefusal: the gate is shut or gone.
         """
         with contextlib.suppress(Unsafe):
-            names = {entry.name for entry in self._files.list(gate) or ()}
-            if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
-                return
-            if Position.ARMED.value in names:
-                if PEERS not in names:
-                    self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
-                old, new = (f"{gate}/{p.value}" for p in (Position.ARMED, Position.GO))
-                if self._files.rename(old, new):
+            for _ in range(2):  # over NFS a rename whose answer is lost may be told to have failed
+                names = {_known(entry.name) for entry in self._files.list(gate) or ()}
+                if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
                     return
+                if Position.ARMED.value in names:
+                    if PEERS not in names:
+                        self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
+                    old, new = (f"{gate}/{p.value}" for p in (Position.ARMED, Position.GO))
+                    if self._files.rename(old, new):
+                        return
         raise ClusterRefusal(Cause.LOST, "the component's gate is shut")
 
     @_doubted
@@ -304,7 +305,7 @@ class Gates:
         gone: its component, which looks whose it is too, starts nothing from there."""
         with _Spoilt():
             found = self._files.list(gate)
-            return None if found is None else {entry.name for entry in found}
+            return None if found is None else {_known(entry.name) for entry in found}
         return None
 
     def _move(self, gate: str, old: Position, new: Position) -> bool:
@@ -325,7 +326,7 @@ def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:
         entries = seen.list(gate)
     if entries is None:
         return None
-    times = {entry.name: _moment(entry.modified) for entry in entries}
+    times = {_known(entry.name): _moment(entry.modified) for entry in entries}
     arrived = ARRIVED in times or READY in times
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
@@ -341,6 +342,11 @@ def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:
         signalled=signalled,
         gave_up=Position.ABORT.value in times,
     )
+
+
+def _known(name: str) -> str:
+    """What a file in a gate is called here: on its way to `run` its token has a component's own."""
+    return Position.RUN.value if name.startswith(f"{Position.RUN.value}.") else name
 
 
 def _moment(time: float) -> float:

@@ -19,11 +19,12 @@ from metabroker.clusters.transports.trust import Unsafe
 from .matching import Patterns
 from .operation import Operation, Pause
 from .port import ClusterRefusal, FetchRequest, StageRequest, Transferred, UnknownOutcome
-from .submit_directory import FileChanged, SubmitDirectory
+from .submit_directory import SubmitDirectory
 
 PART = 4 << 20  # bytes
 WORK = "work"
 _UNFINISHED = "unfinished"
+_PARTS = ".metabroker-unfinished"  # at home, beside the results that are whole
 _AT_ONCE = 1000  # names that are looked at between two pauses
 # What is the user's own to mend: trying it again brings the same.
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, 0})
@@ -38,7 +39,8 @@ def sending(
     files: Files, home: SubmitDirectory, request: StageRequest, part: int = PART
 ) -> Operation[Transferred]:
     """Send the request's files, by parts of so many bytes; those that an earlier try has sent are
-    left as they are.
+    left as they are. Nothing is synced: they are still at home, and a job that loses its files with
+    its file server ends, or finds that they are gone.
 
     Raises:
         ClusterRefusal: one cannot be read (INVALID), or not be written.
@@ -106,6 +108,12 @@ def fetching(
             wanted.append(file)
         if count % _AT_ONCE == _AT_ONCE - 1:
             yield Pause(0)
+    # No other try's: what of one of those is written or renamed late finds nothing.
+    parts = f"{request.into}/{_PARTS}"
+    new = f"{parts}/{secrets.token_hex(8)}"
+    if wanted:
+        with _near(request.into, "cannot be written"):
+            home.clear(request.folder, parts)
     for file in wanted:
         if not _sound(file.path):
             raise ClusterRefusal(Cause.INVALID, f"the name {file.path[:100]!r} cannot be used here")
@@ -114,14 +122,35 @@ def fetching(
                 home.look(request.folder, f"{request.into}/{file.path}") if request.again else None
             )
         if before is None or (before.size, before.modified) != (file.size, file.modified):
-            yield from _fetch(files, home, request, file, part)
+            yield from _fetch(files, home, request, file, new, part)
         else:
             yield Pause(0)
+    if wanted:
+        with _near(request.into, "cannot be written"):
+            home.clear(request.folder, parts)
+        yield from _last(home, request, wanted)
     return Transferred(len(wanted), sum(file.size for file in wanted))
 
 
+def _last(
+    home: SubmitDirectory, request: FetchRequest, fetched: Sequence[Listed]
+) -> Operation[None]:
+    """What is at home now is there for good: its copy in the cluster is removed next. Also what an
+    earlier try has brought, which may have ended before it came to this."""
+    names = {name for file in fetched for name in _folders(request.into, file.path)}
+    for name in ("", request.into, *sorted(names)):
+        with _near(name or request.folder, "cannot be synced"):
+            home.sync(request.folder, name)
+        yield Pause(0)
+
+
 def _fetch(
-    files: Files, home: SubmitDirectory, request: FetchRequest, file: Listed, part: int
+    files: Files,
+    home: SubmitDirectory,
+    request: FetchRequest,
+    file: Listed,
+    new: str,
+    part: int,
 ) -> Operation[None]:
     source, name = f"{work_folder(request.gate)}/{file.path}", f"{request.into}/{file.path}"
     for offset in _offsets(file.size, part):
@@ -130,12 +159,12 @@ def _fetch(
             content = files.get(source, offset, length)
         if len(content) != length:
             raise UnknownOutcome(f"{file.path} came incomplete")
-        with _near(name, "cannot be written"):
-            home.put(request.folder, name, offset, content)
+        with _near(name, "cannot be written", begun=offset > 0):
+            home.put(request.folder, new, offset, content)
         yield Pause(0)
-    with _near(name, "cannot be written"):
+    with _near(name, "cannot be written", begun=True):
         made = Listed(name, file.size, file.modified, file.executable)
-        home.finish(request.folder, made)
+        home.finish(request.folder, new, made)
 
 
 def _source(home: SubmitDirectory, folder: str, name: str) -> Listed:
@@ -165,13 +194,15 @@ def _sound(path: str) -> bool:
 
 
 @contextlib.contextmanager
-def _near(name: str, what: str) -> Iterator[None]:
-    """Something about the user's own files."""
+def _near(name: str, what: str, *, begun: bool = False) -> Iterator[None]:
+    """Something about the user's own files. `begun`: with what has come of one so far."""
     try:
         yield
-    except FileChanged as error:
-        raise ClusterRefusal(Cause.INVALID, f"{name} {what}: {error}") from error
+    except CommandLost as lost:
+        raise UnknownOutcome(f"{name} {what}: {lost}") from lost
     except OSError as error:
+        if begun and isinstance(error, FileNotFoundError):
+            raise UnknownOutcome(f"{name} {what}: another try has removed its parts") from error
         cause = Cause.INVALID if error.errno in _THEIRS else Cause.BUSY
         raise ClusterRefusal(cause, f"{name} {what}: {error.strerror}") from error
 

@@ -24,11 +24,17 @@ class SubmitDirectory(Protocol):
     def get(self, folder: str, was: Listed, offset: int, length: int) -> bytes:
         """A part of the file, which must still be what it `was` (else `FileChanged`)."""
 
-    def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
-        """Write a part of a new file; the part at 0 makes it, and the folders it is in."""
+    def clear(self, folder: str, name: str) -> None:
+        """Remove a folder of files that were not finished; fine if it is not there."""
 
-    def finish(self, folder: str, made: Listed) -> None:
+    def put(self, folder: str, new: str, offset: int, content: bytes) -> None:
+        """Write a part of a new file, which lasts; the part at 0 makes it, and its folders."""
+
+    def finish(self, folder: str, new: str, made: Listed) -> None:
         """The new file is whole: it takes its name, its mode and its time."""
+
+    def sync(self, folder: str, name: str) -> None:
+        """The names in that folder last (`""`: in the submit directory itself)."""
 
 
 # What has become a pipe since it was looked at is not waited for.
@@ -56,34 +62,50 @@ class LocalSubmitDirectory:
             handle = os.open(last, _READING, dir_fd=parent)
         with os.fdopen(handle, "rb", buffering=0) as file:
             if _listed(was.path, os.fstat(handle)) != was:
-                raise FileChanged("it was changed while it was sent")
+                raise FileChanged(0, "it was changed while it was sent")
             file.seek(offset)
             return file.read(length)
 
-    def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
-        """Write a part of a new file; the part at 0 makes it, and the folders it is in."""
-        begins = os.O_CREAT | os.O_TRUNC if offset == 0 else 0
+    def clear(self, folder: str, name: str) -> None:
+        """Remove a folder of files that were not finished; fine if it is not there."""
+        gone = contextlib.suppress(FileNotFoundError)
+        with gone, _parent(folder, f"{name}/.") as (here, _), os.scandir(here) as files:
+            for file in files:
+                with gone:
+                    os.unlink(file.name, dir_fd=here)
+        with contextlib.suppress(OSError), _parent(folder, name) as (parent, last):
+            os.rmdir(last, dir_fd=parent)
+
+    def put(self, folder: str, new: str, offset: int, content: bytes) -> None:
+        """Write a part of a new file, which lasts; the part at 0 makes it, and its folders."""
+        begins = os.O_CREAT | os.O_EXCL if offset == 0 else 0
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | begins
-        with _parent(folder, name, make=offset == 0) as (parent, last):
-            handle = os.open(_unfinished(last), flags, 0o600, dir_fd=parent)
+        with _parent(folder, new, make=offset == 0) as (parent, last):
+            handle = os.open(last, flags, 0o600, dir_fd=parent)
         with os.fdopen(handle, "r+b", buffering=0) as file:
             file.seek(offset)
             view = memoryview(content)
             while view:
                 view = view[file.write(view) :]
+            os.fsync(handle)
 
-    def finish(self, folder: str, made: Listed) -> None:
+    def finish(self, folder: str, new: str, made: Listed) -> None:
         """The new file is whole: it takes its name, its mode and its time."""
-        with _parent(folder, made.path) as (parent, last):
-            new = _unfinished(last)
-            handle = os.open(new, _READING, dir_fd=parent)
+        with _parent(folder, new) as (source, part), _parent(folder, made.path, make=True) as to:
+            handle = os.open(part, _READING, dir_fd=source)
             try:
                 umask = _umask()
                 os.fchmod(handle, (0o777 if made.executable else 0o666) & ~umask)
                 os.utime(handle, (made.modified, made.modified))
+                os.fsync(handle)
             finally:
                 os.close(handle)
-            os.rename(new, last, src_dir_fd=parent, dst_dir_fd=parent)
+            os.rename(part, to[1], src_dir_fd=source, dst_dir_fd=to[0])
+
+    def sync(self, folder: str, name: str) -> None:
+        """The names in that folder last (`""`: in the submit directory itself)."""
+        with _parent(folder, f"{name}/.".lstrip("/")) as (here, _):
+            os.fsync(here)
 
 
 @contextlib.contextmanager
@@ -111,10 +133,6 @@ def _listed(name: str, seen: os.stat_result) -> Listed:
     if not stat.S_ISREG(seen.st_mode):
         raise OSError(0, "it is not a regular file")
     return Listed(name, seen.st_size, int(seen.st_mtime), bool(seen.st_mode & stat.S_IXUSR))
-
-
-def _unfinished(name: str) -> str:
-    return f".{name[:200]}.part"
 
 
 def _umask() -> int:

@@ -46,8 +46,8 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class LeaderContext:
     """What every broker has, and a leader needs. `users`: of the clusters, as of now; `part`: what
-    it says of its part among the brokers; `permit`: asked before each step in a cluster, where
-    another broker might lead."""
+    it says of its part among the brokers; `permit`: asked before each step in a cluster and in a
+    submit directory, where another broker might lead."""
 
     config: Config
     store: Store
@@ -185,4 +185,5 @@ class Leader:
             None if shared is None else str(shared),
             homes=given.homes,
             users=given.users,
+            permit=given.permit,
         )

@@ -83,6 +83,9 @@ def _steps(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> 
         moved = yield from cluster.fetch(request, builder.home_of(ref))
         return Fetched(ref, moved.files, moved.size, f"{request.folder}/{request.into}")
     if isinstance(effect, Reserve):
+        if effect.again:
+            # What an earlier try has sent may come yet, and delete by its name what this one makes.
+            raise UnknownOutcome("it was asked for before the broker's start, and not answered")
         yield from cluster.reserve(builder.reserve(effect))
         return Reserved(ref)
     if isinstance(effect, Submit):

@@ -27,6 +27,7 @@ from metabroker.clusters.port import (
     StageRequest,
 )
 from metabroker.clusters.submit_directory import LocalSubmitDirectory, SubmitDirectory
+from metabroker.clusters.transports.fenced import Permit, fenced
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
 from metabroker.submission.wire import to_spec
@@ -60,8 +61,8 @@ class _Target(NamedTuple):
 class RequestBuilder:
     """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
     folder, or the home of its account where the broker acts for users. `home`: the daemon's own
-    files, `homes`: those of a user who submits; `users`: who may begin something there now, where
-    the broker acts for users."""
+    files, `homes`: those of a user who submits; `permit`: asked before each step with either;
+    `users`: who may begin something there now, where the broker acts for users."""
 
     store: Store
     settings: Settings
@@ -70,6 +71,7 @@ class RequestBuilder:
     home: SubmitDirectory = field(default_factory=LocalSubmitDirectory)
     homes: Callable[[str], SubmitDirectory] | None = None
     users: Callable[[], Users] = dict
+    permit: Permit | None = None
     _places: dict[int, _Target] = field(default_factory=dict, repr=False)
     _owners: dict[int, str] = field(default_factory=dict, repr=False)
 
@@ -166,11 +168,10 @@ class RequestBuilder:
             ClusterRefusal: they are a user's for whom nobody may act here any more.
         """
         owner = self.store.jobs.script(ref.job)[1].get("owner")
-        if owner is None:
-            return self.home
-        if self.homes is None:
+        if owner is not None and self.homes is None:
             raise ClusterRefusal(Cause.INVALID, f"the daemon no longer acts for {owner}")
-        return self.homes(owner)
+        home = self.home if owner is None or self.homes is None else self.homes(owner)
+        return home if self.permit is None else fenced(home, self.permit)
 
     def stage(self, effect: Stage) -> StageRequest:
         """The request to send a component's files."""

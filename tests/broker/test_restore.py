@@ -251,3 +251,21 @@ def test_whatever_has_happened_once_clusters_do_as_they_are_told_all_ends(seed: 
     assert digest(bench, bench.broker)["claims"] == [0, 0, 0]
     assert digest(bench, bench.broker)["owed"] == {}
     bench.close()
+
+
+def test_a_reservation_without_an_answer_before_a_restart_costs_its_job_nothing() -> None:
+    """Under a new name it is asked for again; the old one is cleaned up."""
+    bench = Bench({"delft": 64, "leiden": 32}, submission_retries=1)
+    for cluster, size in enumerate((64, 32)):
+        free = Snapshot(bench.now, size, size, 0, settled=False)
+        bench.handle(Observed(cluster, free))
+    new = NewJob("anna", "job", Request((4, 4)), 600, local=False, hold=False)
+    bench.handle(SubmitJob(new))
+    bench.restart()
+    (job,) = bench.broker.view.jobs.values()
+    before, refs = job.seq, [component.ref for component in job.components]
+    bench.handle(Unsure(refs[0], Step.RESERVE, "asked for before"))
+    assert (job.state, job.seq, job.submission_failures) == (JobState.QUEUED, before, 0)
+    steps = [bench.broker._saga.claims.known[ref].step for ref in refs]
+    assert steps == [Step.CLEAN, Step.CLEAN]
+    bench.close()

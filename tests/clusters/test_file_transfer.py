@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.broker.states import Cause
+from metabroker.clusters import submit_directory
 from metabroker.clusters.file_transfer import fetching, sending, work_folder
 from metabroker.clusters.operation import Operation, Pause
 from metabroker.clusters.port import (
@@ -27,6 +29,8 @@ from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import CommandLost, Listed, Unreached
 from metabroker.clusters.transports.local_files import LocalFiles
 from tests.clusters.refusals import refused
+from tests.world.virtual.filesystem import FileSystem
+from tests.world.virtual.system import System, on
 
 
 class Shaky(LocalFiles):
@@ -244,6 +248,80 @@ def test_a_name_that_a_cluster_makes_up_leads_nowhere(folder: Path, path: str) -
     with refused(Cause.INVALID, "cannot be used here"):
         carried(fetching(Lying(), LocalSubmitDirectory(), fetch(folder, "**", ".*", "..", "*")))
     assert sorted(folder.rglob("*")) == before
+
+
+def results(folder: Path, **contents: bytes) -> dict[str, bytes]:
+    """What a component has left, in a folder of its work folder."""
+    work = Path(work_folder(fetch(folder).gate)) / "out"
+    work.mkdir(parents=True)
+    for name, content in contents.items():
+        (work / name).write_bytes(content)
+    return {f"out/{name}": content for name, content in contents.items()}
+
+
+@pytest.mark.parametrize("step", ["put", "finish", "clear"])
+def test_what_a_former_leader_does_late_spoils_no_result(folder: Path, step: str) -> None:
+    """It was stopped when it was about to do that; the next one brings all, and reports it, and
+    that step is done then, or in the middle of it."""
+    made = results(folder, one=b"1" * 250, two=b"2" * 250)
+    late: list[Callable[[], None]] = []
+
+    class Home(LocalSubmitDirectory):
+        def __init__(self, stops: bool) -> None:
+            self.stops = stops
+
+        def put(self, folder: str, new: str, offset: int, content: bytes) -> None:
+            self._step("put", lambda: LocalSubmitDirectory.put(self, folder, new, offset, content))
+
+        def finish(self, folder: str, new: str, made: Listed) -> None:
+            self._step("finish", lambda: LocalSubmitDirectory.finish(self, folder, new, made))
+
+        def clear(self, folder: str, name: str) -> None:
+            self._step("clear", lambda: LocalSubmitDirectory.clear(self, folder, name))
+
+        def _step(self, name: str, what: Callable[[], None]) -> None:
+            if self.stops and name == step:
+                late.append(what)
+                raise CommandLost("it does not lead any more")
+            what()
+
+    for moment in range(12):
+        with pytest.raises(UnknownOutcome):
+            carried(fetching(LocalFiles(), Home(True), fetch(folder, "**"), 100))
+        trying = fetching(LocalFiles(), Home(False), fetch(folder, "**"), 100)
+        carried(trying, moment) if moment else None
+        for each in late:
+            with contextlib.suppress(OSError):
+                each()
+        late.clear()
+        with contextlib.suppress(UnknownOutcome):
+            carried(trying)
+        carried(fetching(LocalFiles(), Home(False), fetch(folder, "**", again=True), 100))
+        home = folder / "submit" / "metabroker-1.0"
+        assert {n: (home / n).read_bytes() for n in made} == made
+        assert {path.name for path in home.iterdir()} == {"out"}
+
+
+@pytest.mark.parametrize("stop", [None, *range(1, 8)])
+def test_results_that_are_reported_outlive_a_loss_of_power(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, stop: int | None
+) -> None:
+    """Wherever an earlier try was stopped."""
+    made = results(folder, one=b"1" * 250, two=b"")
+    monkeypatch.setattr(submit_directory, "os", System())
+    disk = FileSystem(lambda: 0.0)
+    disk.make_folders("/submit")
+    disk.sync(disk.root)
+    order = replace(fetch(folder, "**"), folder="/submit")
+    with on(disk):
+        if stop is not None:
+            carried(fetching(LocalFiles(), LocalSubmitDirectory(), order, 100), stop)
+        again = replace(order, again=stop is not None)
+        assert carried(fetching(LocalFiles(), LocalSubmitDirectory(), again, 100)) is not None
+    disk.lose_power()
+    into = "/submit/metabroker-1.0"
+    assert {name: disk.read(f"{into}/{name}") for name in made} == made
+    assert disk.names(into) == ["out"]
 
 
 @given(st.integers(0, 12), st.integers(1, 5), st.integers(1, 4))

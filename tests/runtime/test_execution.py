@@ -1,10 +1,10 @@
-"""Arming: a component counts only once it has answered."""
+"""Arming: a component counts only once it has answered. Reserving: never twice under one name."""
 
 from __future__ import annotations
 
 import pytest
 
-from metabroker.broker.effects import Arm
+from metabroker.broker.effects import Arm, Reserve
 from metabroker.broker.events import Armed, Event, Refused, Unsure
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
@@ -77,3 +77,12 @@ def test_who_has_left_is_not_waited_for() -> None:
 
     event, paused = carried_out(Cluster(0))
     assert isinstance(event, Refused) and paused == 0
+
+
+def test_a_reservation_is_not_asked_for_again_under_its_name() -> None:
+    """A delete that an earlier try has sent may come late: the next would lose its own to it."""
+    asked_again = Reserve(REF, 0, 4, 600, again=True)
+    task = carrying(asked_again, Cluster(1), Orders())  # type: ignore[arg-type]
+    with pytest.raises(StopIteration) as end:
+        next(task)  # it pauses for nothing, asks nothing of the cluster
+    assert isinstance(end.value.value, Unsure) and end.value.value.step is Step.RESERVE

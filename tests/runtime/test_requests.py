@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from metabroker.broker.effects import Clean, Reserve, Submit
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import CleanRequest, Peer, ReserveRequest
+from metabroker.clusters.submit_directory import LocalSubmitDirectory
+from metabroker.clusters.transports.base import CommandLost
 from metabroker.runtime.requests import RequestBuilder
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked, settings
@@ -116,3 +120,17 @@ def test_what_the_store_does_not_know_has_no_gate(store: Failing) -> None:
     token = f"mb-{store.instance}-9-1-0"
     assert made.clean_token(token) == CleanRequest(token)
     assert made.clean_token("anything") == CleanRequest("anything")
+
+
+@pytest.mark.parametrize("owner", [None, "anna"])
+def test_who_does_not_lead_any_more_changes_nothing_at_home(
+    store: Failing, tmp_path: Path, owner: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost() -> None:
+        raise CommandLost("another broker leads")
+
+    made = replace(builder(store), homes=lambda _user: LocalSubmitDirectory(), permit=lost)
+    monkeypatch.setattr(store.jobs, "script", lambda _job: (b"", {"owner": owner}, ""))
+    with pytest.raises(CommandLost):
+        made.home_of(Ref(1, 1, 0)).put(str(tmp_path), "result", 0, b"late")
+    assert not list(tmp_path.iterdir())

@@ -25,13 +25,16 @@ class HomeFiles(FileSystem):
         super().__init__(clock)
         self.make_folders(FOLDER)
         self.full = full
+        self.holds({})
 
     def holds(self, files: dict[str, bytes]) -> None:
-        """These files are there, each in its folder."""
+        """These files are there for good, each in its folder."""
         for name, content in files.items():
             path = f"{FOLDER}/{name}"
             self.make_folders(path.rpartition("/")[0])
             self.write(path, content)
+        for _, inode in (("/", self.root), *self.walk()):
+            self.sync(inode)
 
 
 class WorldHome:
@@ -52,17 +55,26 @@ class WorldHome:
         with on(self.files):
             return self._inner.get(folder, was, offset, length)
 
-    def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
-        """See `SubmitDirectory.put`."""
-        self._host.slips()
-        with on(self.files):
-            self._inner.put(folder, name, offset, content)
+    def clear(self, folder: str, name: str) -> None:
+        """See `SubmitDirectory.clear`."""
+        self._change(lambda: self._inner.clear(folder, name))
 
-    def finish(self, folder: str, made: Listed) -> None:
+    def put(self, folder: str, new: str, offset: int, content: bytes) -> None:
+        """See `SubmitDirectory.put`."""
+        self._change(lambda: self._inner.put(folder, new, offset, content))
+
+    def finish(self, folder: str, new: str, made: Listed) -> None:
         """See `SubmitDirectory.finish`."""
-        self._host.slips()
+        self._change(lambda: self._inner.finish(folder, new, made))
+
+    def sync(self, folder: str, name: str) -> None:
+        """See `SubmitDirectory.sync`."""
+        self._change(lambda: self._inner.sync(folder, name))
+
+    def _change(self, change: Callable[[], None]) -> None:
+        self._host.acts()
         with on(self.files):
-            self._inner.finish(folder, made)
+            change()
 
 
 def inputs(job: int) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from metabroker.store import LeadershipLost, StoreUnavailable
 from . import virtual
 from .life import Life
 from .oracle import Violation
-from .scenario import Fault
+from .scenario import POWER, Fault
 from .stores import WorldStore
 
 if TYPE_CHECKING:
@@ -125,10 +126,15 @@ class Host:
         self.process.kill()
 
     def crash(self, fault: Fault, how: str) -> None:
-        """kill -9; what was sent to clusters is under way all the same."""
+        """kill -9, or a loss of power for all; what was sent to clusters is under way."""
         world = self.world
-        world.tell(f"the daemon of {self.name} is killed ({how})")
-        world.tally.add("fault crash")
+        world.tell(f"the daemon of {self.name} is killed ({fault.what} {how})")
+        world.tally.add(f"fault {fault.what}")
+        if fault.what == POWER:
+            world.home.lose_power()
+            for other in world.hosts:
+                if other is not self and other.up:
+                    other.crash(replace(fault, what="crash"), how)
         world.tally.add(f"crash {how}")
         self.end()
         world.at(world.now + fault.lasts, self.begin)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect
-from metabroker.broker.events import ClusterUnreachable, Observed, Refused, Unsure
+from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
@@ -51,7 +51,13 @@ class Life:
             ClusterExecutor(
                 index,
                 cluster.adapter(settings, transport(host, cluster)),
-                RequestBuilder(host.store, settings, cluster.plan.name, home=WorldHome(host)),
+                RequestBuilder(
+                    host.store,
+                    settings,
+                    cluster.plan.name,
+                    home=WorldHome(host),
+                    permit=None if host.lease is None else host.lease.permit,
+                ),
                 self.post,
                 workers=rng.choice((1, 2, 4, 8)),
                 clock=lambda: world.now,
@@ -129,6 +135,8 @@ class Life:
         elif isinstance(item, Refused | Unsure):
             self.world.tally.add(f"reply {type(item).__name__} {item.step.value}")
         else:
+            if isinstance(item, Cleaned):
+                self.world.oracle.cleaned(item.ref)
             self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:

@@ -95,6 +95,12 @@ class Oracle:
         assert ref is not None
         self.fallen.add(ref)
 
+    def cleaned(self, ref: Ref) -> None:
+        """A component has been cleaned: nobody can start from its gate any more (I5)."""
+        position = self.gate_position(ref)
+        if position is not None and position.split()[0] in ("wait", "armed", "go"):
+            raise Violation(f"P2: {ref} was cleaned, and its gate is at {position}")
+
     def stopped(self, token: str, exit_code: int | None) -> None:
         """A user's script is over: by itself, or it was killed (None)."""
         ref = tokens.parse(self.instance, token)

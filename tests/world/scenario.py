@@ -47,6 +47,8 @@ LIE = "lie"
 STORE = {"store": (2, 60)}
 # Where jobs have files: the disk at home is full.
 HOME = "home"
+# Where results are fetched: the host of the brokers and of the homes loses its power.
+POWER = "power"
 # What happens to brokers, where there are several: (shortest, longest seconds).
 BROKERS = {
     "stop": (0.1, 120),  # SIGSTOP, for less than a lease or for much more
@@ -171,6 +173,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
     files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
     jobs = tuple(_with_files(files, job) for job in jobs)
+    power = random.Random(f"{seed} power")
     calm = rng.random() < 0.05
     shared = random.Random(f"{seed} brokers") if brokers > 1 else None
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
@@ -187,7 +190,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
                 random.Random(f"{seed} lies"),
                 _with_trouble(
                     random.Random(f"{seed} trouble"),
-                    _with_files_faults(files, _faults(rng, clusters, jobs), jobs),
+                    _with_power(
+                        power, _with_files_faults(files, _faults(rng, clusters, jobs), jobs), jobs
+                    ),
                     jobs,
                 ),
                 clusters,
@@ -271,6 +276,19 @@ def _with_trouble(
             crash = round(at + rng.uniform(1.5, lasts), 3)
             found.append(Fault(max(0.0, crash), "crash", "", round(rng.uniform(0, 60), 3), "now"))
     return tuple(sorted(found, key=lambda fault: fault.at))
+
+
+def _with_power(
+    rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
+) -> tuple[Fault, ...]:
+    """The power of the homes' host fails, most often just when results have been fetched."""
+    fetching = [job for job in jobs if job.fetches]
+    if not fetching or rng.random() < 0.5:
+        return tuple(faults)
+    job = rng.choice(fetching)
+    at = round(job.at + rng.uniform(0, job.run_time + 20), 3)
+    how = rng.choice(("now", "Fetch", "Fetch", "Discard", "Discard", "written"))
+    return (*faults, Fault(at, POWER, "", round(rng.uniform(0, 60), 3), how))
 
 
 def _with_lies(

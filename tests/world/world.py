@@ -19,6 +19,7 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.file_transfer import work_folder
+from metabroker.clusters.gate.gates import _known
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import RequestBuilder, spec_of
 from metabroker.store.rows import ClusterNames
@@ -33,7 +34,7 @@ from .life import Life
 from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
 from .requests import processors_of
-from .scenario import BROKERS, HOME, LIE, SPAN, Fault, JobPlan, Scenario, Tally
+from .scenario import BROKERS, HOME, LIE, POWER, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
 from .virtual import installed
 
@@ -136,6 +137,7 @@ class World:
             finally:
                 for host in self.hosts:
                     host.end()
+        self.home.lose_power()  # what was reported has been there for good
         at_the_end(self)
 
     def _play(self) -> None:
@@ -269,7 +271,7 @@ class World:
         """Something goes wrong."""
         what, until = fault.what, self.now + fault.lasts
         self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
-        if what == "crash" or what in BROKERS:
+        if what in ("crash", POWER) or what in BROKERS:
             self._broker_fault(fault)
             return
         if what in ("store", HOME):
@@ -298,15 +300,16 @@ class World:
 
     def _broker_fault(self, fault: Fault) -> None:
         """A broker dies, is stopped, cut off from the database, or ends and is started again."""
-        if fault.what in ("crash", "stop") and fault.how not in ("", "now", "slip"):
-            self._armed[fault.what] = fault
+        kind = "crash" if fault.what == POWER else fault.what
+        if kind in ("crash", "stop") and fault.how not in ("", "now", "slip"):
+            self._armed[kind] = fault
             return
         host = self._victim()
-        if fault.what == "crash":
+        if kind == "crash":
             self._armed.pop("crash", None)
         if not host.up:
             return
-        if fault.what == "crash":
+        if kind == "crash":
             if host.life is not None or not host.alone:
                 host.crash(fault, "now")
         elif fault.what == "handover":
@@ -350,7 +353,7 @@ class World:
         cluster = self.by_name[row["cluster"]]
         gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
         with cluster.files.mended():
-            names = set(cluster.files.names(gate or "") or ())
+            names = {_known(name) for name in cluster.files.names(gate or "") or ()}
         position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 

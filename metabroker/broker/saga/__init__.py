@@ -51,7 +51,8 @@ Why the promises follow (docs/contracts.md)
 
 Durable. All that the saga knows is in rows, or can be asked again. After a crash each pending step
 is handed out again with `again`, so that the executor looks first (`pending.resume`); deadlines
-are set again; watched components are watched again.
+are set again; watched components are watched again. RESERVE alone is rolled back: a delete that it
+sent before may come late, and would hit what is made under the same name.
 
 At most once. A step is idempotent by its token: a reservation or a job of that name that is there
 already is the answer. Should a cluster run one component twice all the same (a submission without

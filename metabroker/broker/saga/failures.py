@@ -14,7 +14,7 @@ from metabroker.broker.events import Refused, Unsure
 from metabroker.broker.job import Component, Goal
 from metabroker.broker.queues import Queues
 from metabroker.broker.state import BrokerState
-from metabroker.broker.states import Cause, Step
+from metabroker.broker.states import Cause, JobState, Step
 
 from .claims import Claims
 from .completion import Completion
@@ -97,7 +97,11 @@ class Failures:
         if event.step is Step.RESERVE and job is not None:
             self._state.ledger.mark_unverified(component.cluster, now)
             self._state.note(now, job, component, "no answer", step="reserve", why=event.detail)
-            self._rollback.roll_back(job, now, self._state.blame(component, event.detail))
+            why = self._state.blame(component, event.detail)
+            if component.tries:  # asked again since a new start: it costs no try, and no place
+                self._rollback.take_out(job, JobState.QUEUED, why, now)
+            else:
+                self._rollback.roll_back(job, now, why)
             return
         if event.step is Step.SUBMIT:
             self._state.ledger.mark_unverified(component.cluster, now)

@@ -34,13 +34,13 @@ class Rollback:
         self._outcome.submission_failed(job, reason, now, by)
 
     def take_out(self, job: Job, state: JobState, reason: str, now: float) -> bool:
-        """A user wants the job out of its attempt, in that state. False: its script may be running,
-        so it must be ended first."""
+        """The job leaves its attempt, in that state; queued again it has its old place. False:
+        its script may be running, so it must be ended first."""
         if job.irreversible:
             return False
         self._undo(job, now)
         self._state.outbox.note(now, job, "rolled back", why=reason)
-        self._outcome.leave(job, state, reason, now)
+        self._outcome.leave(job, state, reason, now, old_place=True)
         return True
 
     def _undo(self, job: Job, now: float) -> None:

@@ -16,8 +16,11 @@ lost, repeated or late:
   barrier, whatever its cluster still shows, and nothing is committed.
 - A single component begins at `go`.
 - The script starts only after `go -> run`, which succeeds once: a twin of the same component, or
-  a job that a crashed controller brought back to life, finds no `go` and ends at once (P2).
-- The broker that undoes an attempt moves the gate to `abort`, or learns that it is at `run`.
+  a job that a crashed controller brought back to life, finds no `go` and ends at once (P2). On
+  the way it is `run.ID` for a moment, with an ID that nobody else has: over NFS a rename whose
+  answer is lost may be told to have failed, and a component knows by that name that it was its own.
+- The broker that undoes an attempt moves the gate to `abort`, or learns that it is at `run`. What
+  it cannot see (a gate that is gone or replaced, files that are not mounted) may be at `run`.
 - A folder that is gone is a gate that is shut, and so is one that has been replaced by a link
   or for somebody else's: the component looks whose it is, too.
 - The token file is laid under another name and renamed into its first position: what a stopped

@@ -7,7 +7,7 @@ import errno
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import ParamSpec, TypeVar
 
@@ -27,7 +27,6 @@ from metabroker.clusters.transports.base import (
     CommandLost,
     CommandMissing,
     Files,
-    FolderEntry,
     NotAllowed,
 )
 from metabroker.clusters.transports.trust import FOLDER, Unsafe, split
@@ -140,7 +139,8 @@ class Gates:
         gate = request.gate
         try:
             self._files.make_folder(gate)
-            if self._position(gate) is not None:
+            # A listing may leave out what is renamed meanwhile. A component does that but once.
+            if any(self._position(gate) for _ in range(1 + request.again)):
                 return
             if request.works:
                 self._files.make_folder(work_folder(gate))
@@ -188,7 +188,7 @@ class Gates:
     @_doubted
     def ready(self, gate: str) -> bool:
         """Whether the component has seen that its gate is armed: it is alive, and will go."""
-        names = {entry.name for entry in self._entries(gate)}
+        names = self._names(gate) or set()
         return not names.isdisjoint((READY, Position.GO.value, Position.RUN.value))
 
     @_doubted
@@ -200,29 +200,32 @@ class Gates:
             ClusterRefusal: the gate is shut or gone.
         """
         with contextlib.suppress(Unsafe):
-            names = {entry.name for entry in self._files.list(gate) or ()}
-            if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
-                return
-            if Position.ARMED.value in names:
-                if PEERS not in names:
-                    self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
-                old, new = (f"{gate}/{p.value}" for p in (Position.ARMED, Position.GO))
-                if self._files.rename(old, new):
+            for _ in range(2):  # over NFS a rename whose answer is lost may be told to have failed
+                names = {_known(entry.name) for entry in self._files.list(gate) or ()}
+                if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
                     return
+                if Position.ARMED.value in names:
+                    if PEERS not in names:
+                        self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
+                    old, new = (f"{gate}/{p.value}" for p in (Position.ARMED, Position.GO))
+                    if self._files.rename(old, new):
+                        return
         raise ClusterRefusal(Cause.LOST, "the component's gate is shut")
 
     @_doubted
     def shut(self, request: CleanRequest) -> bool:
-        """Shut the component's gate for good. False: too late, the script has started."""
+        """Shut the component's gate for good. False: too late, the script has started, or that is
+        not known."""
         if request.gate is None:
             return True
-        for position in (Position.WAIT, Position.ARMED, Position.GO):
-            if self._move(request.gate, position, Position.ABORT):
-                return True
+        # In the order in which the token file moves on, so that it is not missed.
         with _Spoilt():
             if self._files.rename(
                 f"{request.gate}/{_BORN}", f"{request.gate}/{Position.ABORT.value}"
             ):
+                return True
+        for position in (Position.WAIT, Position.ARMED, Position.GO):
+            if self._move(request.gate, position, Position.ABORT):
                 return True
         return self._is_shut(request.gate)
 
@@ -286,28 +289,24 @@ class Gates:
             self._files.remove_tree(gate)
 
     def _position(self, gate: str) -> Position | None:
-        names = {entry.name for entry in self._entries(gate)}
+        names = self._names(gate) or set()
         return next((p for p in Position if p.value in names), None)
 
     def _is_shut(self, gate: str) -> bool:
-        """Whether nothing can start from there any more. Where a component has spoilt its own gate
-        that is not known, and so it is not."""
-        try:
-            names = {entry.name for entry in self._files.list(gate) or ()}
-        except Unsafe:
-            return True
-        except OSError as error:
-            if error.errno in _SPOILT:
-                return False
-            raise
-        return names.isdisjoint(p.value for p in Position if p is not Position.ABORT)
+        """Whether it is seen that nothing has started from there, or can. Of a gate that is gone,
+        exchanged or spoilt that is not known."""
+        names = self._names(gate)
+        return names is not None and names.isdisjoint(
+            position.value for position in Position if position is not Position.ABORT
+        )
 
-    def _entries(self, gate: str) -> Sequence[FolderEntry]:
-        """What is in it. One that somebody has replaced is gone: its component, which looks
-        whose it is too, starts nothing from there."""
+    def _names(self, gate: str) -> set[str] | None:
+        """What is in it; None: it is gone, spoilt, or replaced by somebody. That is as good as
+        gone: its component, which looks whose it is too, starts nothing from there."""
         with _Spoilt():
-            return self._files.list(gate) or ()
-        return ()
+            found = self._files.list(gate)
+            return None if found is None else {_known(entry.name) for entry in found}
+        return None
 
     def _move(self, gate: str, old: Position, new: Position) -> bool:
         with _Spoilt():
@@ -330,7 +329,7 @@ def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:
         entries = seen.list(gate)
     if entries is None:
         return None
-    times = {entry.name: _moment(entry.modified) for entry in entries}
+    times = {_known(entry.name): _moment(entry.modified) for entry in entries}
     arrived = ARRIVED in times or READY in times
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
@@ -346,6 +345,11 @@ def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:
         signalled=signalled,
         gave_up=Position.ABORT.value in times,
     )
+
+
+def _known(name: str) -> str:
+    """What a file in a gate is called here: on its way to `run` its token has a component's own."""
+    return Position.RUN.value if name.startswith(f"{Position.RUN.value}.") else name
 
 
 def _moment(time: float) -> float:
@@ -392,15 +396,8 @@ def _cannot_write(gate: str, error: OSError) -> ClusterRefusal | UnknownOutcome:
 
 
 def _peers_json(peers: tuple[Peer, ...]) -> bytes:
-    document = {
-        "components": [
-            {
-                "component": index,
-                "cluster": peer.cluster,
-                "processors": peer.processors,
-                "hosts": list(peer.hosts),
-            }
-            for index, peer in enumerate(peers)
-        ]
-    }
-    return json.dumps(document, indent=1).encode() + b"\n"
+    told = [
+        {"component": n, "cluster": p.cluster, "processors": p.processors, "hosts": [*p.hosts]}
+        for n, p in enumerate(peers)
+    ]
+    return json.dumps({"components": told}, indent=1).encode() + b"\n"

@@ -72,8 +72,14 @@ if [ -n "$mb__patience" ]; then
 fi
 
 # Of several who come here for the same component, the rename succeeds for one only. The others
-# say nothing: their output goes to the same file.
-mv "$mb__gate/go" "$mb__gate/run" 2>/dev/null || exit 75
+# say nothing: their output goes to the same file. It is to a name that nobody else knows at first:
+# NFS may ask for a rename again whose answer was lost, and then say that it has failed.
+mb__mine=
+for mb__id in $(od -An -N8 -tx8 /dev/urandom 2>/dev/null); do mb__mine=$mb__gate/run.$mb__id; done
+mv "$mb__gate/go" "${mb__mine:-$mb__gate/run}" 2>/dev/null || [ -e "$mb__mine" ] || exit 75
+if [ -n "$mb__mine" ]; then
+    mv "$mb__mine" "$mb__gate/run" 2>/dev/null || [ -e "$mb__gate/run" ] || exit 75
+fi
 mb__own || exit 75
 mb__note started || : > "$mb__gate/started" # on a full disk it tells the time at least
 

@@ -1,4 +1,4 @@
-"""A transport of a broker that may act only while it leads: each step asks first.
+"""Transports and submit directories of a broker that may act only while it leads.
 
 Every command and every step with a file passes `Permit`, which waits while it is not known whether
 somebody else leads, and lets nothing through once somebody does. What has passed it is under way.
@@ -7,10 +7,11 @@ somebody else leads, and lets nothing through once somebody does. What has passe
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from .base import Command, Completed, Files, RunAs, Transport
 
+F = TypeVar("F")
 Permit = Callable[[], None]
 """Returns when the broker may act. Raises CommandLost where it never will again."""
 
@@ -29,7 +30,7 @@ class _Fenced:
 
     @property
     def files(self) -> Files:
-        return _fenced(self._inner.files, self._permit)
+        return fenced(self._inner.files, self._permit)
 
     def run(self, command: Command) -> Completed:
         self._permit()
@@ -47,7 +48,7 @@ class _FencedRunAs(_Fenced):
 
     def files_of(self, account: str) -> Files:
         """The files as that account sees them."""
-        return _fenced(self._acting.files_of(account), self._permit)
+        return fenced(self._acting.files_of(account), self._permit)
 
     def home_of(self, account: str) -> str:
         """See `RunAs.home_of`."""
@@ -55,14 +56,13 @@ class _FencedRunAs(_Fenced):
         return self._acting.home_of(account)
 
 
-def _fenced(files: Files, permit: Permit) -> Files:
-    return cast(Files, _FencedFiles(files, permit))
+def fenced(files: F, permit: Permit) -> F:
+    """The same files; each step of theirs asks first, whichever of their methods it is."""
+    return cast(F, _FencedFiles(files, permit))
 
 
 class _FencedFiles:
-    """Files of which each step asks first, whichever of the methods of `Files` it is."""
-
-    def __init__(self, inner: Files, permit: Permit) -> None:
+    def __init__(self, inner: Any, permit: Permit) -> None:
         self._inner = inner
         self._permit = permit
 

@@ -14,7 +14,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import paramiko
-from paramiko.sftp import CMD_CLOSE, CMD_HANDLE, CMD_NAME, CMD_OPENDIR, CMD_READDIR
+from paramiko.sftp import (
+    CMD_CLOSE,
+    CMD_EXTENDED,
+    CMD_HANDLE,
+    CMD_NAME,
+    CMD_OPENDIR,
+    CMD_READDIR,
+)
 
 from .base import LOOKED_FOR, MOST_ENTRIES, REMOVING, TooMany
 from .trust import (
@@ -278,9 +285,15 @@ def get(sftp: paramiko.SFTPClient, path: str, offset: int, length: int) -> bytes
 
 
 def put(
-    sftp: paramiko.SFTPClient, path: str, offset: int, content: bytes, *, executable: bool = False
+    sftp: paramiko.SFTPClient,
+    path: str,
+    offset: int,
+    content: bytes,
+    *,
+    executable: bool = False,
+    lasting: bool = False,
 ) -> None:
-    """Write a part of a file that is being made."""
+    """Write a part of a file that is being made. `lasting`: it is on disk then."""
     if offset == 0:
         with contextlib.suppress(FileNotFoundError):
             sftp.remove(path)
@@ -292,8 +305,15 @@ def put(
         file.seek(offset)
         file.set_pipelined(True)
         file.write(content)
+        if lasting:
+            sync(sftp, file)
     if (sftp.lstat(path).st_size or 0) < offset + len(content):
         raise OSError(errno.EIO, "the part was not written whole", path)
+
+
+def sync(sftp: paramiko.SFTPClient, opened: paramiko.SFTPFile) -> None:
+    """What was written to a file, or the names in a folder, last (OpenSSH 6.5 and later)."""
+    sftp._request(CMD_EXTENDED, "fsync@openssh.com", opened.handle)
 
 
 def remove(sftp: paramiko.SFTPClient, path: str) -> None:

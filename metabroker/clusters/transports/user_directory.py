@@ -39,23 +39,34 @@ class UserDirectory:
         with self._session() as sftp:
             path = _way(sftp, folder, was.path)
             if _listed(was.path, sftp.lstat(path)) != was:
-                raise FileChanged("it was changed while it was sent")
+                raise FileChanged(0, "it was changed while it was sent")
             return steps.get(sftp, path, offset, length)
 
-    def put(self, folder: str, name: str, offset: int, content: bytes) -> None:
-        """Write a part of a new file; the part at 0 makes it, and the folders it is in."""
-        with self._session() as sftp:
-            path = _unfinished(_way(sftp, folder, name, make=offset == 0))
-            steps.put(sftp, path, offset, content)
+    def clear(self, folder: str, name: str) -> None:
+        """Remove a folder of files that were not finished; fine if it is not there."""
+        with self._session() as sftp, contextlib.suppress(FileNotFoundError):
+            steps.remove(sftp, os.path.dirname(_way(sftp, folder, f"{name}/.")))
 
-    def finish(self, folder: str, made: Listed) -> None:
+    def put(self, folder: str, new: str, offset: int, content: bytes) -> None:
+        """Write a part of a new file, which lasts; the part at 0 makes it, and its folders."""
+        with self._session() as sftp:
+            path = _way(sftp, folder, new, make=offset == 0)
+            steps.put(sftp, path, offset, content, lasting=True)
+
+    def finish(self, folder: str, new: str, made: Listed) -> None:
         """The new file is whole: it takes its name, its mode and its time."""
         with self._session() as sftp:
-            path = _way(sftp, folder, made.path)
-            new = _unfinished(path)
-            sftp.chmod(new, 0o755 if made.executable else 0o644)
-            sftp.utime(new, (made.modified, made.modified))
-            sftp.posix_rename(new, path)
+            path = _way(sftp, folder, made.path, make=True)
+            sftp.chmod(f"{folder}/{new}", 0o755 if made.executable else 0o644)
+            sftp.utime(f"{folder}/{new}", (made.modified, made.modified))
+            sftp.posix_rename(f"{folder}/{new}", path)
+
+    def sync(self, folder: str, name: str) -> None:
+        """The names in that folder last (`""`: in the submit directory itself)."""
+        with self._session() as sftp:
+            path = _way(sftp, folder, f"{name}/.".lstrip("/"))
+            with sftp.open(path) as here:
+                steps.sync(sftp, here)
 
     @contextlib.contextmanager
     def _session(self) -> Iterator[paramiko.SFTPClient]:
@@ -74,11 +85,16 @@ def _way(sftp: paramiko.SFTPClient, folder: str, name: str, *, make: bool = Fals
     *between, last = name.split("/")
     for part in between:
         folder = f"{folder}/{part}"
-        if make:
-            # Its only word for what is there already is that it failed.
+        try:
+            seen = sftp.lstat(folder)
+        except FileNotFoundError:
+            if not make:
+                raise
+            # Its only word for what is there by now is that it failed.
             with contextlib.suppress(OSError):
                 sftp.mkdir(folder, 0o755)
-        if not stat.S_ISDIR(sftp.lstat(folder).st_mode or 0):
+            seen = sftp.lstat(folder)
+        if not stat.S_ISDIR(seen.st_mode or 0):
             raise OSError(0, f"{part} is not a folder")
     return f"{folder}/{last}"
 
@@ -91,8 +107,3 @@ def _listed(name: str, seen: paramiko.SFTPAttributes) -> Listed:
         raise OSError(0, "it is not a regular file")
     runs = bool(mode & stat.S_IXUSR)
     return Listed(name, seen.st_size or 0, int(seen.st_mtime or 0), runs)
-
-
-def _unfinished(path: str) -> str:
-    folder, name = os.path.split(path)
-    return f"{folder}/.{name[:200]}.part"

@@ -274,3 +274,20 @@ def test_nothing_is_run_from_a_gate_that_is_not_its_own(
             gate.symlink_to(other)
     assert running.end()[0] == 75
     assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize("lost", ["*/go", "*/run.*", "*"])
+def test_a_rename_whose_answer_is_lost_counts_and_a_twin_starts_nothing(
+    tmp_path: Path, wrappers: Wrappers, lost: str
+) -> None:
+    """NFS asks again then, and is told that there is nothing to rename."""
+    fails = f'/bin/mv "$@" || exit; case $1 in {lost}) exit 1 ;; esac\n'
+    path = with_tool(tmp_path, "mv", fails)
+    script = b"#!/bin/sh\necho up >> up\n"
+    it = replace(order(tmp_path, script=script, patience=None), chdir=str(tmp_path))
+    gates().prepare(it)
+    codes = [wrappers.start(it, PATH=path).end()[0] for _ in range(3)]
+    assert codes == [0, 75, 75]
+    assert len(list(tmp_path.rglob("up"))) == 1
+    assert next(tmp_path.rglob("up")).read_text() == "up\n"
+    assert positions(it.gate) == {"run"}

@@ -14,7 +14,9 @@ from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Step
 from metabroker.clusters import file_transfer, gated
 from metabroker.clusters.port import Transferred
+from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import CommandLost
+from metabroker.runtime import requests
 
 from .planting import mutation, swap
 
@@ -92,3 +94,15 @@ def lost_part_taken_for_sent(stack: contextlib.ExitStack) -> None:
             yield
 
     swap(stack, file_transfer, "_far", far)
+
+
+@mutation
+def results_not_synced(stack: contextlib.ExitStack) -> None:
+    """Results are reported while the names they have at home are in memory alone."""
+    swap(stack, LocalSubmitDirectory, "sync", lambda self, folder, name: None)
+
+
+@mutation
+def homes_not_fenced(stack: contextlib.ExitStack) -> None:
+    """Who does not lead any more writes at home all the same."""
+    swap(stack, requests, "fenced", lambda files, _permit: files)

@@ -8,6 +8,7 @@ may happen.
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ from .syntax import (
 
 Running = Generator["float | Script", int, int]
 _SILENT = ("/dev/null",)
+_IDS = itertools.count(1)  # what /dev/urandom gives
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +242,8 @@ class Shell:
     def _of_the_host(self, name: str, given: list[str]) -> str | None:
         if (name, given) == ("uname", ["-n"]):
             return f"{self.node.name}\n"
+        if name == "od":
+            return f" {next(_IDS):016x}\n"
         if name == "scontrol" and given[:2] == ["show", "hostnames"]:
             prefix, _, rest = given[2].partition("[")
             first, last = map(int, rest.rstrip("]").split("-"))

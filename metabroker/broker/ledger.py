@@ -40,11 +40,12 @@ class LedgerEntry:
 @dataclass(frozen=True, slots=True)
 class Avoided:
     """So many processors at most are asked of a cluster at a time, until then (None: until the next
-    poll), and why."""
+    poll), and why. `suspended`: it is sent nothing but one job to try, then."""
 
     most: int
     until: float | None
     why: str
+    suspended: bool = False
 
 
 class Ledger:

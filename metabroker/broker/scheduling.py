@@ -94,9 +94,9 @@ class Scheduling:
         queues.scheduler.depart()
 
     def _may_be_sent(self, job: Job, placement: Sequence[int], now: float) -> bool:
-        """Whether no refusal speaks against it; if so, it is counted against its user's limits."""
+        """Whether no refusal speaks against it; if so, suspended clusters count it."""
         refusals = self._queues.refusals
-        if not refusals.limits:
+        if not refusals.suspensions:
             return True
         if not refusals.elsewhere(job, now).isdisjoint(placement):
             return False

@@ -40,6 +40,7 @@ class WorldCluster:
         self._moments = moments
         self._began = moments.now
         self.until: dict[str, float] = {}  # of faults that last
+        self.how: dict[str, str] = {}
         self.model = Model(plan.processors)
         self.files = ClusterFiles(self.local, lambda: self.suffers("files"))
         self.controller: Controller | Server

@@ -198,7 +198,13 @@ class Controller:
         return _said("")
 
 
-_POLICY = "sbatch: error: Batch job submission failed: SimulatedJob violates accounting/QOS policy"
+_FAILED = "sbatch: error: Batch job submission failed: "
+_POLICY = f"{_FAILED}Job violates accounting/QOS policy"
+DENIALS = {  # of a black hole, each with words that nothing else here says
+    "policy": f"{_POLICY} (job submit limit, user's size and/or time limits)",
+    "association": f"{_FAILED}Invalid account or account/partition combination specified",
+    "unreachable": f"{_FAILED}Unable to contact slurm controller (connect failure)",
+}
 _REFUSALS = (
     _POLICY,
     f"sbatch: error: AssocMaxSubmitJobLimit\n{_POLICY}",
@@ -206,6 +212,13 @@ _REFUSALS = (
     "now",
     "sbatch: error: Batch job submission failed: Invalid qos specification",
 )
+
+
+def denial(command: Command, how: str) -> Completed | None:
+    """A black hole's no to what would be submitted; also to reservations, if it is not reached."""
+    if command.argv[0] == "sbatch" or ("create" in command.argv and how == "unreachable"):
+        return _failed(DENIALS[how])
+    return None
 
 
 def refusal(command: Command) -> Completed | None:

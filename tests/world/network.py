@@ -11,7 +11,8 @@ from metabroker.clusters.transports.base import Command, CommandLost, Completed
 
 from . import openpbs
 from .cluster import WorldCluster
-from .controller import refusal
+from .controller import denial, refusal
+from .scenario import DENIES
 
 if TYPE_CHECKING:
     from .world import World
@@ -57,6 +58,9 @@ class Network:
             else:
                 self._world.at(thaw, lambda: execute(False))
                 self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
+        elif fate == "denied":
+            said = denial(command, cluster.how[DENIES])
+            self._world.at(arrives, lambda: reply(said or cluster.execute(command)))
         elif fate == "refused":
             no = openpbs.refusal(command) if pbs else refusal(command)
             self._world.at(arrives, lambda: reply(no or cluster.execute(command)))
@@ -98,6 +102,8 @@ class Network:
             return "down"
         if cluster.suffers("frozen"):
             return "frozen"
+        if cluster.suffers(DENIES):
+            return "denied"
         if cluster.suffers("lossy") and self._rng.random() < 0.4:
             return self._rng.choice(
                 (

@@ -43,6 +43,10 @@ MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 # Also of one moment: a controller and a node that are killed at once may call a job COMPLETED whose
 # script has not started, and never will.
 LIE = "lie"
+# A black hole: a cluster that looks idle refuses every submission, in one of these ways, for a
+# while. The users of such a world are several.
+DENIES = "denies"
+_DENIALS = ("policy", "association", "unreachable")
 # Faults of the broker's own store, for a while.
 STORE = {"store": (2, 60)}
 # Where jobs have files: the disk at home is full.
@@ -91,6 +95,7 @@ class JobPlan:
     fetches: bool = False  # has results that are brought back
     traps: bool = False  # writes down its end when it is sent a signal
     actions: tuple[tuple[float, str], ...] = ()  # (seconds after `at`, cancel | hold | release)
+    user: str = "u"
 
     def exit_of(self, attempt: int) -> int:
         """How the script ends at this attempt, from 1."""
@@ -172,6 +177,10 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
     jobs = tuple(_with_files(files, job) for job in jobs)
     calm = rng.random() < 0.05
+    holes = _black_holes(random.Random(f"{seed} denies"), clusters)
+    if holes and not calm:
+        users = random.Random(f"{seed} users")
+        jobs = tuple(replace(job, user=users.choice("uvw")) for job in jobs)
     shared = random.Random(f"{seed} brokers") if brokers > 1 else None
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
     return Scenario(
@@ -185,7 +194,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             shared,
             _with_lies(
                 random.Random(f"{seed} lies"),
-                _with_files_faults(files, _faults(rng, clusters, jobs), jobs),
+                _with_files_faults(files, [*_faults(rng, clusters, jobs), *holes], jobs),
                 clusters,
                 jobs,
             ),
@@ -266,6 +275,15 @@ def _with_lies(
         at = round(rng.choice(jobs).at + rng.uniform(0, 6), 3)
         found.append(Fault(at, LIE, rng.choice(clusters).name))
     return tuple(sorted(found, key=lambda fault: fault.at))
+
+
+def _black_holes(rng: random.Random, clusters: Sequence[ClusterPlan]) -> list[Fault]:
+    """Clusters that refuse every submission for a while."""
+    found: list[Fault] = []
+    while rng.random() < 0.25:
+        at, lasts = round(rng.uniform(0, SPAN), 3), round(rng.uniform(20, 400), 3)
+        found.append(Fault(at, DENIES, rng.choice(clusters).name, lasts, rng.choice(_DENIALS)))
+    return found
 
 
 def _with_broker_faults(rng: random.Random | None, faults: Sequence[Fault]) -> tuple[Fault, ...]:

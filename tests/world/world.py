@@ -255,7 +255,7 @@ class World:
                 for delay, action in plan.actions:
                     self.at(START + plan.at + delay, partial(self._act, action, outcome))
 
-        return AskToSubmit(submission, "u", None, plan.limit, spec_of(submission), answer)
+        return AskToSubmit(submission, plan.user, None, plan.limit, spec_of(submission), answer)
 
     def _act(self, action: str, job: int) -> None:
         event = _ACTIONS[action](job, "u")
@@ -278,7 +278,7 @@ class World:
         cluster = self.by_name[fault.where]
         self.tally.add(f"fault {what}")
         if fault.lasts:
-            cluster.until[what] = until
+            cluster.until[what], cluster.how[what] = until, fault.how
         if what == "full":
             cluster.fill(until)
         elif what == "drained":

@@ -54,6 +54,7 @@ class Replies:
         if component.step is Step.RESERVE and job is not None:
             self._pending.done(component)
             self._state.ledger.accepted(component.cluster)
+            self._queues.accepted(job, component.cluster, Step.RESERVE, now)
             held = component.processors
             self._state.note(now, job, component, "reserved", processors=held)
             self._attempts.proceed(job, now)
@@ -71,7 +72,7 @@ class Replies:
             component.asked_at = now
             self._pending.done(component)
             self._state.ledger.accepted(component.cluster)
-            self._queues.accepted(job, component.cluster)
+            self._queues.accepted(job, component.cluster, Step.SUBMIT, now)
             self._state.note(now, job, component, "submitted", native_id=event.native_id)
             if job.single:
                 job.deadline = None

@@ -13,7 +13,7 @@ from enum import Enum
 from metabroker.policy import Request
 
 from .states import TRANSITIONS, Cause, JobState, Phase, Step
-from .tokens import Ref
+from .tokens import NativeId, Ref
 
 
 class Goal(Enum):
@@ -89,6 +89,11 @@ class Component:
         """Come as far as `phase`; never goes back."""
         if _ORDER[phase] > _ORDER[self.phase]:
             self.phase = phase
+
+    @property
+    def native(self) -> NativeId | None:
+        """Its job in its cluster, as far as that is known."""
+        return None if self.native_id is None else NativeId(self.native_id, self.submit_time)
 
     @property
     def over(self) -> bool:

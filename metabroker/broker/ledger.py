@@ -113,6 +113,11 @@ class Ledger:
         entry.reachable = False
         entry.detail = detail
 
+    def clock_offset(self, cluster: int) -> float:
+        """Seconds that the cluster's clock is ahead of the broker's, as far as that is known."""
+        snapshot = self.entries[cluster].snapshot
+        return 0.0 if snapshot is None else snapshot.clock_offset or 0.0
+
     # --- refusals -----------------------------------------------------------------------------
 
     def refused(self, cluster: int, processors: int, detail: str, now: float) -> float:

@@ -22,7 +22,6 @@ from typing import NamedTuple
 from metabroker.policy import Request
 
 from .job import Component, Job
-from .ledger import Avoided
 from .settings import Settings
 from .states import Cause, Step
 
@@ -200,13 +199,11 @@ class Refusals:
                 told.append(_told(f"{name}: {suspension.detail}", scope, suspension, now))
         return "; ".join(told)
 
-    def suspended(self, cluster: int, now: float) -> Avoided | None:
-        """Why a cluster is sent no more than one job of anybody's now."""
+    def suspended(self, cluster: int, now: float) -> tuple[float, str] | None:
+        """Until when a cluster is sent no job of anybody's, and why."""
         scope = Scope(None, cluster)
         found = self.suspensions.get(scope)
-        if found is None:
-            return None
-        return Avoided(0, found.until, _told(found.detail, scope, found, now), suspended=True)
+        return None if found is None else (found.until, _told(found.detail, scope, found, now))
 
     # --- who waits here -----------------------------------------------------------------------
 

@@ -164,7 +164,9 @@ class ViewAt:
     def avoided(self, cluster: int) -> Avoided | None:
         """Why the broker sends less there than is idle."""
         suspended = self._queues.refusals.suspended(cluster, self.now)
-        return suspended or self._state.ledger.avoided(cluster, self.now)
+        if suspended is not None:
+            return Avoided(0, *suspended, suspended=True)
+        return self._state.ledger.avoided(cluster, self.now)
 
     def why(self, job: int) -> Why:
         """Why a job in one of the policy's queues waits."""

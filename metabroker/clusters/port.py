@@ -13,6 +13,7 @@ from typing import Protocol
 
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
+from metabroker.broker.tokens import NativeId
 
 from .operation import Operation
 from .submit_directory import SubmitDirectory
@@ -128,12 +129,14 @@ class Transferred:
 class CleanRequest:
     """Leave nothing of this token. `gate` is None where the component never had one.
 
-    `reservation`: it may have one.
+    `reservation`: it may have one; `native`: its job, as far as it is known, which somebody may
+    have renamed.
     """
 
     token: str
     gate: str | None = None
     reservation: bool = True
+    native: NativeId | None = None
 
 
 @dataclass(frozen=True, slots=True)

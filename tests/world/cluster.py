@@ -227,6 +227,15 @@ class WorldCluster:
         self.model.end(job, State.COMPLETED, self.local())
         return job.name
 
+    def rename(self) -> str | None:
+        """One of our active jobs is renamed (its script may do that itself)."""
+        jobs = [job for job in self._ours() if not job.state.ended]
+        if not jobs:
+            return None
+        job = self._rng.choice(jobs)
+        job.extra["renamed"] = "my-run"
+        return job.name
+
     def vanish(self) -> str | None:
         """One of our reservations is deleted behind our back."""
         names = [n for n in self.model.reservations if is_ours(n)]

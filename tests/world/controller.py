@@ -32,6 +32,11 @@ def is_ours(name: str) -> bool:
     return name.startswith("mb-") and not name.startswith(FOREIGN)
 
 
+def shown(job: SimulatedJob) -> str:
+    """The name that the controller shows: somebody may have renamed the job."""
+    return str(job.extra.get("renamed", job.name))
+
+
 class Controller:
     """One cluster's controller. `taken` is told of each job whose submission it takes; `sized`
     says how many processors a reservation gets for those that were asked for."""
@@ -75,11 +80,16 @@ class Controller:
         assert form in (JOB_FORMAT, USE_FORMAT)
         name = argv[argv.index("-n") + 1] if "-n" in argv else None
         inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
+        native_id = argv[argv.index("-j") + 1] if "-j" in argv else None
+        if native_id is not None and int(native_id) not in self.model.jobs:
+            return _failed("slurm_load_jobs error: Invalid job id specified")
         lines = []
         for job in self.model.jobs.values():
             if "-u" in argv and not job.name.startswith("mb-"):
                 continue
-            if (name is not None and job.name != name) or (
+            if native_id is not None and str(job.id) != native_id:
+                continue
+            if (name is not None and shown(job) != name) or (
                 inside is not None and job.reservation not in inside
             ):
                 continue
@@ -94,7 +104,7 @@ class Controller:
         if job.extra.get("ending") and job.state is State.PENDING:
             word = "PENDING"
         return (
-            str(job.id), job.name, word, str(job.processors),
+            str(job.id), shown(job), word, str(job.processors),
             f"{self.name}n1" if job.state is State.RUNNING else "",
             "Resources" if job.state is State.PENDING else "None",
             str(int(job.submit_time)), _time(job.start_time), _time(job.end_time),
@@ -158,10 +168,15 @@ class Controller:
         return _said(f"{job.id}\n")
 
     def _scancel(self, argv: tuple[str, ...], now: float) -> Completed:
-        name = argv[argv.index("-n") + 1]
+        if "-n" in argv:
+            name = argv[argv.index("-n") + 1]
+            jobs = [job for job in self.model.named(name) if shown(job) == name]
+        else:
+            jobs = [job for job in self.model.jobs.values() if str(job.id) == argv[-1]]
+            name = jobs[0].name if jobs else "mb-"
         if not is_ours(name):
             raise Meddling(f"P4: cancels {name}, which is not its own")
-        for job in self.model.named(name):
+        for job in jobs:
             if job.state is State.PENDING:
                 self.model.end(job, State.CANCELLED, now)
             elif job.state is State.RUNNING and "ending" not in job.extra:

@@ -8,9 +8,9 @@ import subprocess
 from dataclasses import dataclass
 from itertools import combinations
 
-from .scenario import BROKERS, DENIES, HOME, LIE, MOMENTS, STORE, WINDOWS, Tally
+from .scenario import BROKERS, DENIES, HOME, LIE, MOMENTS, RENAME, STORE, WINDOWS, Tally
 
-ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, DENIES, HOME, LIE])
+ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, DENIES, HOME, LIE, RENAME])
 ALL_EVENTS = (
     "submitted", "placed", "reserved", "no answer", "refused", "submitting", "waiting",
     "at the barrier", "opened", "started", "ended", "gave up", "not in its cluster",

@@ -9,22 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 POLICIES = (
-    "GS",
-    "LS-OR",
-    "LS-RD",
-    "LS-RO",
-    "LS-DO",
-    "GP",
-    "LP-LF",
-    "LP-GF",
-    "LP-RD",
-    "EQ-LF",
-    "EQ-GF",
-    "EQ-RD",
-    "LQ",
-    "FCFS",
-    "FPFS",
-)
+    "GS", "LS-OR", "LS-RD", "LS-RO", "LS-DO", "GP", "LP-LF", "LP-GF", "LP-RD", "EQ-LF", "EQ-GF",
+    "EQ-RD", "LQ", "FCFS", "FPFS",
+)  # fmt: skip
 
 SYSTEMS = ("slurm", "openpbs", "openpbs", "openpbs-forgets")
 # Faults that last for a while: (name, shortest, longest seconds).
@@ -47,6 +34,8 @@ LIE = "lie"
 # while. The users of such a world are several.
 DENIES = "denies"
 _DENIALS = ("policy", "association", "unreachable")
+# Also of one moment: a native job gets another name.
+RENAME = "rename"
 # Faults of the broker's own store, for a while.
 STORE = {"store": (2, 60)}
 # Where jobs have files: the disk at home is full.
@@ -177,11 +166,13 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
     jobs = tuple(_with_files(files, job) for job in jobs)
     calm = rng.random() < 0.05
+    renames = _renames(random.Random(f"{seed} renames"), clusters, jobs)
     holes = _black_holes(random.Random(f"{seed} denies"), clusters)
     if holes and not calm:
         users = random.Random(f"{seed} users")
         jobs = tuple(replace(job, user=users.choice("uvw")) for job in jobs)
     shared = random.Random(f"{seed} brokers") if brokers > 1 else None
+    more = [*holes, *renames]
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
     return Scenario(
         seed,
@@ -194,7 +185,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             shared,
             _with_lies(
                 random.Random(f"{seed} lies"),
-                _with_files_faults(files, [*_faults(rng, clusters, jobs), *holes], jobs),
+                _with_files_faults(files, [*_faults(rng, clusters, jobs), *more], jobs),
                 clusters,
                 jobs,
             ),
@@ -283,6 +274,17 @@ def _black_holes(rng: random.Random, clusters: Sequence[ClusterPlan]) -> list[Fa
     while rng.random() < 0.25:
         at, lasts = round(rng.uniform(0, SPAN), 3), round(rng.uniform(20, 400), 3)
         found.append(Fault(at, DENIES, rng.choice(clusters).name, lasts, rng.choice(_DENIALS)))
+    return found
+
+
+def _renames(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """Jobs that get another name, most often soon after they have come."""
+    found: list[Fault] = []
+    while rng.random() < 0.25:
+        at = round(rng.choice(jobs).at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 60))), 3)
+        found.append(Fault(at, RENAME, rng.choice(clusters).name))
     return found
 
 

@@ -33,7 +33,7 @@ from .life import Life
 from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
 from .requests import processors_of
-from .scenario import BROKERS, HOME, LIE, SPAN, Fault, JobPlan, Scenario, Tally
+from .scenario import BROKERS, HOME, LIE, RENAME, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
 from .virtual import installed
 
@@ -289,8 +289,8 @@ class World:
                 self.oracle.forgot(token)
         elif what in ("node", "requeue", "kill"):
             cluster.hit_job(what)
-        elif what == "vanish":
-            cluster.vanish()
+        elif what in ("vanish", RENAME):
+            (cluster.vanish if what == "vanish" else cluster.rename)()
         elif what == LIE and cluster.lie() is not None:
             self.tally.add("a lie told")
         elif what == "jump":

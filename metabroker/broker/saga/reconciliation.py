@@ -99,8 +99,11 @@ class Reconciliation:
             component.missing_since = None
             detail = f"{native.word}: {native.reason}" if native.reason else native.word
             hosts = native.hosts or component.hosts
-            if (component.detail, component.hosts) != (detail, hosts):
-                component.detail, component.hosts = detail, hosts
+            same = native.native_id == component.native_id
+            submitted = native.submit_time if same else component.submit_time
+            seen = (detail, hosts, submitted)
+            if (component.detail, component.hosts, component.submit_time) != seen:
+                component.detail, component.hosts, component.submit_time = seen
                 self._state.outbox.changed(component)
 
     def _missing(self, component: Component, snapshot: Snapshot, now: float) -> None:

@@ -66,6 +66,9 @@ class Replies:
             return
         component.native_id = event.native_id
         component.submit_time = event.submit_time
+        if event.submit_time is None:
+            # About then by the cluster's clock; the first poll that shows it tells exactly.
+            component.submit_time = now + self._state.ledger.clock_offset(component.cluster)
         component.advance(Phase.SUBMITTED)
         self._state.outbox.changed(component)
         if component.step is Step.SUBMIT and job is not None:

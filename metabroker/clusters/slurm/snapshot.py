@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
-from metabroker.clusters.duplicates import by_token
+from metabroker.clusters.duplicates import ById, by_token
 from metabroker.clusters.hostlist import expand
 
 from .parsing import JobLine, NodeLine, SlurmReservation, Use
@@ -65,6 +65,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
         busy=sum(node.allocated for node in usable) + kept,
         ours=ours,
         jobs=by_token((job.name, native_job(job)) for job in jobs),
+        unnamed=ById({j.id: j for j in look.jobs if not j.name.startswith(prefix)}, native_job),
         reservations={
             r.name: NativeReservation(r.processors, r.start_time, r.end_time, r.nodes)
             for r in look.reservations

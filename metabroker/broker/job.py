@@ -79,6 +79,8 @@ class Component:
     cause: Cause | None = None
     detail: str = ""
     missing_since: float | None = None
+    suspended: bool = False  # by the last poll that showed it, which began at `seen_at`
+    seen_at: float | None = None
     asked_at: float = 0.0  # when its latest step was first asked for
 
     def reached(self, phase: Phase) -> bool:

@@ -27,6 +27,7 @@ class LedgerEntry:
     others: int = 0  # held by anybody but live claims of ours
     claimed: int = 0
     snapshot: Snapshot | None = None
+    clock_offset: float = 0.0  # as far as it is known
     reachable: bool = False
     detail: str = "not polled yet"
     backoff_limit: int | None = None  # fewer than were refused, until `backoff_until`
@@ -91,6 +92,7 @@ class Ledger:
         entry.processors = snapshot.processors
         entry.usable = snapshot.usable
         entry.others = max(0, snapshot.busy - counted)
+        entry.clock_offset = snapshot.clock_offset or 0.0
         entry.reachable = True
         entry.detail = ""
         if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:
@@ -112,11 +114,6 @@ class Ledger:
         entry = self.entries[cluster]
         entry.reachable = False
         entry.detail = detail
-
-    def clock_offset(self, cluster: int) -> float:
-        """Seconds that the cluster's clock is ahead of the broker's, as far as that is known."""
-        snapshot = self.entries[cluster].snapshot
-        return 0.0 if snapshot is None else snapshot.clock_offset or 0.0
 
     # --- refusals -----------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ class NativeJob:
     end_time: float | None = None
     exit_code: int | None = None
     cause: Cause | None = None  # of an ended one: None is a normal end
+    suspended: bool = False  # it has started, and its time limit stands still
 
     def is_of(self, native: NativeId | None) -> bool:
         """Whether it is the job that was submitted then, and no later one with its id."""

@@ -81,8 +81,7 @@ class Refusals:
         assert by.cause is not None
         reserving = by.cause is Cause.DENIED and by.reserves and not by.reservation
         step = Step.RESERVE if reserving else Step.SUBMIT
-        user = None if by.cause is Cause.UNREACHABLE else job.user
-        scope = Scope(user, by.cluster, step)
+        scope = Scope(None if by.cause is Cause.UNREACHABLE else job.user, by.cluster, step)
         suspension = self._refused(scope, by.cause, by.detail, now)
         everyone = scope._replace(user=None)
         new = suspension.refusals == 1 or everyone not in self.suspensions
@@ -201,8 +200,7 @@ class Refusals:
 
     def suspended(self, cluster: int, now: float) -> tuple[float, str] | None:
         """Until when a cluster is sent no job of anybody's, and why."""
-        scope = Scope(None, cluster)
-        found = self.suspensions.get(scope)
+        found = self.suspensions.get(scope := Scope(None, cluster))
         return None if found is None else (found.until, _told(found.detail, scope, found, now))
 
     # --- who waits here -----------------------------------------------------------------------

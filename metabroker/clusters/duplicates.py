@@ -1,35 +1,17 @@
-"""Jobs by their tokens and by their ids; of several with one token, which counts."""
+"""Several jobs with one token: which of them counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Iterable
 
 from metabroker.broker.observation import NativeJob, NativeState
 
-T = TypeVar("T")
 _LIVELIEST = {
     NativeState.RUNNING: 0,
     NativeState.PENDING: 1,
     NativeState.UNKNOWN: 2,
     NativeState.ENDED: 3,
 }
-
-
-class ById(Mapping[str, NativeJob]):
-    """Jobs by their ids, each read when it is asked for: an account may have many."""
-
-    def __init__(self, lines: Mapping[str, T], read: Callable[[T], NativeJob]) -> None:
-        self._lines, self._read = lines, read
-
-    def __getitem__(self, native_id: str) -> NativeJob:
-        return self._read(self._lines[native_id])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
 
 
 def by_token(jobs: Iterable[tuple[str, NativeJob]]) -> dict[str, NativeJob]:

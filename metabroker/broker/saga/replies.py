@@ -68,7 +68,7 @@ class Replies:
         component.submit_time = event.submit_time
         if event.submit_time is None:
             # About then by the cluster's clock; the first poll that shows it tells exactly.
-            component.submit_time = now + self._state.ledger.clock_offset(component.cluster)
+            component.submit_time = now + self._state.ledger.entries[component.cluster].clock_offset
         component.advance(Phase.SUBMITTED)
         self._state.outbox.changed(component)
         if component.step is Step.SUBMIT and job is not None:

@@ -172,5 +172,4 @@ def _of_owners(
     named = [job for job in jobs if job.name.startswith(prefix)]
     ours = verified.seen([(job.name, job.owner) for job in named])
     others = [job for job in jobs if not job.name.startswith(prefix)]
-    mine = [replace(job, owner=who.user) for job in named if (job.name, job.owner) in ours]
-    return [*mine, *others]
+    return others + [replace(j, owner=who.user) for j in named if (j.name, j.owner) in ours]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
-from metabroker.clusters.duplicates import ById, by_token
+from metabroker.clusters.duplicates import by_token
 
 from .commands import PbsIdentity
 from .parsing import PbsJob, PbsNode, PbsReservation
@@ -89,7 +89,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
         busy=sum(node.total for node in usable.values()) - sum(idle.values()),
         ours=ours,
         jobs=by_token((job.name, native_job(job)) for job in _tokens(look.jobs, who.user, prefix)),
-        unnamed=ById({j.id: j for j in look.jobs if not j.name.startswith(prefix)}, native_job),
+        unnamed={j.id: native_job(j) for j in look.jobs if not j.name.startswith(prefix)},
         reservations={
             r.name: NativeReservation(
                 r.processors,
@@ -173,6 +173,7 @@ def native_job(job: PbsJob) -> NativeJob:
         end_time=job.end_time if ended else None,
         exit_code=0 if ended and cause is None else None,
         cause=cause,
+        suspended=job.state in ("S", "U"),
     )
 
 

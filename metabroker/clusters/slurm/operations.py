@@ -85,8 +85,7 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
     found = parsing.marked_jobs(done.stdout, mark)
     named = [line for line in found if line.name.startswith(prefix)]
     ours = verified.seen([(line.name, line.user) for line in named])
-    others = [line for line in found if not line.name.startswith(prefix)]
-    return [*(line for line in named if (line.name, line.user) in ours), *others]
+    return [x for x in found if (x.name, x.user) in ours or not x.name.startswith(prefix)]
 
 
 def time_there() -> Operation[int]:

@@ -108,7 +108,6 @@ class Queues:
         if barred:
             if not self.can_go(job, barred):
                 self.refusals.add(job)
-                self.retry_at(self.refusals.until(job, now))
                 return
             if request.clusters is None:
                 request = Request(request.sizes, exclude=tuple(sorted(barred)))

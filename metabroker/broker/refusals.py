@@ -75,9 +75,8 @@ class Refusals:
 
     # --- what clusters answer -----------------------------------------------------------------
 
-    def suspend(self, job: Job, by: Component, now: float) -> float:
-        """The cluster of this component took no job of its user's (LIMIT, DENIED), or does not
-        answer (UNREACHABLE); answers when to try one again."""
+    def suspend(self, job: Job, by: Component, now: float) -> None:
+        """The cluster of this component took no job of its user's, or could not be reached."""
         assert by.cause is not None
         reserving = by.cause is Cause.DENIED and by.reserves and not by.reservation
         step = Step.RESERVE if reserving else Step.SUBMIT
@@ -87,7 +86,6 @@ class Refusals:
         new = suspension.refusals == 1 or everyone not in self.suspensions
         if by.cause is Cause.DENIED and new and self._alike(scope):
             self._refused(everyone, by.cause, by.detail, now)
-        return suspension.until
 
     def _refused(self, scope: Scope, cause: Cause, detail: str, now: float) -> Suspension:
         """Refusals within a pause were mostly asked for before it, and do not make it longer."""
@@ -149,15 +147,18 @@ class Refusals:
                     if found is not None:
                         yield scope, found
 
-    def spend(self, job: Job, clusters: set[int], now: float) -> float | None:
-        """A job is about to be sent to these clusters: counted where they are suspended. Answers
-        when another may be sent to try, should nothing come of this one; None: none is."""
-        met = [s for scope, s in self._of(job.user, single=job.single) if scope.cluster in clusters]
-        for suspension in met:
-            suspension.allowance -= 1
-            suspension.tried = True
-            suspension.until = now + self.settings.limit_delay(max(1, suspension.refusals))
-        return min((suspension.until for suspension in met), default=None)
+    def spend(self, job: Job, clusters: set[int], now: float) -> None:
+        """A job is about to be sent to these clusters: counted where they are suspended. Should
+        nothing come of it another is sent to try after the pause."""
+        for scope, suspension in self._of(job.user, single=job.single):
+            if scope.cluster in clusters:
+                suspension.allowance -= 1
+                suspension.tried = True
+                suspension.until = now + self.settings.limit_delay(max(1, suspension.refusals))
+
+    def next_try(self, now: float) -> float | None:
+        """When the next pause of a suspended cluster is over."""
+        return min((s.until for s in self.suspensions.values() if s.until > now), default=None)
 
     def elsewhere(self, job: Job, now: float) -> frozenset[int]:
         """Clusters that the job must not go to now."""
@@ -185,7 +186,7 @@ class Refusals:
     def until(self, job: Job, now: float) -> float:
         """When that may change."""
         moments = [at for at in self._later.get(job.id, {}).values() if at > now]
-        moments += [s.until for _, s in self._of(job.user, single=job.single)]
+        moments += [s.until for _, s in self._of(job.user, single=job.single) if s.allowance <= 0]
         return max(now, min(moments, default=now))
 
     def why(self, user: str, request: Request, now: float) -> str:
@@ -256,8 +257,7 @@ class Refusals:
                 if not can_go(job, barred):
                     continue  # and so for all who are like it
                 goes = job.request.clusters or range(len(self.settings.clusters))
-                to = [cluster for cluster in goes if cluster not in barred]
-                sent.update(scope for scope, _ in met if scope.cluster in to)
+                sent.update(s for s, _ in met if s.cluster in goes and s.cluster not in barred)
                 del self.jobs[number]
                 through.append(job)
             heapq.heappop(line)

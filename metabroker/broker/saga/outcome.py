@@ -18,8 +18,6 @@ from metabroker.broker.queues import Queues
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState
 
-_NOT_COUNTED = (Cause.INVALID, Cause.DENIED, Cause.LIMIT, Cause.UNREACHABLE)
-
 
 @dataclass(eq=False)
 class AttemptOutcome:
@@ -60,12 +58,12 @@ class AttemptOutcome:
         accept is not asked there again; what is a matter of its user or of the cluster only waits,
         unless all clusters that the job could go to have denied its user by a final word."""
         cause, refusals = None if by is None else by.cause, self._queues.refusals
-        if by is not None and cause in _NOT_COUNTED:
+        waits = cause in (Cause.LIMIT, Cause.UNREACHABLE)
+        if by is not None and (waits or cause in (Cause.INVALID, Cause.DENIED)):
             if cause is Cause.INVALID:
                 job.excluded |= {by.cluster}
             else:
-                self._queues.retry_at(refusals.suspend(job, by, now))
-            waits = cause in (Cause.LIMIT, Cause.UNREACHABLE)
+                refusals.suspend(job, by, now)
             able = waits or self._queues.can_go(job, job.excluded | refusals.denied(job))
             state = JobState.QUEUED if able else JobState.FAILED
             self.leave(job, state, reason, now, old_place=waits)

@@ -7,8 +7,8 @@ import re
 from functools import partial
 
 from metabroker.broker.settings import Settings
-from metabroker.clusters.simulated.model import Model, SimulatedJob, State
 from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
+from metabroker.clusters.simulated.model import Model, SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 

@@ -58,11 +58,9 @@ class Network:
             else:
                 self._world.at(thaw, lambda: execute(False))
                 self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
-        elif fate == "denied":
-            said = denial(command, cluster.how[DENIES])
-            self._world.at(arrives, lambda: reply(said or cluster.execute(command)))
-        elif fate == "refused":
+        elif fate in ("denied", "refused"):
             no = openpbs.refusal(command) if pbs else refusal(command)
+            no = denial(command, cluster.how[DENIES]) if fate == "denied" else no
             self._world.at(arrives, lambda: reply(no or cluster.execute(command)))
         elif fate in ("lost request", "lost reply", "late"):
             self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))

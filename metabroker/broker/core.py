@@ -33,6 +33,7 @@ from .orphans import UnclaimedOrphans
 from .outbox import Mishap, Ready, Timers
 from .queues import Queues
 from .rejected import Rejected
+from .renamed import with_tokens
 from .requests import Requests
 from .resource_limits import ResourceLimits
 from .saga import Saga
@@ -201,7 +202,9 @@ class Broker:
     # --- clusters and time --------------------------------------------------------------------
 
     def _observed(self, event: Observed, now: float) -> None:
-        cluster, snapshot, ledger = event.cluster, event.snapshot, self._state.ledger
+        cluster, ledger = event.cluster, self._state.ledger
+        live = self._saga.claims.live[cluster].values()
+        snapshot = with_tokens(event.snapshot, live, self.settings.instance)
         self._lost.answers(cluster)
 
         def claim(token: str) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .tokens import Ref
+from .tokens import NativeId, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ class Clean:
     ref: Ref
     cluster: int
     reservation: bool = True
+    native: NativeId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from enum import Enum
 from metabroker.policy import Request
 
 from .states import TRANSITIONS, Cause, JobState, Phase, Step
-from .tokens import Ref
+from .tokens import NativeId, Ref
 
 
 class Goal(Enum):
@@ -79,6 +79,8 @@ class Component:
     cause: Cause | None = None
     detail: str = ""
     missing_since: float | None = None
+    suspended: bool = False  # by the last poll that showed it, which began at `seen_at`
+    seen_at: float | None = None
     asked_at: float = 0.0  # when its latest step was first asked for
 
     def reached(self, phase: Phase) -> bool:
@@ -89,6 +91,11 @@ class Component:
         """Come as far as `phase`; never goes back."""
         if _ORDER[phase] > _ORDER[self.phase]:
             self.phase = phase
+
+    @property
+    def native(self) -> NativeId | None:
+        """Its job in its cluster, as far as that is known."""
+        return None if self.native_id is None else NativeId(self.native_id, self.submit_time)
 
     @property
     def over(self) -> bool:

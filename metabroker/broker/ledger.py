@@ -27,6 +27,7 @@ class LedgerEntry:
     others: int = 0  # held by anybody but live claims of ours
     claimed: int = 0
     snapshot: Snapshot | None = None
+    clock_offset: float = 0.0  # as far as it is known
     reachable: bool = False
     detail: str = "not polled yet"
     backoff_limit: int | None = None  # fewer than were refused, until `backoff_until`
@@ -40,11 +41,12 @@ class LedgerEntry:
 @dataclass(frozen=True, slots=True)
 class Avoided:
     """So many processors at most are asked of a cluster at a time, until then (None: until the next
-    poll), and why."""
+    poll), and why. `suspended`: it is sent nothing but one job to try, then."""
 
     most: int
     until: float | None
     why: str
+    suspended: bool = False
 
 
 class Ledger:
@@ -90,6 +92,7 @@ class Ledger:
         entry.processors = snapshot.processors
         entry.usable = snapshot.usable
         entry.others = max(0, snapshot.busy - counted)
+        entry.clock_offset = snapshot.clock_offset or 0.0
         entry.reachable = True
         entry.detail = ""
         if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:

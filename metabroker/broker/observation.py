@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from .states import Cause
+from .tokens import NativeId
+
+_SAME_SUBMISSION = 5.0
+"""Seconds. A controller that has lost its state issues ids again, but not so soon. (Until a poll
+has shown it, a job's submit time is known only by the broker's clock.)"""
 
 
 class NativeState(Enum):
@@ -33,6 +38,14 @@ class NativeJob:
     end_time: float | None = None
     exit_code: int | None = None
     cause: Cause | None = None  # of an ended one: None is a normal end
+    suspended: bool = False  # it has started, and its time limit stands still
+
+    def is_of(self, native: NativeId | None) -> bool:
+        """Whether it is the job that was submitted then, and no later one with its id."""
+        if native is None or native.submit_time is None or self.submit_time is None:
+            return False
+        near = abs(self.submit_time - native.submit_time) <= _SAME_SUBMISSION
+        return near and self.native_id == native.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,8 @@ class Snapshot:
 
     `usable` counts the processors in nodes that take jobs; `busy` those of them that are held
     by anybody (running jobs, reservations), ours included; `ours` how many of the busy ones each
-    of our tokens holds. `taken_at` is the broker's clock when the poll began, so that what
+    of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have ours,
+    which may have been renamed. `taken_at` is the broker's clock when the poll began, so that what
     happened since is not judged by it.
     """
 
@@ -63,6 +77,7 @@ class Snapshot:
     busy: int
     ours: Mapping[str, int] = field(default_factory=dict)
     jobs: Mapping[str, NativeJob] = field(default_factory=dict)
+    unnamed: Mapping[str, NativeJob] = field(default_factory=dict)
     reservations: Mapping[str, NativeReservation] = field(default_factory=dict)
     version: str = ""
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing

@@ -21,6 +21,7 @@ from .job import Component, Job, NewJob
 from .refusals import Refusals
 from .resource_limits import HeldBack
 from .state import BrokerState
+from .states import Step
 
 _ANY = 10**9  # a cluster that was never seen may be of any size
 
@@ -107,7 +108,6 @@ class Queues:
         if barred:
             if not self.can_go(job, barred):
                 self.refusals.add(job)
-                self.retry_at(self.refusals.until(job, now))
                 return
             if request.clusters is None:
                 request = Request(request.sizes, exclude=tuple(sorted(barred)))
@@ -175,9 +175,9 @@ class Queues:
         self._departures.append(_MORE_MAY_FIT)
         self.changed = True
 
-    def accepted(self, job: Job, cluster: int) -> None:
-        """A cluster has taken the job: its user may be at no limit there any more."""
-        if self.refusals.accepted(job.user, cluster):
+    def accepted(self, job: Job, cluster: int, step: Step, now: float) -> None:
+        """A cluster has carried out a step for the job: it may be suspended no more."""
+        if self.refusals.accepted(job.user, cluster, step, now):
             self.changed = True
 
     def retry_at(self, time: float) -> None:

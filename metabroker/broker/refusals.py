@@ -1,33 +1,55 @@
-"""What refusals mean for the jobs of the user whom they meet, and for nobody else's.
+"""What refusals mean for the jobs of the user whom they meet, and when for all users'.
 
-A cluster that is full is the ledger's matter. Here is the rest: a user who has as many jobs in a
-cluster as they may have there waits until it takes the next one, and a job that a cluster refused
-for a reason of its own is not sent there again at once. Jobs that can go nowhere else wait here,
-outside of the policy's sight, in the order of joining; others go elsewhere meanwhile.
+A cluster that is full is the ledger's matter. Here is the rest. A cluster is *suspended* for a
+user who has as many jobs there as may be, or whom it denies; and for all users if it cannot be
+reached, or if it denies several of them and has accepted nobody meanwhile. Then one job at a time
+is sent to try, with growing pauses, and the first that is accepted ends it. A refusal of this kind
+is no failed submission of its job. A job that a cluster refused for a reason of its own is not sent
+there again at once.
+
+Jobs that can go nowhere else wait here, outside of the policy's sight, in the order of joining;
+others go elsewhere meanwhile.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from .job import Job
+from metabroker.policy import Request
+
+from .job import Component, Job
 from .settings import Settings
+from .states import Cause, Step
 
 Kind = tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...], int]
 CanGo = Callable[[Job, frozenset[int]], bool]
 
 _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
+_SEVERAL = 2  # users whom a cluster denies, and accepts nobody meanwhile: it is not their matter
+
+
+class Scope(NamedTuple):
+    """Whose jobs a cluster is suspended for (None: everybody's); all of them, or, if the step is
+    RESERVE, those which reserve there."""
+
+    user: str | None
+    cluster: int
+    step: Step = Step.SUBMIT
 
 
 @dataclass(slots=True)
-class NativeLimit:
-    """One user's limit in one cluster. `allowance`: how many more jobs may be sent there now;
-    `until`: when one may be sent to try; `tried`: one was, since the last refusal."""
+class Suspension:
+    """Why a cluster is suspended, and since when. `allowance`: how many more jobs may be sent there
+    now; `until`: when one may be sent to try; `tried`: one was, since the `latest` refusal."""
 
+    cause: Cause
+    since: float
     until: float
+    latest: float
     detail: str = ""
     refusals: int = 0
     allowance: int = 0
@@ -36,47 +58,75 @@ class NativeLimit:
 
 @dataclass(slots=True)
 class Refusals:
-    """The limits that users have met, the jobs that were refused, and those that wait for that.
+    """The suspended clusters, the jobs that were refused, and those that wait for that.
 
     `jobs`: who can go nowhere now, by number; `detours`: who is in the policy's queue, with the
     clusters that it must not go to at present.
     """
 
     settings: Settings
-    limits: dict[tuple[str, int], NativeLimit] = field(default_factory=dict)
+    suspensions: dict[Scope, Suspension] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
     detours: dict[int, frozenset[int]] = field(default_factory=dict)
     _later: dict[int, dict[int, float]] = field(default_factory=dict)
+    _accepted: dict[tuple[int, Step], float] = field(default_factory=dict)
     _lines: dict[Kind, list[tuple[int, int]]] = field(default_factory=dict)
     _changed: bool = False
 
     # --- what clusters answer -----------------------------------------------------------------
 
-    def at_limit(self, job: Job, cluster: int, detail: str, now: float) -> float:
-        """A cluster took no more of this user's jobs; answers when to try one again. Refusals
-        within a pause were mostly asked for before it."""
-        limit = self.limits.get((job.user, cluster))
-        if limit is None:
-            limit = self.limits[job.user, cluster] = NativeLimit(now)
-        if limit.tried:
-            limit.refusals += 1
-        limit.tried = False
-        limit.allowance = 0
-        limit.detail = detail
-        limit.until = now + self.settings.limit_delay(limit.refusals)
-        return limit.until
+    def suspend(self, job: Job, by: Component, now: float) -> None:
+        """The cluster of this component took no job of its user's, or could not be reached."""
+        assert by.cause is not None
+        reserving = by.cause is Cause.DENIED and by.reserves and not by.reservation
+        step = Step.RESERVE if reserving else Step.SUBMIT
+        scope = Scope(None if by.cause is Cause.UNREACHABLE else job.user, by.cluster, step)
+        suspension = self._refused(scope, by.cause, by.detail, now)
+        everyone = scope._replace(user=None)
+        new = suspension.refusals == 1 or everyone not in self.suspensions
+        if by.cause is Cause.DENIED and new and self._alike(scope):
+            self._refused(everyone, by.cause, by.detail, now)
 
-    def accepted(self, user: str, cluster: int) -> bool:
-        """A cluster took a job of this user; whether more may be sent there now."""
-        limit = self.limits.get((user, cluster))
-        if limit is None:
-            return False
-        limit.refusals = 0
-        limit.allowance += 2
-        if limit.allowance >= _ENOUGH:
-            del self.limits[user, cluster]
-        self._changed = True
-        return True
+    def _refused(self, scope: Scope, cause: Cause, detail: str, now: float) -> Suspension:
+        """Refusals within a pause were mostly asked for before it, and do not make it longer."""
+        found = self.suspensions.get(scope)
+        if found is None:
+            found = self.suspensions[scope] = Suspension(cause, now, now, now)
+        found.refusals += found.tried
+        found.tried = False
+        found.allowance = 0
+        found.cause, found.detail, found.latest = cause, detail, now
+        found.until = now + self.settings.limit_delay(found.refusals)
+        return found
+
+    def _alike(self, scope: Scope) -> bool:
+        """Whether a cluster denies several users, and has accepted nobody meanwhile."""
+        accepted = self._accepted.get(scope[1:], float("-inf"))
+        users = {
+            other.user
+            for other, suspension in self.suspensions.items()
+            if other[1:] == scope[1:] and suspension.cause is Cause.DENIED
+            if other.user is not None and suspension.latest > accepted
+        }
+        return len(users) >= _SEVERAL
+
+    def accepted(self, user: str, cluster: int, step: Step, now: float) -> bool:
+        """A cluster has carried out this step for a user; whether more may be sent there now."""
+        self._accepted[cluster, step] = now
+        lifted = False
+        for scope, suspension in list(self._of(user, single=False)):
+            reached = suspension.cause is Cause.UNREACHABLE
+            if scope.cluster != cluster or (scope.step is not step and not reached):
+                continue
+            lifted = self._changed = True
+            suspension.refusals = 0
+            suspension.allowance += 2
+            if suspension.cause is not Cause.LIMIT or suspension.allowance >= _ENOUGH:
+                del self.suspensions[scope]
+            if scope.user is None:  # what it meant for each of them is asked anew
+                for other, own in self.suspensions.items():
+                    own.until = min(own.until, now) if other[1:] == scope[1:] else own.until
+        return lifted
 
     def pause(self, job: Job, cluster: int, now: float) -> float:
         """A job is not sent there again at once; answers when it may be."""
@@ -86,15 +136,29 @@ class Refusals:
 
     # --- who may go where ---------------------------------------------------------------------
 
-    def spend(self, job: Job, clusters: set[int], now: float) -> float | None:
-        """A job is about to be sent to these clusters: counted against its user's limits. Answers
-        when another may be sent to try, should nothing come of this one; None: no limit is near."""
-        met = [limit for c in clusters if (limit := self.limits.get((job.user, c))) is not None]
-        for limit in met:
-            limit.allowance -= 1
-            limit.tried = True
-            limit.until = now + self.settings.limit_delay(max(1, limit.refusals))
-        return min((limit.until for limit in met), default=None)
+    def _of(self, user: str, *, single: bool) -> Iterator[tuple[Scope, Suspension]]:
+        """The suspensions that jobs of this user meet; `single`: which reserve nothing."""
+        if not self.suspensions:
+            return
+        for cluster in range(len(self.settings.clusters)):
+            for step in (Step.SUBMIT,) if single else (Step.SUBMIT, Step.RESERVE):
+                for who in (user, None):
+                    found = self.suspensions.get(scope := Scope(who, cluster, step))
+                    if found is not None:
+                        yield scope, found
+
+    def spend(self, job: Job, clusters: set[int], now: float) -> None:
+        """A job is about to be sent to these clusters: counted where they are suspended. Should
+        nothing come of it another is sent to try after the pause."""
+        for scope, suspension in self._of(job.user, single=job.single):
+            if scope.cluster in clusters:
+                suspension.allowance -= 1
+                suspension.tried = True
+                suspension.until = now + self.settings.limit_delay(max(1, suspension.refusals))
+
+    def next_try(self, now: float) -> float | None:
+        """When the next pause of a suspended cluster is over."""
+        return min((s.until for s in self.suspensions.values() if s.until > now), default=None)
 
     def elsewhere(self, job: Job, now: float) -> frozenset[int]:
         """Clusters that the job must not go to now."""
@@ -102,26 +166,43 @@ class Refusals:
         for cluster, until in self._later.get(job.id, {}).items():
             if until > now:
                 found.add(cluster)
-        if self.limits:
-            for (user, cluster), limit in self.limits.items():
-                if user == job.user and limit.allowance <= 0:
-                    found.add(cluster)
+        for scope, suspension in self._of(job.user, single=job.single):
+            if suspension.allowance <= 0:
+                found.add(scope.cluster)
         return frozenset(found)
+
+    def denied(self, job: Job) -> frozenset[int]:
+        """Clusters that deny the job's user by a final word: as often in a row as a job may fail to
+        be submitted, and not because they deny everybody."""
+        return frozenset(
+            scope.cluster
+            for scope, suspension in self._of(job.user, single=job.single)
+            if scope.user is not None
+            and suspension.cause is Cause.DENIED
+            and suspension.refusals >= self.settings.submission_retries
+            and scope._replace(user=None) not in self.suspensions
+        )
 
     def until(self, job: Job, now: float) -> float:
         """When that may change."""
         moments = [at for at in self._later.get(job.id, {}).values() if at > now]
-        moments += [x.until for (user, _), x in self.limits.items() if user == job.user]
+        moments += [s.until for _, s in self._of(job.user, single=job.single) if s.allowance <= 0]
         return max(now, min(moments, default=now))
 
-    def why(self, of: str, now: float) -> str:
-        """Which limits of a user keep jobs back, in the clusters' words."""
-        return "; ".join(
-            f"{self.settings.clusters[cluster].name}: {limit.detail} (asked again in "
-            f"{max(0.0, limit.until - now):.0f} s)"
-            for (user, cluster), limit in self.limits.items()
-            if user == of and limit.allowance <= 0
-        )
+    def why(self, user: str, request: Request, now: float) -> str:
+        """Which suspensions keep a user's jobs of this kind back, in the clusters' words."""
+        told = []
+        for scope, suspension in self._of(user, single=request.single):
+            named = request.clusters is None or scope.cluster in request.clusters
+            if named and suspension.allowance <= 0:
+                name = self.settings.clusters[scope.cluster].name
+                told.append(_told(f"{name}: {suspension.detail}", scope, suspension, now))
+        return "; ".join(told)
+
+    def suspended(self, cluster: int, now: float) -> tuple[float, str] | None:
+        """Until when a cluster is sent no job of anybody's, and why."""
+        found = self.suspensions.get(scope := Scope(None, cluster))
+        return None if found is None else (found.until, _told(found.detail, scope, found, now))
 
     # --- who waits here -----------------------------------------------------------------------
 
@@ -143,9 +224,9 @@ class Refusals:
     def due(self, now: float) -> bool:
         """Whether anybody may go where they could not; moments that have come are acted on."""
         changed, self._changed = self._changed, False
-        for limit in self.limits.values():
-            if limit.until <= now and limit.allowance <= 0:
-                limit.allowance = 1
+        for suspension in self.suspensions.values():
+            if suspension.until <= now and suspension.allowance <= 0:
+                suspension.allowance = 1
                 changed = True
         for number, pauses in list(self._later.items()):
             if any(until <= now for until in pauses.values()):
@@ -157,10 +238,11 @@ class Refusals:
         return changed
 
     def let_through(self, now: float, can_go: CanGo) -> list[Job]:
-        """Take out, in the order of joining, who can go somewhere again: of a user at a limit no
-        more than may be sent there. `can_go`: whether a job fits without these clusters."""
+        """Take out, in the order of joining, who can go somewhere again: where a cluster is
+        suspended no more than may be sent there. `can_go`: whether a job fits without these
+        clusters."""
         through: list[Job] = []
-        sent: Counter[tuple[str, int]] = Counter()
+        sent: Counter[Scope] = Counter()
         heads = [(*line[0], kind) for kind, line in self._lines.items() if line]
         self._lines = {kind: line for kind, line in self._lines.items() if line}
         heapq.heapify(heads)
@@ -169,16 +251,13 @@ class Refusals:
             line = self._lines[kind]
             job = self.jobs.get(number)
             if job is not None and job.seq == seq:
-                full = {
-                    cluster
-                    for (user, cluster), limit in self.limits.items()
-                    if user == job.user and sent[user, cluster] >= limit.allowance
-                }
+                met = list(self._of(job.user, single=job.single))
+                full = {scope.cluster for scope, s in met if sent[scope] >= s.allowance}
                 barred = self.elsewhere(job, now) | full
                 if not can_go(job, barred):
                     continue  # and so for all who are like it
                 goes = job.request.clusters or range(len(self.settings.clusters))
-                sent.update({(job.user, cluster) for cluster in goes if cluster not in barred})
+                sent.update(s for s, _ in met if s.cluster in goes and s.cluster not in barred)
                 del self.jobs[number]
                 through.append(job)
             heapq.heappop(line)
@@ -191,3 +270,14 @@ class Refusals:
         request = job.request
         own = job.id if job.id in self._later else 0
         return (job.user, request.clusters or (), request.sizes, tuple(sorted(job.excluded)), own)
+
+
+def _told(detail: str, scope: Scope, suspension: Suspension, now: float) -> str:
+    """A suspension in words: why, whose, since when, and when a job is sent to try."""
+    later = f"asked again in {max(0.0, suspension.until - now):.0f} s"
+    if suspension.cause is Cause.LIMIT:
+        return f"{scope.user} has as many jobs as may be in {detail} ({later})"
+    what = "reservations" if scope.step is Step.RESERVE else "submissions"
+    whom = "" if scope.user is None else f" of {scope.user}"
+    since = max(0.0, now - suspension.since)
+    return f"{detail} ({what}{whom} suspended for {since:.0f} s; {later})"

@@ -24,6 +24,7 @@ class Scheduling:
         self._state = state
         self._queues = queues
         self._saga = saga
+        self._next_try: float | None = None
         self._by_nodes = any(cluster.unit > 1 for cluster in state.settings.clusters)
 
     def run(self, now: float) -> None:
@@ -34,6 +35,10 @@ class Scheduling:
         capacity = self._state.ledger.capacity(now)
         while self._pass(capacity, now):
             pass
+        at = self._queues.refusals.next_try(now)
+        if at is not None and at != self._next_try:
+            self._next_try = at
+            self._queues.retry_at(at)
 
     def usage(self) -> Usage:
         """What is in use, as far as limits need it."""
@@ -94,15 +99,13 @@ class Scheduling:
         queues.scheduler.depart()
 
     def _may_be_sent(self, job: Job, placement: Sequence[int], now: float) -> bool:
-        """Whether no refusal speaks against it; if so, it is counted against its user's limits."""
+        """Whether no refusal speaks against it; if so, suspended clusters count it."""
         refusals = self._queues.refusals
-        if not refusals.limits:
+        if not refusals.suspensions:
             return True
         if not refusals.elsewhere(job, now).isdisjoint(placement):
             return False
-        until = refusals.spend(job, set(placement), now)
-        if until is not None:
-            self._queues.retry_at(until)
+        refusals.spend(job, set(placement), now)
         return True
 
     def _has_room(

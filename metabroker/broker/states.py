@@ -134,7 +134,7 @@ class Cause(Enum):
 
     BUSY = "busy"  # the processors are not free, or the cluster takes nobody's job now
     LIMIT = "limit"  # its user has as many jobs there as may be: later
-    DENIED = "denied"  # the cluster does not allow it
+    DENIED = "denied"  # the cluster does not allow its user
     INVALID = "invalid"  # the cluster will never accept it
     REFUSED = "refused"  # for a reason that is not known to last, or to be the cluster's
     UNREACHABLE = "unreachable"  # the cluster does not answer

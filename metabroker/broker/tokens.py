@@ -33,6 +33,14 @@ class Ref(NamedTuple):
         return f"{self.job}.{self.attempt}.{self.component}"
 
 
+class NativeId(NamedTuple):
+    """A job's id in its cluster, and when it was submitted (Unix seconds): the id alone may be
+    another's."""
+
+    id: str
+    submit_time: float | None
+
+
 def make(instance: str, ref: Ref) -> str:
     """The token of `ref` under broker instance `instance` (6 to 16 hexadecimal digits)."""
     term = f"-{ref.term}" if ref.term else ""

@@ -144,7 +144,9 @@ class ViewAt:
     @cached_property
     def available(self) -> list[int]:
         """Processors that the broker could get, for each cluster."""
-        return self._state.ledger.available(self.now)
+        idle = enumerate(self._state.ledger.available(self.now))
+        suspended = self._queues.refusals.suspended
+        return [0 if suspended(cluster, self.now) else n for cluster, n in idle]
 
     @cached_property
     def capacity(self) -> list[int]:
@@ -161,6 +163,9 @@ class ViewAt:
 
     def avoided(self, cluster: int) -> Avoided | None:
         """Why the broker sends less there than is idle."""
+        suspended = self._queues.refusals.suspended(cluster, self.now)
+        if suspended is not None:
+            return Avoided(0, *suspended, suspended=True)
         return self._state.ledger.avoided(cluster, self.now)
 
     def why(self, job: int) -> Why:
@@ -178,9 +183,9 @@ class ViewAt:
         args = (request, queue, self.available, self.now, self.capacity)
         return self._queues.scheduler_view.preview_why(*args)
 
-    def limits_of(self, user: str) -> str:
-        """Which of a user's limits in clusters keep jobs back, in the clusters' words."""
-        return self._queues.refusals.why(user, self.now)
+    def suspended_for(self, job: Job | NewJob) -> str:
+        """Which suspended clusters keep a job back, in the clusters' words."""
+        return self._queues.refusals.why(job.user, job.request, self.now)
 
     def retried_in(self, job: Job) -> float:
         """Seconds until a job that was refused everywhere is tried again."""

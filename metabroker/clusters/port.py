@@ -13,10 +13,15 @@ from typing import Protocol
 
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
+from metabroker.broker.tokens import NativeId
 
 from .operation import Operation
 from .submit_directory import SubmitDirectory
 from .transports.base import Transport
+
+OF_OWN_OPTIONS = {Cause.BUSY: Cause.REFUSED, Cause.DENIED: Cause.INVALID}
+"""What a refusal means of a job whose user has chosen more than the broker knows: it may concern
+that choice alone, and no other job."""
 
 
 class ClusterRefusal(Exception):
@@ -124,12 +129,14 @@ class Transferred:
 class CleanRequest:
     """Leave nothing of this token. `gate` is None where the component never had one.
 
-    `reservation`: it may have one.
+    `reservation`: it may have one; `native`: its job, as far as it is known, which somebody may
+    have renamed.
     """
 
     token: str
     gate: str | None = None
     reservation: bool = True
+    native: NativeId | None = None
 
 
 @dataclass(frozen=True, slots=True)

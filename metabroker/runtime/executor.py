@@ -156,7 +156,7 @@ class ClusterExecutor:
         try:
             begins = isinstance(effect, Stage | Reserve | Submit)
             if begins and not self._builder.still_allowed(effect.ref):
-                return Refused(effect.ref, step, Cause.DENIED, _NO_ACCOUNT.format(self.name))
+                return Refused(effect.ref, step, Cause.INVALID, _NO_ACCOUNT.format(self.name))
             cluster = as_account(self.cluster, self._builder.account(effect.ref))
             task = carrying(effect, cluster, self._builder)
             return carry_out(task, self._transport, self._rest(effect))

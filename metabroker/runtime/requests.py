@@ -198,7 +198,8 @@ class RequestBuilder:
 
     def clean(self, effect: Clean) -> CleanRequest:
         """The request to leave nothing of a component."""
-        return CleanRequest(self.token(effect.ref), self.gate(effect.ref), effect.reservation)
+        gate = self.gate(effect.ref)
+        return CleanRequest(self.token(effect.ref), gate, effect.reservation, effect.native)
 
     def clean_token(self, token: str) -> CleanRequest:
         """The request to leave nothing of a token that nobody needs."""

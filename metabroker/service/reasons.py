@@ -103,9 +103,9 @@ def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> 
 def preview(view: BrokerView, new: NewJob, queue: int, now: float) -> str:
     """Why a job that would join `queue` now would not start at once."""
     explain = _Explainer(view, now)
-    limits = explain.at.limits_of(new.user)
+    suspended = explain.at.suspended_for(new)
     return explain.of(explain.at.why_not(new.request, queue), new.request) + (
-        f"; and {limits}" if limits else ""
+        f"; and {suspended}" if suspended else ""
     )
 
 
@@ -134,10 +134,10 @@ class _Explainer:
         return self.misfit(why, self.view.jobs[key].request)
 
     def kept_back(self, job: Job) -> str:
-        """Its user is at a limit, or it was refused, wherever it could go."""
-        limits = self.at.limits_of(job.user)
-        if limits:
-            return f"{job.user} has as many jobs as may be in {limits}"
+        """Clusters are suspended, or it was refused, wherever it could go."""
+        suspended = self.at.suspended_for(job)
+        if suspended:
+            return suspended
         later = self.at.retried_in(job)
         return f"every cluster that could run it has refused it; it is tried again in {later:.0f} s"
 
@@ -196,7 +196,7 @@ class _Explainer:
                 continue
             age = f"{max(0.0, self.at.now - snapshot.taken_at):.0f} s ago"
             avoided = self.at.avoided(index)
-            if avoided is not None and avoided.until is not None:
+            if avoided is not None and avoided.until is not None and not avoided.suspended:
                 later = avoided.until - self.at.now
                 age += (
                     f"; it refused {avoided.most + 1} processors, and is asked again in "

@@ -50,6 +50,7 @@ from .bench import START, Bench
 _NATIVE = {
     "PENDING": NativeState.PENDING,
     "RUNNING": NativeState.RUNNING,
+    "SUSPENDED": NativeState.RUNNING,
     "COMPLETED": NativeState.ENDED,
     "FAILED": NativeState.ENDED,
     "CANCELLED": NativeState.ENDED,
@@ -200,7 +201,10 @@ def _look(bench: Bench, cluster: int, options: dict[str, str]) -> Observed:
             state = _NATIVE.get(word, NativeState.UNKNOWN)
             cause = _CAUSES.get(word)
             code = 0 if word == "COMPLETED" else None
-            jobs[token] = NativeJob("7", taken_at, state, word, exit_code=code, cause=cause)
+            stands = word == "SUSPENDED"
+            jobs[token] = NativeJob(
+                "7", taken_at, state, word, exit_code=code, cause=cause, suspended=stands
+            )
         if held:
             ours[token] = int(held)
     return Observed(

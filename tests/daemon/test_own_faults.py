@@ -64,3 +64,18 @@ def test_the_users_folder_and_name_are_seen_natively(slurm_site: Site) -> None:
     name, comment, folder = (site.work / "shown").read_text().split()
     assert name.startswith("mb-") and name.endswith(f"-{job}-1-0")
     assert (comment, folder) == (f"metabroker:{job}:my_run", work)
+
+
+def test_a_job_that_renames_itself_is_run_once_and_can_be_cancelled(slurm_site: Site) -> None:
+    site = slurm_site
+    site.start_and_look()
+    rename = 'scontrol update JobId="$SLURM_JOB_ID" JobName=mine\necho $SLURM_JOB_ID >> ids\n'
+    short = site.submit("-n 1 --cluster delft", f"#!/bin/sh\n{rename}sleep 12\n")
+    long = site.submit("-n 1 --cluster delft", f"#!/bin/sh\n{rename}sleep 600\n")
+    ended = site.wait_end(short, "COMPLETED")
+    assert ended["attempts"] == 1
+    assert site.show(long)["state"] == "RUNNING"
+    assert site.cli("cancel", str(long)).returncode == 0
+    site.wait_end(long, "CANCELLED")
+    assert len((site.work / "ids").read_text().split()) == 2
+    site.wait_clean()

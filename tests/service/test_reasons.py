@@ -96,6 +96,24 @@ def test_a_user_at_a_limit_is_told_so_and_others_wait_for_nothing() -> None:
     assert 2 not in reasons.waiting(it.broker.view, NOW + 2)
 
 
+@pytest.mark.parametrize(
+    ("cause", "whose", "available"),
+    [(Cause.DENIED, "submissions of anna", 24), (Cause.UNREACHABLE, "submissions", 0)],
+)
+def test_who_waits_for_a_suspended_cluster_is_told_why_since_when_and_until_when(
+    cause: Cause, whose: str, available: int
+) -> None:
+    it, _found = waiting(*BOTH, want(40, "delft"))
+    it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, cause, "sbatch: no")], NOW + 1)
+    said = f"sbatch: no ({whose} suspended for 1 s; asked again in 1 s)"
+    assert reasons.waiting(it.broker.view, NOW + 2)[1].reason.startswith(f"delft: {said}")
+    it.process([looked(0, NOW + 2)], NOW + 2)
+    delft, _leiden = cluster_views(it.broker.view, NOW + 2)
+    assert (delft["idle"], delft["available"]) == (24, available)
+    reason = delft["avoided"] and delft["avoided"]["reason"]
+    assert reason == (said if cause is Cause.UNREACHABLE else None)
+
+
 def test_a_cluster_that_is_avoided_is_not_called_taken() -> None:
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)

@@ -40,6 +40,7 @@ class WorldCluster:
         self._moments = moments
         self._began = moments.now
         self.until: dict[str, float] = {}  # of faults that last
+        self.how: dict[str, str] = {}
         self.model = Model(plan.processors)
         self.files = ClusterFiles(self.local, lambda: self.suffers("files"))
         self.controller: Controller | Server
@@ -225,6 +226,15 @@ class WorldCluster:
         if run is not None:
             run.kill()
         self.model.end(job, State.COMPLETED, self.local())
+        return job.name
+
+    def rename(self) -> str | None:
+        """One of our active jobs is renamed (its script may do that itself)."""
+        jobs = [job for job in self._ours() if not job.state.ended]
+        if not jobs:
+            return None
+        job = self._rng.choice(jobs)
+        job.extra["renamed"] = "my-run"
         return job.name
 
     def vanish(self) -> str | None:

@@ -33,6 +33,11 @@ def is_ours(name: str) -> bool:
     return name.startswith("mb-") and not name.startswith(FOREIGN)
 
 
+def shown(job: SimulatedJob) -> str:
+    """The name that the controller shows: somebody may have renamed the job."""
+    return str(job.extra.get("renamed", job.name))
+
+
 class Controller:
     """One cluster's controller. `taken` is told of each job whose submission it takes; `sized`
     says how many processors a reservation gets for those that were asked for."""
@@ -87,11 +92,16 @@ class Controller:
         assert form in (JOB_FORMAT, USE_FORMAT)
         name = argv[argv.index("-n") + 1] if "-n" in argv else None
         inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
+        native_id = argv[argv.index("-j") + 1] if "-j" in argv else None
+        if native_id is not None and int(native_id) not in self.model.jobs:
+            return _failed("slurm_load_jobs error: Invalid job id specified")
         lines = []
         for job in self.model.jobs.values():
             if "-u" in argv and not job.name.startswith("mb-"):
                 continue
-            if (name is not None and job.name != name) or (
+            if native_id is not None and str(job.id) != native_id:
+                continue
+            if (name is not None and shown(job) != name) or (
                 inside is not None and job.reservation not in inside
             ):
                 continue
@@ -108,7 +118,7 @@ class Controller:
         if job.id in self.gone:
             word = RESERVATION_GONE
         return (
-            str(job.id), job.name, word, str(job.processors),
+            str(job.id), shown(job), word, str(job.processors),
             f"{self.name}n1" if job.state is State.RUNNING else "",
             "Resources" if job.state is State.PENDING else "None",
             str(int(job.submit_time)), _time(job.start_time), _time(job.end_time),
@@ -172,10 +182,15 @@ class Controller:
         return _said(f"{job.id}\n")
 
     def _scancel(self, argv: tuple[str, ...], now: float) -> Completed:
-        name = argv[argv.index("-n") + 1]
+        if "-n" in argv:
+            name = argv[argv.index("-n") + 1]
+            jobs = [job for job in self.model.named(name) if shown(job) == name]
+        else:
+            jobs = [job for job in self.model.jobs.values() if str(job.id) == argv[-1]]
+            name = jobs[0].name if jobs else "mb-"
         if not is_ours(name):
             raise Meddling(f"P4: cancels {name}, which is not its own")
-        for job in self.model.named(name):
+        for job in jobs:
             if job.state is State.PENDING:
                 self.model.end(job, State.CANCELLED, now)
             elif job.state is State.RUNNING and "ending" not in job.extra:
@@ -212,7 +227,13 @@ class Controller:
         return _said("")
 
 
-_POLICY = "sbatch: error: Batch job submission failed: SimulatedJob violates accounting/QOS policy"
+_FAILED = "sbatch: error: Batch job submission failed: "
+_POLICY = f"{_FAILED}Job violates accounting/QOS policy"
+DENIALS = {  # of a black hole, each with words that nothing else here says
+    "policy": f"{_POLICY} (job submit limit, user's size and/or time limits)",
+    "association": f"{_FAILED}Invalid account or account/partition combination specified",
+    "unreachable": f"{_FAILED}Unable to contact slurm controller (connect failure)",
+}
 _REFUSALS = (
     _POLICY,
     f"sbatch: error: AssocMaxSubmitJobLimit\n{_POLICY}",
@@ -220,6 +241,13 @@ _REFUSALS = (
     "now",
     "sbatch: error: Batch job submission failed: Invalid qos specification",
 )
+
+
+def denial(command: Command, how: str) -> Completed | None:
+    """A black hole's no to what would be submitted; also to reservations, if it is not reached."""
+    if command.argv[0] == "sbatch" or ("create" in command.argv and how == "unreachable"):
+        return _failed(DENIALS[how])
+    return None
 
 
 def refusal(command: Command) -> Completed | None:

@@ -8,8 +8,9 @@ from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 
 from .cluster import WorldCluster
-from .controller import is_ours
+from .controller import DENIALS, is_ours
 from .oracle import Violation
+from .scenario import DENIES
 
 if TYPE_CHECKING:
     from .world import World
@@ -50,10 +51,31 @@ def at_the_end(world: World) -> None:
         kept = any("kept" in places for places in results.values())
         world.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
         world.oracle.results(JobState(row["state"]), results)
+        if row["state"] == "FAILED":
+            _not_for_a_black_hole(world, row)
         for places in results.values():
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
         _compare_calm(world, rows)
+
+
+def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
+    """No job is FAILED because clusters denied it that could have run in others, and none at all
+    because one could not be reached."""
+    said = next((how for how, words in DENIALS.items() if words in row["reason"]), None)
+    if said is None:
+        return
+    holes = {fault.where for fault in world.scenario.faults if fault.what == DENIES}
+    index = next(index for index, job in world.acknowledged.items() if job == row["id"])
+    plan = world.scenario.jobs[index]
+    rooms = [c.processors for c in world.scenario.clusters if c.name not in holes]
+    sizes = sorted(plan.sizes, reverse=True)
+    fits = len(sizes) <= len(rooms)
+    fits = fits and all(a <= b for a, b in zip(sizes, sorted(rooms, reverse=True), strict=False))
+    elsewhere = fits and plan.form in ("single", "components")
+    elsewhere = elsewhere or (bool(plan.clusters) and holes.isdisjoint(plan.clusters))
+    if said == "unreachable" or elsewhere:
+        raise Violation(f"black hole: job {row['id']} is FAILED: {row['reason']}")
 
 
 def _folders_left(cluster: WorldCluster) -> list[str]:

@@ -11,7 +11,8 @@ from metabroker.clusters.transports.base import Command, CommandLost, Completed
 
 from . import openpbs
 from .cluster import WorldCluster
-from .controller import refusal
+from .controller import denial, refusal
+from .scenario import DENIES
 
 if TYPE_CHECKING:
     from .world import World
@@ -57,8 +58,9 @@ class Network:
             else:
                 self._world.at(thaw, lambda: execute(False))
                 self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
-        elif fate == "refused":
+        elif fate in ("denied", "refused"):
             no = openpbs.refusal(command) if pbs else refusal(command)
+            no = denial(command, cluster.how[DENIES]) if fate == "denied" else no
             self._world.at(arrives, lambda: reply(no or cluster.execute(command)))
         elif fate in ("lost request", "lost reply", "late"):
             self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
@@ -98,6 +100,8 @@ class Network:
             return "down"
         if cluster.suffers("frozen"):
             return "frozen"
+        if cluster.suffers(DENIES):
+            return "denied"
         if cluster.suffers("lossy") and self._rng.random() < 0.4:
             return self._rng.choice(
                 (

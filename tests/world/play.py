@@ -9,9 +9,10 @@ from sqlalchemy import delete
 
 from metabroker.store.tables import metadata
 
+from .generation import generate
 from .mutations import planted
 from .oracle import Violation
-from .scenario import Scenario, Tally, generate, smaller
+from .scenario import Scenario, Tally, smaller
 from .stores import WorldStore
 from .world import World
 

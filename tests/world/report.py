@@ -8,9 +8,9 @@ import subprocess
 from dataclasses import dataclass
 from itertools import combinations
 
-from .scenario import BROKERS, HOME, LIE, MOMENTS, POWER, STORE, WINDOWS, Tally
+from .scenario import BROKERS, DENIES, HOME, LIE, MOMENTS, POWER, RENAME, STORE, WINDOWS, Tally
 
-ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, HOME, LIE, POWER])
+ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, DENIES, HOME, LIE, POWER, RENAME])
 ALL_EVENTS = (
     "submitted", "placed", "reserved", "no answer", "refused", "submitting", "waiting",
     "at the barrier", "opened", "started", "ended", "gave up", "not in its cluster",

@@ -1,30 +1,15 @@
-"""What happens in one world: clusters, users' actions, faults. Made from a seed, kept as JSON."""
+"""What happens in one world: clusters, users' actions, faults. Kept as JSON."""
 
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 POLICIES = (
-    "GS",
-    "LS-OR",
-    "LS-RD",
-    "LS-RO",
-    "LS-DO",
-    "GP",
-    "LP-LF",
-    "LP-GF",
-    "LP-RD",
-    "EQ-LF",
-    "EQ-GF",
-    "EQ-RD",
-    "LQ",
-    "FCFS",
-    "FPFS",
-)
+    "GS", "LS-OR", "LS-RD", "LS-RO", "LS-DO", "GP", "LP-LF", "LP-GF", "LP-RD", "EQ-LF", "EQ-GF",
+    "EQ-RD", "LQ", "FCFS", "FPFS",
+)  # fmt: skip
 
 SYSTEMS = ("slurm", "openpbs", "openpbs", "openpbs-forgets")
 # Faults that last for a while: (name, shortest, longest seconds).
@@ -43,6 +28,12 @@ MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 # Also of one moment: a controller and a node that are killed at once may call a job COMPLETED whose
 # script has not started, and never will.
 LIE = "lie"
+# A black hole: a cluster that looks idle refuses every submission, in one of these ways, for a
+# while. The users of such a world are several.
+DENIES = "denies"
+DENIALS = ("policy", "association", "unreachable")
+# Also of one moment: a native job gets another name.
+RENAME = "rename"
 # Faults of the broker's own store, for a while.
 STORE = {"store": (2, 60)}
 # Where jobs have files: the disk at home is full.
@@ -93,6 +84,7 @@ class JobPlan:
     fetches: bool = False  # has results that are brought back
     traps: bool = False  # writes down its end when it is sent a signal
     actions: tuple[tuple[float, str], ...] = ()  # (seconds after `at`, cancel | hold | release)
+    user: str = "u"
 
     def exit_of(self, attempt: int) -> int:
         """How the script ends at this attempt, from 1."""
@@ -149,222 +141,6 @@ class Scenario:
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
-
-
-def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
-    """The world of a seed, with so many brokers."""
-    rng = random.Random(seed)
-    clusters = tuple(
-        ClusterPlan(
-            name,
-            rng.choice((8, 16, 24, 32)),
-            reserves=rng.random() < 0.7,
-            offset=rng.choice((0.0, 0.0, 0.0, rng.uniform(-30, 30))),
-            drift=rng.choice((0.0, 0.0, 0.0, rng.uniform(-0.02, 0.02))),
-        )
-        for name in ("c0", "c1", "c2", "c3")[: rng.choice((1, 2, 3, 3, 3, 4))]
-    )
-    nodes = random.Random(f"{seed} nodes")
-    if nodes.random() < 0.2:
-        clusters = tuple(replace(c, unit=nodes.choice((1, 2, 4, 8))) for c in clusters)
-    systems = random.Random(f"{seed} systems")
-    if systems.random() < 0.4:
-        clusters = tuple(replace(c, system=systems.choice(SYSTEMS)) for c in clusters)
-    jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
-    files = random.Random(f"{seed} files")  # a stream of its own: the rest stays what it was
-    jobs = tuple(_with_files(files, job) for job in jobs)
-    power = random.Random(f"{seed} power")
-    calm = rng.random() < 0.05
-    shared = random.Random(f"{seed} brokers") if brokers > 1 else None
-    poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
-    return Scenario(
-        seed,
-        rng.choice(POLICIES),
-        clusters,
-        jobs,
-        ()
-        if calm
-        else _with_broker_faults(
-            shared,
-            _with_lies(
-                random.Random(f"{seed} lies"),
-                _with_trouble(
-                    random.Random(f"{seed} trouble"),
-                    _with_power(
-                        power, _with_files_faults(files, _faults(rng, clusters, jobs), jobs), jobs
-                    ),
-                    jobs,
-                ),
-                clusters,
-                jobs,
-            ),
-        ),
-        poll=poll,
-        look=look,
-        overtaken=rng.choice((None, 1, 2, 20)),
-        completion_retries=rng.choice((0, 0, 1, 2)),
-        mutation=mutation,
-        brokers=brokers,
-    )
-
-
-def _job(rng: random.Random, clusters: Sequence[ClusterPlan]) -> JobPlan:
-    largest = max(c.processors for c in clusters)
-    form = rng.choice(("single", "chosen", "components", "components", "on", "on", "total"))
-    names: tuple[str, ...] = ()
-    if form == "single":
-        sizes: tuple[int, ...] = (rng.randint(1, largest),)
-    elif form == "chosen":
-        where = rng.choice(clusters)
-        sizes, names = (rng.randint(1, where.processors),), (where.name,)
-    elif form == "total":
-        sizes = (rng.randint(1, sum(c.processors for c in clusters)),)
-    else:
-        chosen = rng.sample(list(clusters), rng.randint(1, len(clusters)))
-        smallest = min(c.processors for c in chosen)
-        if form == "on":
-            sizes = tuple(rng.randint(1, c.processors) for c in chosen)
-            names = tuple(c.name for c in chosen)
-        else:
-            sizes = tuple(rng.randint(1, smallest) for _ in chosen)
-    return JobPlan(
-        at=round(rng.uniform(0, SPAN), 3),
-        form=form,
-        sizes=sizes,
-        clusters=names,
-        run_time=round(rng.choice((1.0, rng.uniform(0, 20), rng.uniform(0, 120))), 3),
-        exits=tuple(rng.choice((0, 0, 0, 1, 7)) for _ in range(rng.randint(1, 3))),
-        limit=rng.choice((60, 600, 600)),
-        hold=rng.random() < 0.08,
-        traps=rng.random() < 0.3,
-        actions=tuple(_actions(rng)),
-    )
-
-
-def _with_files(rng: random.Random, job: JobPlan) -> JobPlan:
-    return replace(job, sends=rng.random() < 0.2, fetches=rng.random() < 0.2)
-
-
-def _with_files_faults(
-    rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
-) -> tuple[Fault, ...]:
-    """What else goes wrong where there are files: no space at home, a crash around a transfer."""
-    having = [job for job in jobs if job.sends or job.fetches]
-    if not having:
-        return tuple(faults)
-    found = list(faults)
-    if rng.random() < 0.3:
-        at = round(rng.choice(having).at + rng.uniform(0, 30), 3)
-        lasts = round(rng.uniform(0, 90), 3)
-        found.append(Fault(at, "crash", "", lasts, rng.choice(("Stage", "Fetch", "Clean"))))
-    if rng.random() < 0.2:
-        lasts = round(rng.choice((rng.uniform(1, 60), rng.uniform(1, 400))), 3)
-        found.append(Fault(round(rng.uniform(0, SPAN), 3), "home", "", lasts))
-    return tuple(sorted(found, key=lambda fault: fault.at))
-
-
-def _with_trouble(
-    rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
-) -> tuple[Fault, ...]:
-    """A store that cannot be written while a job comes or runs; and often a crash before it can."""
-    found = list(faults)
-    if rng.random() < 0.3:
-        at = round(rng.choice(jobs).at + rng.choice((-1.0, rng.uniform(0, 30))), 3)
-        lasts = round(rng.uniform(3, 30), 3)
-        found.append(Fault(max(0.0, at), "store", "", lasts))
-        if rng.random() < 0.6:
-            crash = round(at + rng.uniform(1.5, lasts), 3)
-            found.append(Fault(max(0.0, crash), "crash", "", round(rng.uniform(0, 60), 3), "now"))
-    return tuple(sorted(found, key=lambda fault: fault.at))
-
-
-def _with_power(
-    rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
-) -> tuple[Fault, ...]:
-    """The power of the homes' host fails, most often just when results have been fetched."""
-    fetching = [job for job in jobs if job.fetches]
-    if not fetching or rng.random() < 0.5:
-        return tuple(faults)
-    job = rng.choice(fetching)
-    at = round(job.at + rng.uniform(0, job.run_time + 20), 3)
-    how = rng.choice(("now", "Fetch", "Fetch", "Discard", "Discard", "written"))
-    return (*faults, Fault(at, POWER, "", round(rng.uniform(0, 60), 3), how))
-
-
-def _with_lies(
-    rng: random.Random,
-    faults: Sequence[Fault],
-    clusters: Sequence[ClusterPlan],
-    jobs: Sequence[JobPlan],
-) -> tuple[Fault, ...]:
-    """What clusters say that is not so: soon after a job has come, when it has not started yet."""
-    found = list(faults)
-    while rng.random() < 0.3:
-        at = round(rng.choice(jobs).at + rng.uniform(0, 6), 3)
-        found.append(Fault(at, LIE, rng.choice(clusters).name))
-    return tuple(sorted(found, key=lambda fault: fault.at))
-
-
-def _with_broker_faults(rng: random.Random | None, faults: Sequence[Fault]) -> tuple[Fault, ...]:
-    """What else goes wrong where several brokers share a store."""
-    if rng is None:
-        return tuple(faults)
-    found = list(faults)
-    for _ in range(rng.randint(1, 6)):
-        at = round(rng.uniform(0, SPAN), 3)
-        what = rng.choice(("stop", "stop", "cut", "handover", "crash"))
-        if what == "crash":
-            lasts = round(rng.uniform(0, 60), 3)
-            found.append(Fault(at, "crash", "", lasts, rng.choice(CRASHES)))
-            continue
-        shortest, longest = BROKERS[what]
-        lasts = round(rng.choice((rng.uniform(shortest, 15), rng.uniform(shortest, longest))), 3)
-        how = ""
-        if what == "stop":
-            how = rng.choice(("slip", "slip", "slip", *CRASHES))
-        elif what == "cut":
-            how = rng.choice(("before", "after"))
-        found.append(Fault(at, what, "", lasts, how))
-    return tuple(sorted(found, key=lambda fault: fault.at))
-
-
-def _actions(rng: random.Random) -> list[tuple[float, str]]:
-    actions = []
-    while rng.random() < 0.25:
-        delay = rng.choice((rng.uniform(0, 2), rng.uniform(0, 15), rng.uniform(0, 150)))
-        actions.append((round(delay, 3), rng.choice(("cancel", "hold", "release", "release"))))
-    return sorted(actions)
-
-
-def _faults(
-    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
-) -> list[Fault]:
-    found = []
-    close = rng.random() < 0.5  # to jobs that have just come
-    for _ in range(rng.randint(1, 7)):
-        at = rng.uniform(0, SPAN)
-        if close:
-            at = rng.choice(jobs).at + rng.choice((rng.uniform(0, 1), rng.uniform(0, 60)))
-        at = round(at, 3)
-        kind = rng.random()
-        if kind < 0.5:
-            what = rng.choice(tuple(WINDOWS))
-            shortest, longest = WINDOWS[what]
-            lasts = round(rng.uniform(shortest, longest), 3)
-            found.append(Fault(at, what, rng.choice(clusters).name, lasts))
-        elif kind < 0.57:
-            found.append(Fault(at, "store", "", round(rng.uniform(*STORE["store"]), 3)))
-        else:
-            what = "crash" if rng.random() < 0.4 else rng.choice(MOMENTS)
-            if what == "crash":
-                # At times for longer than a component waits at the barrier.
-                lasts = round(rng.choice((rng.uniform(0, 90), rng.uniform(0, 90), 300.0)), 3)
-                then = rng.choice(("", "down", "frozen", "full", "drained", "files"))
-                where = rng.choice(clusters).name if then else ""
-                found.append(Fault(at, what, where, lasts, rng.choice(CRASHES), then))
-            else:
-                found.append(Fault(at, what, rng.choice(clusters).name))
-    return sorted(found, key=lambda fault: fault.at)
 
 
 def smaller(scenario: Scenario) -> list[Scenario]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from .generation import generate
 from .play import play, play_seed
-from .scenario import Scenario, Tally, generate
+from .scenario import Scenario, Tally
 from .storm import brokers_of, hunt
 
 SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "100"))

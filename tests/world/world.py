@@ -34,7 +34,7 @@ from .life import Life
 from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
 from .requests import processors_of
-from .scenario import BROKERS, HOME, LIE, POWER, SPAN, Fault, JobPlan, Scenario, Tally
+from .scenario import BROKERS, HOME, LIE, POWER, RENAME, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
 from .virtual import installed
 
@@ -257,7 +257,7 @@ class World:
                 for delay, action in plan.actions:
                     self.at(START + plan.at + delay, partial(self._act, action, outcome))
 
-        return AskToSubmit(submission, "u", None, plan.limit, spec_of(submission), answer)
+        return AskToSubmit(submission, plan.user, None, plan.limit, spec_of(submission), answer)
 
     def _act(self, action: str, job: int) -> None:
         event = _ACTIONS[action](job, "u")
@@ -280,7 +280,7 @@ class World:
         cluster = self.by_name[fault.where]
         self.tally.add(f"fault {what}")
         if fault.lasts:
-            cluster.until[what] = until
+            cluster.until[what], cluster.how[what] = until, fault.how
         if what == "full":
             cluster.fill(until)
         elif what == "drained":
@@ -291,8 +291,8 @@ class World:
                 self.oracle.forgot(token)
         elif what in ("node", "requeue", "kill"):
             cluster.hit_job(what)
-        elif what == "vanish":
-            cluster.vanish()
+        elif what in ("vanish", RENAME):
+            (cluster.vanish if what == "vanish" else cluster.rename)()
         elif what == LIE and cluster.lie() is not None:
             self.tally.add("a lie told")
         elif what == "jump":

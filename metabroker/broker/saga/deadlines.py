@@ -65,7 +65,9 @@ class Deadlines:
 
     def _overdue(self, job: Job, now: float) -> None:
         if job.state is JobState.RUNNING:
-            if job.goal is None:
+            if any(c.suspended and not c.over for c in job.components):
+                self._state.set_deadline(job, now + self._state.settings.overtime_grace)
+            elif job.goal is None:
                 self._state.outbox.note(now, job, "over its time limit")
                 self._completion.finish(job, Goal.TIMEOUT, now)
         elif job.irreversible:

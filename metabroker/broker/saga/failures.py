@@ -49,7 +49,7 @@ class Failures:
             self._staging.not_fetched(component, job, event.detail, now, ever=ever)
             return
         # That files cannot be put somewhere says nothing of its processors.
-        files = event.step is Step.STAGE and event.cause is Cause.BUSY
+        files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
         component.cause = Cause.REFUSED if files else event.cause
         component.detail = event.detail
         self._state.outbox.changed(component)

@@ -55,25 +55,26 @@ class AttemptOutcome:
         self, job: Job, reason: str, now: float, by: Component | None = None
     ) -> None:
         """DCS 3.2: to the tail, until the maximum is reached. What the cluster of `by` will never
-        accept is not asked there again; what is its user's limit only waits."""
-        cause = None if by is None else by.cause
-        if by is not None and cause in (Cause.INVALID, Cause.DENIED):
-            job.excluded |= {by.cluster}
-            state = JobState.QUEUED if self._queues.can_go(job) else JobState.FAILED
-            self.leave(job, state, reason, now)
-            return
-        if by is not None and cause is Cause.LIMIT:
-            until = self._queues.refusals.at_limit(job, by.cluster, by.detail, now)
-            self._queues.retry_at(until)
-            self.leave(job, JobState.QUEUED, reason, now, old_place=True)
+        accept is not asked there again; what is a matter of its user or of the cluster only waits,
+        unless all clusters that the job could go to have denied its user by a final word."""
+        cause, refusals = None if by is None else by.cause, self._queues.refusals
+        waits = cause in (Cause.LIMIT, Cause.UNREACHABLE)
+        if by is not None and (waits or cause in (Cause.INVALID, Cause.DENIED)):
+            if cause is Cause.INVALID:
+                job.excluded |= {by.cluster}
+            else:
+                refusals.suspend(job, by, now)
+            able = waits or self._queues.can_go(job, job.excluded | refusals.denied(job))
+            state = JobState.QUEUED if able else JobState.FAILED
+            self.leave(job, state, reason, now, old_place=waits)
             return
         job.submission_failures += 1
         if job.submission_failures >= self._state.settings.submission_retries:
             reason = f"{reason}; given up after {job.submission_failures} failed submissions"
             self.leave(job, JobState.FAILED, reason, now)
             return
-        if by is not None and cause in (Cause.REFUSED, Cause.UNREACHABLE):
-            self._queues.retry_at(self._queues.refusals.pause(job, by.cluster, now))
+        if by is not None and cause is Cause.REFUSED:
+            self._queues.retry_at(refusals.pause(job, by.cluster, now))
         self.leave(job, JobState.QUEUED, reason, now)
 
     def _completion_failed(self, job: Job, now: float) -> None:

@@ -90,7 +90,7 @@ class PendingSteps:
         if component.step is Step.OPEN:
             return Open(ref, cluster)
         if component.step is Step.CLEAN:
-            return Clean(ref, cluster, component.reserves)
+            return Clean(ref, cluster, component.reserves, component.native)
         if component.step is Step.FETCH:
             return Fetch(ref, cluster, again)
         if component.step in (Step.KEEP, Step.DISCARD):

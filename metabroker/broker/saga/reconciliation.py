@@ -15,7 +15,7 @@ from metabroker.broker.job import Component
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.orphans import UnclaimedOrphans
 from metabroker.broker.state import BrokerState
-from metabroker.broker.states import Cause, Phase, Step
+from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 
 from .adoption import Adoption
@@ -97,11 +97,26 @@ class Reconciliation:
             self._native_end(component, native, now)
         else:
             component.missing_since = None
+            self._count_suspended(component, native.suspended, snapshot.taken_at)
             detail = f"{native.word}: {native.reason}" if native.reason else native.word
             hosts = native.hosts or component.hosts
-            if (component.detail, component.hosts) != (detail, hosts):
-                component.detail, component.hosts = detail, hosts
+            same = native.native_id == component.native_id
+            submitted = native.submit_time if same else component.submit_time
+            seen = (detail, hosts, submitted)
+            if (component.detail, component.hosts, component.submit_time) != seen:
+                component.detail, component.hosts, component.submit_time = seen
                 self._state.outbox.changed(component)
+
+    def _count_suspended(self, component: Component, suspended: bool, taken_at: float) -> None:
+        """What lies between two polls of which one shows it suspended does not count against its
+        job's time limit. (Of several components suspended at once one is counted.)"""
+        _, job = self._claims.find(component.ref)
+        either, before = component.suspended or suspended, component.seen_at
+        component.suspended, component.seen_at = suspended, taken_at
+        if either and before is not None and job is not None and job.state is JobState.RUNNING:
+            first = next((c for c in job.components if c.suspended), component)
+            if first is component and job.deadline is not None:
+                self._state.set_deadline(job, job.deadline + taken_at - before)
 
     def _missing(self, component: Component, snapshot: Snapshot, now: float) -> None:
         if not snapshot.settled:

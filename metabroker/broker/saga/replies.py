@@ -54,6 +54,7 @@ class Replies:
         if component.step is Step.RESERVE and job is not None:
             self._pending.done(component)
             self._state.ledger.accepted(component.cluster)
+            self._queues.accepted(job, component.cluster, Step.RESERVE, now)
             held = component.processors
             self._state.note(now, job, component, "reserved", processors=held)
             self._attempts.proceed(job, now)
@@ -65,13 +66,16 @@ class Replies:
             return
         component.native_id = event.native_id
         component.submit_time = event.submit_time
+        if event.submit_time is None:
+            # About then by the cluster's clock; the first poll that shows it tells exactly.
+            component.submit_time = now + self._state.ledger.entries[component.cluster].clock_offset
         component.advance(Phase.SUBMITTED)
         self._state.outbox.changed(component)
         if component.step is Step.SUBMIT and job is not None:
             component.asked_at = now
             self._pending.done(component)
             self._state.ledger.accepted(component.cluster)
-            self._queues.accepted(job, component.cluster)
+            self._queues.accepted(job, component.cluster, Step.SUBMIT, now)
             self._state.note(now, job, component, "submitted", native_id=event.native_id)
             if job.single:
                 job.deadline = None

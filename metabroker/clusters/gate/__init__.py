@@ -30,7 +30,8 @@ Beside the token file the component writes down its arrival, its start and its e
 status that counts, also where the cluster forgets ended jobs.
 """
 
-from .gates import APART, HOME, Gates, Position, former_gate_path, gate_path
+from .gates import Gates, Position
+from .paths import APART, HOME, former_gate_path, gate_path
 from .wrapper import wrapper
 
 __all__ = ["APART", "HOME", "Gates", "Position", "former_gate_path", "gate_path", "wrapper"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
+from metabroker.clusters.port import OF_OWN_OPTIONS, ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import LONGEST, Completed, first_line
 
 UNKNOWN_JOB = 153
@@ -116,15 +116,15 @@ def of_submission(
     done: Completed, *, own_options: bool, reserved: bool
 ) -> ClusterRefusal | UnknownOutcome:
     """What a failed qsub means. `own_options`: its user has chosen more than the broker knows, so
-    that what is full there (a queue, say) is not what others' jobs need; `reserved`: it was to run
-    in a reservation of the broker's, which is a queue that may be gone."""
+    that what is full or denied there (a queue, say) is not what other jobs need; `reserved`: it
+    was to run in a reservation of the broker's, which is a queue that may be gone."""
     reason = failure(done, "qsub")
     if isinstance(reason, UnknownOutcome):
         return reason
     if reserved and done.exit_status in (UNKNOWN_QUEUE, QUEUE_NOT_ENABLED):
         return ClusterRefusal(Cause.LOST, reason.detail)
-    if own_options and reason.cause is Cause.BUSY:
-        return ClusterRefusal(Cause.REFUSED, reason.detail)
+    if own_options and reason.cause in OF_OWN_OPTIONS:
+        return ClusterRefusal(OF_OWN_OPTIONS[reason.cause], reason.detail)
     return reason
 
 

@@ -133,7 +133,11 @@ class OpenPBSCluster(GatedCluster):
         seen.told = before = told_at is not None and self._pace.now - told_at < _KILL_DELAY
         try:
             last = yield from operations.clean(
-                who, request.token, reservation=request.reservation, seen=seen
+                who,
+                request.token,
+                reservation=request.reservation,
+                seen=seen,
+                native=request.native,
             )
         finally:
             if seen.told and not before:
@@ -167,4 +171,5 @@ def _of_owners(
     """The broker's jobs, whose owners are those that they were submitted for: as its own."""
     named = [job for job in jobs if job.name.startswith(prefix)]
     ours = verified.seen([(job.name, job.owner) for job in named])
-    return [replace(job, owner=who.user) for job in named if (job.name, job.owner) in ours]
+    others = [job for job in jobs if not job.name.startswith(prefix)]
+    return others + [replace(j, owner=who.user) for j in named if (j.name, j.owner) in ours]

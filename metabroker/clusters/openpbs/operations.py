@@ -10,6 +10,7 @@ from functools import partial
 
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
+from metabroker.broker.tokens import NativeId
 from metabroker.clusters import cleanup
 from metabroker.clusters.command_errors import Garbled
 from metabroker.clusters.duplicates import liveliest_first
@@ -143,18 +144,21 @@ def _reservations(identity: str | None = None) -> Operation[list[PbsReservation]
     return parsing.reservations(done.stdout)
 
 
-def find(who: PbsIdentity, token: str) -> Operation[list[NativeJob]]:
+def find(
+    who: PbsIdentity, token: str, native: NativeId | None = None
+) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest; ended ones as long as the
-    server remembers them."""
+    server remembers them. `native`: its own, which may have been renamed."""
     done = yield from _told(commands.select_all(who.user, token))
     history = parsing.NO_HISTORY not in done.stderr
     if not history:
         done = yield from _told(commands.select_live(who.user, token))
     ids = parsing.ids(done.stdout)
+    if native is not None and native.id not in ids:
+        ids.append(native.id)
     jobs = (yield from _jobs(ids, history=history)) if ids else []
-    return liveliest_first(
-        native_job(job) for job in jobs if job.name == token and job.owner == who.user
-    )
+    mine = [(job.name == token, native_job(job)) for job in jobs if job.owner == who.user]
+    return liveliest_first(job for named, job in mine if named or job.is_of(native))
 
 
 def reservations_of(who: PbsIdentity, token: str) -> Operation[list[PbsReservation]]:
@@ -218,9 +222,15 @@ class Ending:
 
 
 def clean(
-    who: PbsIdentity, token: str, *, reservation: bool, seen: Ending | None = None
+    who: PbsIdentity,
+    token: str,
+    *,
+    reservation: bool,
+    seen: Ending | None = None,
+    native: NativeId | None = None,
 ) -> Operation[NativeJob | None]:
-    """Leave nothing of the token; answers its job as it was seen last. `seen` is filled in.
+    """Leave nothing of the token, also if its job `native` was renamed; answers its job as it was
+    seen last. `seen` is filled in.
 
     Raises:
         UnknownOutcome: not yet.
@@ -234,7 +244,7 @@ def clean(
             seen.told = True
 
     delete = partial(delete_reservations, who, token, seen) if reservation else None
-    return (yield from cleanup.clean(token, partial(find, who, token), cancel, delete))
+    return (yield from cleanup.clean(token, partial(find, who, token, native), cancel, delete))
 
 
 def _cancel(who: PbsIdentity, jobs: Sequence[NativeJob]) -> Operation[None]:

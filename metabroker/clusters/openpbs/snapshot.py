@@ -89,6 +89,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
         busy=sum(node.total for node in usable.values()) - sum(idle.values()),
         ours=ours,
         jobs=by_token((job.name, native_job(job)) for job in _tokens(look.jobs, who.user, prefix)),
+        unnamed={j.id: native_job(j) for j in look.jobs if not j.name.startswith(prefix)},
         reservations={
             r.name: NativeReservation(
                 r.processors,
@@ -172,6 +173,7 @@ def native_job(job: PbsJob) -> NativeJob:
         end_time=job.end_time if ended else None,
         exit_code=0 if ended and cause is None else None,
         cause=cause,
+        suspended=job.state in ("S", "U"),
     )
 
 

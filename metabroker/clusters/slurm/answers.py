@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.port import ClusterRefusal, UnknownOutcome
+from metabroker.clusters.port import OF_OWN_OPTIONS, ClusterRefusal, UnknownOutcome
 from metabroker.clusters.transports.base import LONGEST, Completed, first_line
 
 # What the words in an answer mean, the surest first: the first that is found counts.
@@ -131,6 +131,7 @@ _MEANING = (
     (_BUSY, Cause.BUSY),
     (_DENIED, Cause.DENIED),
     (_INVALID, Cause.INVALID),
+    (("violates accounting/QOS policy",), Cause.DENIED),  # and no line tells of which limit
 )
 _THE_CLUSTERS = (*_NOT_DELIVERED, *_WRONG_CLIENT, *_NO_ANSWER, *_BUSY)
 
@@ -149,16 +150,16 @@ def of_submission(
     done: Completed, *, own_options: bool, reserved: bool
 ) -> ClusterRefusal | UnknownOutcome:
     """What a failed sbatch means. `own_options`: its user has chosen more than the broker knows, so
-    that what is full there (a partition, say) is not what others' jobs need; `reserved`: it was to
-    run in a reservation of the broker's."""
+    that what is full or denied there (a partition, say) is not what other jobs need; `reserved`: it
+    was to run in a reservation of the broker's."""
     reason = failure(done, "sbatch")
     if isinstance(reason, UnknownOutcome):
         return reason
     said = done.stderr + done.stdout
     if reserved and any(words in said for words in _NO_RESERVATION):
         return ClusterRefusal(Cause.LOST, reason.detail)
-    if own_options and reason.cause is Cause.BUSY:
-        return ClusterRefusal(Cause.REFUSED, reason.detail)
+    if own_options and reason.cause in OF_OWN_OPTIONS:
+        return ClusterRefusal(OF_OWN_OPTIONS[reason.cause], reason.detail)
     return reason
 
 

@@ -101,7 +101,9 @@ class SlurmCluster(GatedCluster):
 
     @staticmethod
     def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
-        last = yield from operations.clean(who, request.token, reservation=request.reservation)
+        last = yield from operations.clean(
+            who, request.token, reservation=request.reservation, native=request.native
+        )
         return NativeEnd(None, None) if last is None else NativeEnd(last.cause, last.start_time)
 
     def examine(

@@ -57,6 +57,11 @@ def find_jobs(user: str, token: str) -> Command:
     return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-n", token, "-o", JOB_FORMAT))
 
 
+def find_job(user: str, native_id: str) -> Command:
+    """The job of one id, if it is this account's."""
+    return _read(("squeue", "-h", "-r", "-t", "all", "-u", user, "-j", native_id, "-o", JOB_FORMAT))
+
+
 def list_jobs_in(reservations: Sequence[str]) -> Command:
     """Running jobs inside reservations, of anybody."""
     names = ",".join(reservations)
@@ -125,6 +130,11 @@ def cancel(who: SlurmIdentity, token: str) -> Command:
     """Cancel all jobs of a token: by name, since a controller may issue an id again; as the user,
     who may always do that, where we act for one."""
     return Command(("scancel", "-u", who.user, "-n", token), account=who.acting_for)
+
+
+def cancel_job(who: SlurmIdentity, native_id: str) -> Command:
+    """Cancel a job that bears its token no more, and was just seen to be the one."""
+    return Command(("scancel", "-u", who.user, native_id), account=who.acting_for)
 
 
 def submit(who: SlurmIdentity, request: ComponentRequest, script: bytes) -> Command:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
+from metabroker.broker.tokens import NativeId
 from metabroker.clusters import cleanup
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
@@ -84,7 +85,7 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
     found = parsing.marked_jobs(done.stdout, mark)
     named = [line for line in found if line.name.startswith(prefix)]
     ours = verified.seen([(line.name, line.user) for line in named])
-    return [line for line in named if (line.name, line.user) in ours]
+    return [x for x in found if (x.name, x.user) in ours or not x.name.startswith(prefix)]
 
 
 def time_there() -> Operation[int]:
@@ -126,6 +127,17 @@ def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:
     done = yield from told(commands.find_jobs(who.user, token))
     jobs = parsing.jobs(done.stdout)
     return liveliest_first(native_job(line) for line in jobs if line.name == token)
+
+
+def find_renamed(who: SlurmIdentity, native: NativeId) -> Operation[list[NativeJob]]:
+    """The job of this id, if it is still the one that was submitted then."""
+    done = yield from command(commands.find_job(who.user, native.id))
+    if done.exit_status != 0 and "Invalid job id" in done.stderr:
+        return []
+    if done.exit_status != 0:
+        raise failure(done, "squeue")
+    found = [native_job(line) for line in parsing.jobs(done.stdout)]
+    return [job for job in found if job.is_of(native)]
 
 
 # --- reserving --------------------------------------------------------------------------------
@@ -275,22 +287,34 @@ def submit(
 # --- cleaning ---------------------------------------------------------------------------------
 
 
-def clean(who: SlurmIdentity, token: str, *, reservation: bool) -> Operation[NativeJob | None]:
-    """Leave nothing of the token; answers its job as it was seen last.
+def clean(
+    who: SlurmIdentity, token: str, *, reservation: bool, native: NativeId | None = None
+) -> Operation[NativeJob | None]:
+    """Leave nothing of the token, also if its job `native` was renamed; answers its job as it was
+    seen last.
 
     Raises:
         UnknownOutcome: not yet.
     """
+    renamed: list[NativeJob] = []
+
+    def looking() -> Operation[list[NativeJob]]:
+        jobs = yield from find(who, token)
+        if native is not None and all(job.native_id != native.id for job in jobs):
+            renamed[:] = yield from find_renamed(who, native)
+        return liveliest_first([*jobs, *renamed])
+
+    def cancel(_jobs: object) -> Operation[None]:
+        yield from _cancel(commands.cancel(who, token))
+        for job in renamed:
+            yield from _cancel(commands.cancel_job(who, job.native_id))
+
     delete = partial(_delete_reservation, token) if reservation else None
-    return (
-        yield from cleanup.clean(
-            token, partial(find, who, token), lambda _jobs: _cancel(who, token), delete
-        )
-    )
+    return (yield from cleanup.clean(token, looking, cancel, delete))
 
 
-def _cancel(who: SlurmIdentity, token: str) -> Operation[None]:
-    done = yield from command(commands.cancel(who, token))
+def _cancel(asked: Command) -> Operation[None]:
+    done = yield from command(asked)
     # An unknown job is no error, and one that has just ended none that matters.
     if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
         raise UnknownOutcome(failure(done, "scancel").detail)

@@ -65,6 +65,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
         busy=sum(node.allocated for node in usable) + kept,
         ours=ours,
         jobs=by_token((job.name, native_job(job)) for job in jobs),
+        unnamed={j.id: native_job(j) for j in look.jobs if not j.name.startswith(prefix)},
         reservations={
             r.name: NativeReservation(r.processors, r.start_time, r.end_time, r.nodes)
             for r in look.reservations
@@ -114,6 +115,7 @@ _REASONS = {
     "JobLaunchFailure": "JobLaunchFailure (can its node open its output, -o and -e, and enter its "
     "folder, -D, as the account that it runs under?)",
 }
+_SIBLING = "another cluster of its federation has started it"
 
 
 def native_job(line: JobLine) -> NativeJob:
@@ -130,9 +132,10 @@ def native_job(line: JobLine) -> NativeJob:
         word=line.state,
         processors=line.processors,
         hosts=" ".join(expand(line.nodes)) if line.nodes else None,
-        reason=_REASONS.get(line.reason, line.reason),
+        reason=_REASONS.get(line.reason, line.reason) if line.state != "REVOKED" else _SIBLING,
         start_time=line.start_time,
         end_time=line.end_time if ended else None,
         exit_code=0 if line.state == "COMPLETED" else None,
         cause=cause,
+        suspended=line.state == "SUSPENDED",
     )

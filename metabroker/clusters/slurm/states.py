@@ -20,6 +20,8 @@ _PENDING = (
     "POWER_UP_NODE",
     "EXPEDITING",
 )
+# REVOKED is in no list: another cluster of the federation has started the job. It is not over, and
+# does not run here; its own record tells its end.
 _RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT")
 _ENDED: dict[str, Cause | None] = {
     "COMPLETED": None,
@@ -33,7 +35,6 @@ _ENDED: dict[str, Cause | None] = {
     "RECONFIG_FAIL": Cause.NODE,
     "PREEMPTED": Cause.KILLED,
     "OUT_OF_MEMORY": Cause.KILLED,
-    "REVOKED": Cause.KILLED,
 }
 JOB_STATES: dict[str, NativeState] = {
     **dict.fromkeys(_PENDING, NativeState.PENDING),

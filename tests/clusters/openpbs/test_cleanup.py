@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.openpbs import operations
+from metabroker.broker.tokens import NativeId
+from metabroker.clusters.openpbs import operations, parsing
 from metabroker.clusters.openpbs.commands import PbsIdentity
+from metabroker.clusters.openpbs.snapshot import PbsPoll, snapshot
 from metabroker.clusters.port import UnknownOutcome
 from metabroker.clusters.transports.base import Completed
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
@@ -137,3 +139,28 @@ def test_all_of_a_token_are_deleted_and_nobody_elses() -> None:
 def test_what_does_not_end_is_not_gone_yet() -> None:
     with pytest.raises(UnknownOutcome, match=f"{TOKEN} is exiting: not gone yet"):
         clean([ID, job("R"), said(), *[x for _ in range(8) for x in (ID, job("E"))]])
+
+
+RENAMED = case("30/37").completed  # qalter -N newname
+
+
+@pytest.mark.parametrize(
+    ("who", "submitted", "cancelled"),
+    [("pbsal", 1795236067.0, True), ("pbsal", 1795236007.0, False), ("mbsvc", 1795236067.0, False)],
+)
+def test_a_job_that_was_renamed_is_found_by_its_id(
+    who: str, submitted: float, cancelled: bool
+) -> None:
+    told, gone = Told(), Completed(153, "", "qstat: Unknown Job Id 84.pbsa\n")
+    more: list[Answer] = [said(), said(), gone] if cancelled else []
+    native = NativeId("84.pbsa", submitted)
+    cleaning = operations.clean(PbsIdentity(who), TOKEN, reservation=False, native=native)
+    drive(cleaning, [said(), RENAMED, *more], told)
+    assert ("qdel 84.pbsa" in told.lines) is cancelled
+
+
+def test_a_poll_tells_of_renamed_jobs_by_their_ids() -> None:
+    look = PbsPoll(0.0, (), parsing.jobs(RENAMED.stdout), ())
+    seen = snapshot(look, PbsIdentity("pbsal"), "mb-", 60.0)
+    assert not seen.jobs
+    assert seen.unnamed["84.pbsa"].is_of(NativeId("84.pbsa", 1795236067.0))

@@ -101,3 +101,10 @@ def test_a_reservation_that_lost_a_host_is_not_healthy_though_it_runs() -> None:
     assert not states.is_healthy("RESV_UNCONFIRMED", 1)
     degraded = parsing.reservations(case("53/04").stdout)[0]
     assert not states.is_healthy(degraded.state, degraded.substate) and states.holds(degraded.state)
+
+
+def test_the_time_limit_of_a_suspended_job_stands_still() -> None:
+    (suspended,) = parsing.jobs(case("20/08").stdout)
+    (running,) = parsing.jobs(case("20/08").stdout.replace('"S"', '"R"'))
+    assert native_job(suspended).suspended
+    assert not native_job(running).suspended

@@ -130,7 +130,7 @@ def test_without_munge_the_line_that_says_so_is_told(release: str) -> None:
         ),
         ("Batch job submission failed: Invalid authentication credential", Cause.UNREACHABLE),
         ("Batch job submission failed: Something that is new", Cause.REFUSED),
-        (POLICY, Cause.REFUSED),  # a limit of either kind
+        (POLICY, Cause.DENIED),  # a limit of either kind
         ("", Cause.REFUSED),
     ],
 )
@@ -147,6 +147,8 @@ def test_other_words(said: str, meant: Cause | None) -> None:
         ("Requested reservation is invalid", False, True, Cause.LOST),
         ("Requested reservation is invalid", True, False, Cause.REFUSED),
         ("Invalid partition name specified", True, False, Cause.INVALID),
+        ("Invalid account or account/partition combination", False, False, Cause.DENIED),
+        ("Invalid account or account/partition combination", True, False, Cause.INVALID),
     ],
 )
 def test_what_is_full_for_one_users_own_options_closes_no_cluster(

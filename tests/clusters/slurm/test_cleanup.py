@@ -7,6 +7,7 @@ from unittest.mock import ANY
 import pytest
 
 from metabroker.broker.states import Cause
+from metabroker.broker.tokens import NativeId
 from metabroker.clusters.port import UnknownOutcome
 from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.commands import SlurmIdentity
@@ -123,3 +124,33 @@ def test_a_job_that_ended_just_before_it_was_cancelled_is_no_error() -> None:
     clean([said(job("RUNNING")), late, said(job("COMPLETED")), said()])
     gone = failed("scancel: error: Kill job error on job id 7: Invalid job id specified\n")
     clean([said(job("RUNNING")), gone, said(), said()])
+
+
+NATIVE = NativeId("7", 1795244532.0)
+BY_ID = "squeue -h -r -t all -u mbsvc -j 7 -o JOBS"
+
+
+def clean_renamed(*answers: Answer) -> list[str]:
+    told = Told()
+    cleaning = operations.clean(WHO, TOKEN, reservation=False, native=NATIVE)
+    drive(cleaning, answers, told)
+    return told.lines
+
+
+def test_a_job_that_was_renamed_is_found_and_cancelled_by_its_id() -> None:
+    mine, over = job("RUNNING", name="mine"), job("CANCELLED", name="mine")
+    lines = clean_renamed(said(), said(mine), said(), said(), said(), said(over))
+    assert lines == [FIND, BY_ID, CANCEL, "scancel -u mbsvc 7", FIND, BY_ID]
+    assert clean_renamed(said(job("COMPLETED"))) == [FIND]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        said(job("RUNNING", name="other", submitted=1795244592)),  # the id was issued again
+        said(),  # ... to another account
+        failed("slurm_load_jobs error: Invalid job id specified\n"),
+    ],
+)
+def test_a_job_that_only_has_its_id_is_left_alone(answer: Answer) -> None:
+    assert clean_renamed(said(), answer) == [FIND, BY_ID]

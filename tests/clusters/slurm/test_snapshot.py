@@ -10,9 +10,10 @@ from metabroker.broker.observation import NativeState
 from metabroker.broker.states import Cause
 from metabroker.clusters.slurm import parsing
 from metabroker.clusters.slurm.parsing import NodeLine, SlurmReservation, Use
-from metabroker.clusters.slurm.snapshot import SlurmPoll, in_partition, snapshot
+from metabroker.clusters.slurm.snapshot import SlurmPoll, in_partition, native_job, snapshot
 
 from . import recorded
+from .drive import job
 from .recorded import RELEASES
 
 HOUR = 3600.0
@@ -206,3 +207,11 @@ def test_two_threads_on_each_core() -> None:
     it = SlurmPoll(0.0, [node("n1", threads_per_core=2)], [], [reservation])
     assert idle(it) == 48 - 8
     assert idle(replace(it, reservations=[replace(reservation, cores={})])) == 48 - 8
+
+
+def test_a_suspended_job_and_one_that_a_sibling_of_its_federation_runs() -> None:
+    (paused,) = parsing.jobs(job("SUSPENDED"))
+    assert native_job(paused).suspended and native_job(paused).state is NativeState.RUNNING
+    (away,) = parsing.jobs(job("REVOKED"))
+    assert native_job(away).state is NativeState.UNKNOWN
+    assert native_job(away).reason == "another cluster of its federation has started it"

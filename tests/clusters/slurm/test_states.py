@@ -24,6 +24,7 @@ from metabroker.clusters.slurm.states import end_cause, is_unsettled, job_state,
         ("NODE_FAIL", NativeState.ENDED),
         ("PREEMPTED", NativeState.ENDED),
         ("OUT_OF_MEMORY", NativeState.ENDED),
+        ("REVOKED", NativeState.UNKNOWN),  # a sibling of its federation runs
         # Outside the table: not guessed.
         ("TELEPORTING", NativeState.UNKNOWN),
         ("", NativeState.UNKNOWN),

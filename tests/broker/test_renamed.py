@@ -1,0 +1,58 @@
+"""A native job that was renamed is still the component's; another's with its id is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.effects import Clean
+from metabroker.broker.events import CancelJob, Observed, Submitted
+from metabroker.broker.observation import NativeJob, NativeState, Snapshot
+from metabroker.broker.states import Cause, Step
+from metabroker.broker.tokens import NativeId, Ref
+
+from .bench import START
+from .script import Script
+
+SUBMITTED = START + 0.7  # by the cluster's own clock
+
+
+def shows(script: Script, submitted: float | None) -> None:
+    """Ten seconds later, a poll in which the job 100 bears a name of its user's."""
+    script.play("wait 10")
+    assert script.bench is not None
+    job = NativeJob("100", submitted, NativeState.RUNNING, "RUNNING", processors=16)
+    seen = Snapshot(script.bench.now, 64, 64, 16, unnamed={"100": job})
+    script.bench.handle(Observed(0, seen))
+
+
+def submitted() -> Script:
+    script = Script()
+    for line in ("begin clusters=delft:64", "look delft", "submit n=16"):
+        script.play(line)
+    assert script.bench is not None
+    script.bench.handle(Submitted(Ref(1, 1, 0), "100"))
+    return script
+
+
+def test_it_is_neither_lost_nor_counted_twice() -> None:
+    script = submitted()
+    for _ in range(3):
+        shows(script, SUBMITTED)
+    assert script.bench is not None
+    view = script.bench.broker.view
+    assert view.jobs[1].attempt == 1 and view.jobs[1].components[0].missing_since is None
+    assert script.play("idle") == ["delft 48"]
+    assert script.bench.restored().view.jobs[1].components[0].submit_time == SUBMITTED
+    ready = script.bench.handle(CancelJob(1, "anna"))
+    (clean,) = [effect for effect in ready.effects if isinstance(effect, Clean)]
+    assert clean.native == NativeId("100", SUBMITTED)
+
+
+@pytest.mark.parametrize("other", [START + 60, START - 60, None])
+def test_a_later_job_of_the_same_id_is_another(other: float | None) -> None:
+    script = submitted()
+    for _ in range(3):
+        shows(script, other)
+    assert script.bench is not None
+    (component,) = script.bench.broker.view.jobs[1].components
+    assert (component.cause, component.step) == (Cause.LOST, Step.CLEAN)

@@ -11,7 +11,8 @@ from metabroker.clusters.simulated.model import SimulatedJob
 
 from .files import ClusterFiles
 from .home import RESULT
-from .virtual.shell import Node, Running, Script, Shell
+from .virtual.expansion import Running, Script
+from .virtual.shell import Node, Shell
 
 _HUNG = 1.0  # seconds after which a process looks again whether the shared folder is back
 _SOON = 0.001

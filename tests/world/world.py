@@ -23,7 +23,6 @@ from metabroker.clusters.gate.gates import _known
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import RequestBuilder, spec_of
 from metabroker.store.rows import ClusterNames
-from metabroker.submission.model import Submission
 
 from .cluster import WorldCluster
 from .ending import at_the_end
@@ -33,7 +32,7 @@ from .host import Host
 from .life import Life
 from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
-from .requests import processors_of
+from .requests import submission_of
 from .scenario import BROKERS, HOME, LIE, POWER, RENAME, SPAN, Fault, JobPlan, Scenario, Tally
 from .stores import WorldStore
 from .virtual import installed
@@ -229,22 +228,7 @@ class World:
         self.at(self.now + 7.0, lambda: self._submit(index))
 
     def _asked(self, index: int, plan: JobPlan) -> AskToSubmit:
-        submission = Submission(
-            script=b"#!/bin/sh\n",
-            script_name=f"job{index}",
-            processors=processors_of(plan),
-            chdir="/home/u",
-            environment={
-                "METABROKER_RUN_TIME": str(plan.run_time),
-                "METABROKER_EXITS": ".".join(map(str, plan.exits)),
-                "METABROKER_TRAPS": str(int(plan.traps)),
-            },
-            hold=plan.hold,
-            stage_in=tuple(inputs(index)) if plan.sends else (),
-            stage_out=("out",) if plan.fetches else (),
-            submit_dir=FOLDER,
-            request_id=f"request {index}",
-        )
+        submission = submission_of(index, plan)
 
         def answer(outcome: int | Exception) -> None:
             if isinstance(outcome, Rejected):

@@ -13,8 +13,10 @@ import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
+from .expansion import Expansion, Running, Script, Streams
 from .filesystem import FileSystem
-from .syntax import (
+from .syntax import parse
+from .tree import (
     Case,
     Command,
     Commands,
@@ -24,28 +26,14 @@ from .syntax import (
     Logic,
     Not,
     Output,
-    Parameter,
     Redirection,
     Simple,
     Subshell,
-    Sum,
-    Text,
     Until,
-    Word,
-    parse,
 )
 
-Running = Generator["float | Script", int, int]
 _SILENT = ("/dev/null",)
 _IDS = itertools.count(1)  # what /dev/urandom gives
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """The user's script begins, in a folder and with an environment."""
-
-    folder: str
-    environment: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -65,16 +53,8 @@ class _Exit(Exception):
         self.status = status
 
 
-@dataclass(slots=True)
-class _Streams:
-    """Where the output of a command goes: a file, or a list of what was said."""
-
-    said: list[str] | None = None
-    path: str | None = None
-
-
 @dataclass
-class Shell:
+class Shell(Expansion):
     """One shell. `signalled` tells it of a signal that is for all of its job."""
 
     node: Node
@@ -86,7 +66,7 @@ class Shell:
     folder: str = "/"
     status: int = 0
     number: int = 4711
-    out: _Streams = field(default_factory=_Streams)
+    out: Streams = field(default_factory=Streams)
     _pending: list[str] = field(default_factory=list)
 
     def run(self, text: str) -> Running:
@@ -159,7 +139,7 @@ class Shell:
             status = yield from self._all(command.body)
         return status
 
-    def _subshell(self, body: Commands, out: _Streams) -> Running:
+    def _subshell(self, body: Commands, out: Streams) -> Running:
         inner = Shell(
             self.node, dict(self.variables), set(self.exported), list(self.arguments),
             dict(self.functions), {}, self.folder, self.status, self.number, out,
@@ -195,7 +175,7 @@ class Shell:
 
     def _redirected(
         self, redirections: Sequence[Redirection]
-    ) -> Generator[float | Script, int, _Streams]:
+    ) -> Generator[float | Script, int, Streams]:
         """Where the output goes; files are made at once."""
         out = self.out
         for each in redirections:
@@ -205,15 +185,15 @@ class Shell:
             if each.descriptor != 1 or target in _SILENT:
                 continue
             if each.operator == ">&":
-                out = _Streams()  # to where its errors go, which nobody reads
+                out = Streams()  # to where its errors go, which nobody reads
                 continue
             yield self.node.pace()
             if each.operator == ">" or self.node.files.read(self._path(target)) is None:
                 self.node.files.write(self._path(target), b"")
-            out = _Streams(path=self._path(target))
+            out = Streams(path=self._path(target))
         return out
 
-    def _command(self, words: list[str], out: _Streams) -> Running:
+    def _command(self, words: list[str], out: Streams) -> Running:
         name, given = words[0], words[1:]
         builtin = _BUILTINS.get(name)
         if builtin is not None:
@@ -272,7 +252,7 @@ class Shell:
         self.node.moved(old, new)
         return 0
 
-    def _say(self, text: str, out: _Streams) -> int:
+    def _say(self, text: str, out: Streams) -> int:
         if out.said is not None:
             out.said.append(text)
         elif out.path is not None:
@@ -280,16 +260,16 @@ class Shell:
             self.node.files.write(out.path, before + text.encode())
         return 0
 
-    def _echo(self, given: list[str], out: _Streams) -> int:
+    def _echo(self, given: list[str], out: Streams) -> int:
         return self._say(" ".join(given) + "\n", out)
 
-    def _printf(self, given: list[str], out: _Streams) -> int:
+    def _printf(self, given: list[str], out: Streams) -> int:
         text = given[0].replace("\\n", "\n")
         for word in given[1:]:
             text = re.sub(r"%[sd]", lambda _found, word=word: word, text, count=1)  # type: ignore[misc]
         return self._say(text, out)
 
-    def _cd(self, given: list[str], _out: _Streams) -> int:
+    def _cd(self, given: list[str], _out: Streams) -> int:
         path = self._path(given[0])
         found = self.node.files.find(path)
         if found is None or not found.is_folder:
@@ -297,35 +277,35 @@ class Shell:
         self.folder = path
         return 0
 
-    def _export(self, given: list[str], _out: _Streams) -> int:
+    def _export(self, given: list[str], _out: Streams) -> int:
         for word in given:
             name, _, value = word.partition("=")
             self.variables[name] = value
             self.exported.add(name)
         return 0
 
-    def _unset(self, given: list[str], _out: _Streams) -> int:
+    def _unset(self, given: list[str], _out: Streams) -> int:
         for name in given:
             self.variables.pop(name, None)
         return 0
 
-    def _set(self, given: list[str], _out: _Streams) -> int:
+    def _set(self, given: list[str], _out: Streams) -> int:
         assert given[0] == "--"
         self.arguments = given[1:]
         return 0
 
-    def _trap(self, given: list[str], _out: _Streams) -> int:
+    def _trap(self, given: list[str], _out: Streams) -> int:
         for name in given[1:]:
             self.traps[name] = given[0]
         return 0
 
-    def _exit(self, given: list[str], _out: _Streams) -> int:
+    def _exit(self, given: list[str], _out: Streams) -> int:
         raise _Exit(int(given[0]) if given else self.status)
 
-    def _nothing(self, _given: list[str], _out: _Streams) -> int:
+    def _nothing(self, _given: list[str], _out: Streams) -> int:
         return 0
 
-    def _test(self, given: list[str], _out: _Streams) -> int:
+    def _test(self, given: list[str], _out: Streams) -> int:
         assert given[-1] == "]"
         return int(not self._holds(given[:-1]))
 
@@ -355,91 +335,6 @@ class Shell:
         assert operator in ("-e", "-r"), operator
         return True
 
-    # --- words ----------------------------------------------------------------------------------
-
-    def _fields(self, words: Sequence[Word]) -> Generator[float | Script, int, list[str]]:
-        """Words expanded; what is not quoted is split at blanks."""
-        found: list[str] = []
-        for word in words:
-            if word == (Text("", quoted=True), Parameter("@", quoted=True)):
-                found += self.arguments
-                continue
-            fields: list[str] = []
-            joined = False  # what follows belongs to the last field
-            for part in word:
-                text = yield from self._value(part)
-                if not isinstance(part, Sum) and not part.quoted and not isinstance(part, Text):
-                    pieces = text.split()
-                    if joined and fields and pieces and not text[:1].isspace():
-                        fields[-1] += pieces.pop(0)
-                    fields += pieces
-                    joined = bool(text) and not text[-1:].isspace()
-                else:
-                    if joined and fields:
-                        fields[-1] += text
-                    else:
-                        fields.append(text)
-                    joined = True
-            found += fields
-        return found
-
-    def _text(self, word: Word) -> Generator[float | Script, int, str]:
-        """A word expanded, as one."""
-        parts = []
-        for part in word:
-            parts.append((yield from self._value(part)))
-        return "".join(parts)
-
-    def _pattern(self, word: Word) -> Generator[float | Script, int, str]:
-        """A word expanded, in which what was quoted stands for itself."""
-        parts = []
-        for part in word:
-            text = yield from self._value(part)
-            quoted = isinstance(part, Text) and part.quoted
-            parts.append(re.sub(r"([*?[])", r"[\1]", text) if quoted else text)
-        return "".join(parts)
-
-    def _value(self, part: Text | Parameter | Output | Sum) -> Generator[float | Script, int, str]:
-        if isinstance(part, Text):
-            return part.text
-        if isinstance(part, Sum):
-            return str(self._sum(part.expression))
-        if isinstance(part, Output):
-            said: list[str] = []
-            self.status = yield from self._subshell(part.body, _Streams(said))
-            return "".join(said).rstrip("\n")
-        value = self._parameter(part.name)
-        if part.operator == ":-" and not value:
-            return (yield from self._text(part.word))
-        if part.operator == ":+":
-            return (yield from self._text(part.word)) if value else ""
-        return value
-
-    def _parameter(self, name: str) -> str:
-        if name == "?":
-            return str(self.status)
-        if name == "$":
-            return str(self.number)
-        if name.isdigit():
-            place = int(name) - 1
-            return self.arguments[place] if place < len(self.arguments) else ""
-        return self.variables.get(name, "")
-
-    def _sum(self, expression: str) -> int:
-        words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[+*-]", expression)
-        values = [
-            self.variables.get(w) or "0" if w[0].isalpha() or w[0] == "_" else w for w in words
-        ]
-        total, operator = int(values[0]), ""
-        for word in values[1:]:
-            if word in "+-*":
-                operator = word
-            else:
-                total = {"+": total + int(word), "-": total - int(word), "*": total * int(word)}[
-                    operator
-                ]
-        return total
-
     def _path(self, path: str) -> str:
         return path if path.startswith("/") else f"{self.folder}/{path}"
 
@@ -449,7 +344,7 @@ _COMPARES: dict[str, Callable[[int, int], bool]] = {
     "-ne": lambda left, right: left != right,
     "-eq": lambda left, right: left == right,
 }
-_BUILTINS: dict[str, Callable[[Shell, list[str], _Streams], int]] = {
+_BUILTINS: dict[str, Callable[[Shell, list[str], Streams], int]] = {
     "[": Shell._test, "echo": Shell._echo, "printf": Shell._printf, "cd": Shell._cd,
     "export": Shell._export, "unset": Shell._unset, "set": Shell._set, "trap": Shell._trap,
     "exit": Shell._exit, ":": Shell._nothing,

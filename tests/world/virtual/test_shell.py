@@ -12,8 +12,9 @@ from metabroker.clusters.gate import wrapper
 from metabroker.clusters.port import ComponentRequest
 from tests.clusters.gate.making import order
 
+from .expansion import Script
 from .filesystem import FileSystem
-from .shell import Node, Script, Shell
+from .shell import Node, Shell
 
 SNIPPETS = {
     "an assignment keeps the status of its command": "x=$(exit 3); echo $? > out",

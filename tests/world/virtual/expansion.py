@@ -1,0 +1,125 @@
+"""What becomes of a word in a shell: parameters, sums and the output of commands are put in, and
+what is not quoted is split at blanks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from .tree import Commands, Output, Parameter, Sum, Text, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The user's script begins, in a folder and with an environment."""
+
+    folder: str
+    environment: dict[str, str]
+
+
+Running = Generator["float | Script", int, int]
+"""See `shell`."""
+
+
+@dataclass(slots=True)
+class Streams:
+    """Where the output of a command goes: a file, or a list of what was said."""
+
+    said: list[str] | None = None
+    path: str | None = None
+
+
+class Expansion:
+    """The part of a shell that reads words."""
+
+    variables: dict[str, str]
+    arguments: list[str]
+    status: int
+    number: int
+
+    def _subshell(self, body: Commands, out: Streams) -> Running:
+        raise NotImplementedError
+
+    def _fields(self, words: Sequence[Word]) -> Generator[float | Script, int, list[str]]:
+        """Words expanded; what is not quoted is split at blanks."""
+        found: list[str] = []
+        for word in words:
+            if word == (Text("", quoted=True), Parameter("@", quoted=True)):
+                found += self.arguments
+                continue
+            fields: list[str] = []
+            joined = False  # what follows belongs to the last field
+            for part in word:
+                text = yield from self._value(part)
+                if not isinstance(part, Sum) and not part.quoted and not isinstance(part, Text):
+                    pieces = text.split()
+                    if joined and fields and pieces and not text[:1].isspace():
+                        fields[-1] += pieces.pop(0)
+                    fields += pieces
+                    joined = bool(text) and not text[-1:].isspace()
+                else:
+                    if joined and fields:
+                        fields[-1] += text
+                    else:
+                        fields.append(text)
+                    joined = True
+            found += fields
+        return found
+
+    def _text(self, word: Word) -> Generator[float | Script, int, str]:
+        """A word expanded, as one."""
+        parts = []
+        for part in word:
+            parts.append((yield from self._value(part)))
+        return "".join(parts)
+
+    def _pattern(self, word: Word) -> Generator[float | Script, int, str]:
+        """A word expanded, in which what was quoted stands for itself."""
+        parts = []
+        for part in word:
+            text = yield from self._value(part)
+            quoted = isinstance(part, Text) and part.quoted
+            parts.append(re.sub(r"([*?[])", r"[\1]", text) if quoted else text)
+        return "".join(parts)
+
+    def _value(self, part: Text | Parameter | Output | Sum) -> Generator[float | Script, int, str]:
+        if isinstance(part, Text):
+            return part.text
+        if isinstance(part, Sum):
+            return str(self._sum(part.expression))
+        if isinstance(part, Output):
+            said: list[str] = []
+            self.status = yield from self._subshell(part.body, Streams(said))
+            return "".join(said).rstrip("\n")
+        value = self._parameter(part.name)
+        if part.operator == ":-" and not value:
+            return (yield from self._text(part.word))
+        if part.operator == ":+":
+            return (yield from self._text(part.word)) if value else ""
+        return value
+
+    def _parameter(self, name: str) -> str:
+        if name == "?":
+            return str(self.status)
+        if name == "$":
+            return str(self.number)
+        if name.isdigit():
+            place = int(name) - 1
+            return self.arguments[place] if place < len(self.arguments) else ""
+        return self.variables.get(name, "")
+
+    def _sum(self, expression: str) -> int:
+        words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[+*-]", expression)
+        values = [
+            self.variables.get(w) or "0" if w[0].isalpha() or w[0] == "_" else w for w in words
+        ]
+        total, operator = int(values[0]), ""
+        for word in values[1:]:
+            if word in "+-*":
+                operator = word
+            else:
+                total = {"+": total + int(word), "-": total - int(word), "*": total * int(word)}[
+                    operator
+                ]
+        return total

@@ -9,9 +9,8 @@ Nothing leaves the engine before it is written. So an id that a user was told is
 the step that an effect carries out: after a crash `recover` hands it out again.
 
 A transaction that fails is kept whole (`_Pending`), and `flush` writes the same again. It may have
-been written already, where only the answer was lost. Writing it twice is safe: rows are written by
-their keys, scripts once, and nobody was told anything meanwhile. Until it is written the engine
-takes nothing new.
+been written already, where only the answer was lost: the store knows it by its id, and writes
+nothing twice. Nobody was told anything meanwhile. Until it is written the engine takes nothing new.
 
 One bad item ends nothing: what it breaks is told to `mishap`, and fails the one job that it is of.
 

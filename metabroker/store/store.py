@@ -30,6 +30,7 @@ from .schema import bring_up_to_date
 from .tables import not_gone
 
 _MEMORY = "policy memory"
+_BATCH = "batch"
 T = TypeVar("T")
 
 
@@ -47,12 +48,14 @@ class Accepted:
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """All that is written in one transaction. `memory`: what the policy must remember besides
-    the waiting jobs, or None if that has not changed."""
+    the waiting jobs, or None if that has not changed. `id`: by which the store knows that it has
+    been written already, where the answer to a commit was lost."""
 
     ready: Ready
     accepted: Sequence[Accepted] = ()
     clusters: Sequence[Mapping[str, Any]] = ()
     memory: Any = None
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __bool__(self) -> bool:
         return bool(self.ready or self.accepted or self.clusters or self.memory is not None)
@@ -124,6 +127,8 @@ class Store:
         with self._guard(), self._write() as connection:
             if self.term is not None:
                 fence(connection, self.term)
+            if not self._is_new(connection, batch.id):
+                return
             if batch.accepted:
                 rows = [_script_row(accepted) for accepted in batch.accepted]
                 self._upsert(connection, tables.scripts, rows)
@@ -139,6 +144,17 @@ class Store:
             if batch.memory is not None:
                 fact = {"name": _MEMORY, "value": json.dumps(batch.memory)}
                 self._upsert(connection, tables.facts, [fact])
+
+    def _is_new(self, connection: Connection, batch: str) -> bool:
+        """Note this batch as the last one; False: it was that already. There is one writer, which
+        writes a batch again until it succeeds, so to know the last one is enough. A transaction
+        that the database has not ended yet is waited for: it holds the row."""
+        statement = self._dialect.insert(tables.facts)
+        value = statement.excluded.value
+        noted = statement.on_conflict_do_update(
+            index_elements=["name"], set_={"value": value}, where=tables.facts.c.value != value
+        ).execution_options(preserve_rowcount=True)
+        return connection.execute(noted, {"name": _BATCH, "value": batch}).rowcount == 1
 
     def _upsert(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
         if rows:

@@ -12,9 +12,10 @@ from sqlalchemy import text
 from metabroker.store import Store, StoreUnavailable, postgres
 from metabroker.store.read_only import last_sizes
 from tests.testbed.postgres import DATABASE, Postgres
+from tests.testbed.processes import wait_until
 from tests.testbed.proxy import Proxy
 
-from .making import NAMES, accepted, batch, job
+from .making import NAMES, accepted, batch, entry, job
 
 
 @pytest.fixture
@@ -116,6 +117,21 @@ def test_a_broker_that_hangs_in_a_transaction_keeps_no_other_waiting(
         writer.exec_driver_sql("select 1")
     store.close()
     other.close()
+
+
+def test_a_batch_is_written_once_though_its_first_transaction_ends_late(database: str) -> None:
+    first, again = Store(database), Store(database)
+    it = batch(job(1), journal=[entry(1)])
+    first.commit(batch(job(1), journal=[entry(1)]), NAMES)
+    with ThreadPoolExecutor(1) as pool, first._write() as writer:
+        assert first._is_new(writer, it.id), "the server has it, and has not ended it yet"
+        retried = pool.submit(again.commit, it, NAMES)
+        blocked = text("select count(*) from pg_locks where not granted")
+        wait_until(lambda: writer.execute(blocked).scalar_one() > 0, 10, "the second one waits")
+    retried.result()
+    assert len(first.jobs.events(1)) == 1, "the second one has written nothing"
+    first.close()
+    again.close()
 
 
 def test_no_password_is_told(name: str, postgres: Postgres) -> None:

@@ -33,6 +33,7 @@ def at_the_end(world: World) -> None:
         if left:
             raise Violation(f"P4: left in {cluster.plan.name}: {left}")
     rows = {row["id"]: row for row in world.store.jobs.rows()}
+    _written_once(world)
     if set(rows) != set(world.acknowledged.values()):
         raise Violation(f"P1: {sorted(rows)} in the store, {world.acknowledged} acknowledged")
     for row in rows.values():
@@ -76,6 +77,18 @@ def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     elsewhere = elsewhere or (bool(plan.clusters) and holes.isdisjoint(plan.clusters))
     if said == "unreachable" or elsewhere:
         raise Violation(f"black hole: job {row['id']} is FAILED: {row['reason']}")
+
+
+def _written_once(world: World) -> None:
+    """Each entry of a job's history is there once, however often it was written."""
+    wanted: dict[int, list[str]] = {}
+    for batch in world.store.written.values():
+        for entry in batch.ready.journal:
+            wanted.setdefault(entry.job, []).append(f"{entry.time} {entry.attempt} {entry.what}")
+    for job, entries in wanted.items():
+        found = [f"{e['time']} {e['attempt']} {e['what']}" for e in world.store.jobs.events(job)]
+        if found != entries:
+            raise Violation(f"events: job {job} has {found}, not {entries}")
 
 
 def _folders_left(cluster: WorldCluster) -> list[str]:

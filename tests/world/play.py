@@ -35,6 +35,7 @@ def clean_store() -> WorldStore:
     if _store is None:
         _store = WorldStore()
         _store.instance = "0123abcd"
+    _store.written.clear()
     with _store._engine.begin() as connection:
         for table in metadata.sorted_tables:
             connection.execute(delete(table))

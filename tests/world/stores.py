@@ -15,13 +15,14 @@ class WorldStore(Store):
     """A way to the store.
 
     `fails` tells of each commit whether it fails "before" or "after" it was done; `reached` raises
-    where nothing can be read either. `now` is the database's clock.
+    where nothing can be read either. `now` is the database's clock; `written` has each batch once.
     """
 
     def __init__(self) -> None:
         self.fails: Callable[[], str] = lambda: ""
         self.reached: Callable[[], None] = lambda: None
         self.now: Callable[[], float] = lambda: 0.0
+        self.written: dict[int, Transaction] = {}
         self._committing = False
         super().__init__("sqlite://", migrate=False, clock=lambda _connection: self.now())
 
@@ -42,6 +43,7 @@ class WorldStore(Store):
         self._committing = True
         try:
             super().commit(batch, names)
+            self.written[id(batch)] = batch
         finally:
             self._committing = False
         if failure == "after":

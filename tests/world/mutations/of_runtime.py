@@ -11,7 +11,7 @@ from metabroker.broker.events import Tick
 from metabroker.clusters.port import ComponentRecord
 from metabroker.daemon.sharing import lease
 from metabroker.runtime import engine, executor, lines, records, turns
-from metabroker.store import StoreUnavailable
+from metabroker.store import Store, StoreUnavailable
 
 from .planting import mutation, shared, swap
 
@@ -144,3 +144,9 @@ def former_leader_goes_on(stack: contextlib.ExitStack) -> None:
     """A broker that learns that another one leads does not end."""
     swap(stack, lease.Lease, "_end", lambda self: None)
     swap(stack, lease.Lease, "renew", lambda self: True)
+
+
+@mutation
+def batch_written_twice(stack: contextlib.ExitStack) -> None:
+    """A batch whose commit was not answered is written again whole."""
+    swap(stack, Store, "_is_new", lambda _self, _connection, _batch: True)

@@ -1,17 +1,18 @@
 """What the holder of a lease may count on, by its own clock, where several brokers share a store.
 
-The database grants a lease for so many seconds by *its* clock; the holder must know by *its own*
-until when nobody else can begin to lead. The two are never compared. Let the holder read its clock
-at `asked_at` and then ask. The database grants at some moment g after that, and lets nobody else in
-before g + seconds. The holder counts from `asked_at`, which is before g, and only for a part of the
-seconds:
+The database writes down who leads, and counts how often that was renewed. Whoever waits for the
+lead counts the seconds by *its own* clock (`LeaseWatch`); the holder must know by *its own* until
+when nobody else can begin to lead. The two are never compared, and the database's is not needed.
+Let the holder read its clock at `asked_at` and then ask. The database writes at some moment g after
+that. Another broker reads the row after g, at `seen_at` has its answer, and finds the row the same
+until it takes over. The holder counts from before g, and only for a part of the seconds:
 
     holder      asked_at ------------- sure ------------> sure_until
-    database              g --------------- seconds ---------------> others may lead
+    database              g
+    another                   seen_at --------------- seconds ---------------> may lead
 
-So however long the question or the answer took, the holder stops first, as long as its clock runs
-at least at 75 % of the speed of the database's (`_SURE`). A clock that is merely wrong does no
-harm.
+So however long the questions or the answers took, the holder stops first, as long as its clock runs
+at least at 75 % of the speed of the other's (`_SURE`). A clock that is merely wrong does no harm.
 A renewal counts from its own question in the same way, and a late answer to an early one never
 shortens what is sure already (`max`).
 
@@ -51,6 +52,21 @@ class LeaseTerm:
     def may_act(self, now: float) -> bool:
         """Whether nobody else can be leading now."""
         return now < self.sure_until
+
+
+@dataclass(slots=True)
+class LeaseWatch:
+    """What a broker that stands by has seen of the lease. `row`: as it was read last; `seen_at`:
+    since when it is the same, in seconds by one monotonic clock of this broker's host."""
+
+    row: object = None
+    seen_at: float = 0.0
+
+    def run_out(self, row: object, seconds: float, now: float) -> bool:
+        """Whether a lease of so many seconds is over. `now` was read after the row was."""
+        if row != self.row:
+            self.row, self.seen_at = row, now
+        return now >= self.seen_at + seconds
 
 
 def pause(seconds: float) -> float:

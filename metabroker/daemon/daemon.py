@@ -28,6 +28,7 @@ from metabroker.service.access_tokens import AccessTokens
 from metabroker.service.authorization import Authorization
 from metabroker.service.status import ALONE
 from metabroker.store import LeadershipLost, Store
+from metabroker.store.read_only import may_lose_commits
 from metabroker.store.requests import ANSWERED
 
 from . import build
@@ -140,6 +141,8 @@ class Daemon:
                 "submitters share everything: in %s each of them can do all that the daemon can",
                 ", ".join(self._config.shared_with_submitters),
             )
+        for trouble in may_lose_commits(self._config.store):
+            log.warning("the store: %s", trouble)
         self._http.start()
         self._api.start()
         log.info("serving at %s: %s", self._where, self.summary)

@@ -9,6 +9,8 @@ from metabroker.clusters.examination import CheckResult, CheckResults
 from metabroker.config.model import Config
 from metabroker.config.values import Address
 from metabroker.runtime.cluster_accounts import trouble_with_root
+from metabroker.store import StoreUnavailable
+from metabroker.store.read_only import may_lose_commits
 
 
 def examine_host(config: Config) -> list[CheckResult]:
@@ -20,6 +22,7 @@ def examine_host(config: Config) -> list[CheckResult]:
     else:
         said, _, advice = trouble.partition("; ")
         found.miss("account", "id", said, advice)
+    _store(found, config.store)
     served = _served(config)
     for key, address in (
         ("metrics", config.metrics),
@@ -28,6 +31,17 @@ def examine_host(config: Config) -> list[CheckResult]:
         if address is not None and address.port != 0:
             _listening(found, key, address, served=served)
     return found.all
+
+
+def _store(found: CheckResults, url: str) -> None:
+    if not url.startswith("postgresql"):
+        return
+    try:
+        for trouble in may_lose_commits(url):
+            said, _, advice = trouble.partition("; ")
+            found.miss("store", "SHOW", said, advice or "turn it on")
+    except StoreUnavailable as error:
+        found.miss("store", "connect", str(error), "start the database, or correct `store`")
 
 
 def _served(config: Config) -> bool:

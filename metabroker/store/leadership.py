@@ -1,17 +1,25 @@
 """Who leads, where several brokers share one store: a lease with a fencing number, its term.
 
-The database's own clock says when a lease has run out. Its holder goes by a clock of its own and by
-what it was told before (`metabroker.broker.lease_term`). A take-over changes the term, which is a
-key, so it waits for every transaction that has been let in under the old one (`fence`).
+No two clocks are compared. Its holder goes by its own clock (`metabroker.broker.lease_term`), and
+so does a broker that stands by: it takes over once it has seen the row unchanged for the whole
+lease, and only if the row is unchanged at that moment too. So no step of the database's clock makes
+a second leader; that clock is for commands, which replace nobody that runs, and for people.
+
+A take-over changes the term, which is a key, so it waits for every transaction that has been let in
+under the old one (`Leadership.fence`). A database that loses a take-over (a replica that was behind
+is promoted) gives its term once more. So whoever leads is known by its claim too, which each
+process makes for itself.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Engine, bindparam, func, select, update
+from sqlalchemy import Connection, Engine, and_, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from .database import Guard, Part
@@ -23,18 +31,30 @@ Clock = Callable[[Connection], float]
 
 _ONLY = 1
 _LEAST = 0.5  # seconds for an answer about a lease, however short that is
+
+
+class LeaseRow(NamedTuple):
+    """The row, as it was read; each renewal changes it. `seconds`: of the lease (0: an older
+    metabroker's). `expires`: by the database's clock, in Unix seconds; 0: nobody leads."""
+
+    term: int
+    holder: str
+    expires: float
+    claim: str
+    seconds: float
+    renewals: int
+
+
 # Asked by every broker several times in each lease: built once.
-_EXPIRES = select(leadership.c.expires)
-_LOCKED = select(leadership).with_for_update()
+_C = leadership.c
+_PRESENT = select(*(_C[name] for name in LeaseRow._fields))
+_OWN = and_(_C.term == bindparam("of"), _C.claim == bindparam("by"))
 _RENEWED = (
-    update(leadership)
-    .where(leadership.c.term == bindparam("of"))
-    .values(expires=bindparam("until"))
+    update(leadership).where(_OWN).values(expires=bindparam("until"), renewals=_C.renewals + 1)
 )
-_MINE = (
-    select(leadership.c.term)
-    .where(leadership.c.term == bindparam("of"))
-    .with_for_update(read=True, key_share=True)
+_MINE = select(_C.term).where(_OWN).with_for_update(read=True, key_share=True)
+_TAKEN = update(leadership).where(
+    *(_C[name] == bindparam(f"seen_{name}") for name in LeaseRow._fields)
 )
 
 
@@ -63,23 +83,28 @@ class Leadership(Part):
     def __init__(self, engine: Engine, guard: Guard, clock: Clock = database_clock) -> None:
         super().__init__(engine, guard)
         self._clock = clock
+        self.claim = secrets.token_hex(8)
 
-    def take(self, holder: str, seconds: float) -> int | None:
-        """Lead for so long: the new term, greater than all before. None: somebody else leads."""
-        c = leadership.c
+    def row(self, seconds: float) -> LeaseRow:
+        """As it is now; made if nobody has ever led. Waited for as fits a lease of so long."""
         with _quickly(seconds), self._guard(), self._engine.begin() as connection:
-            expires = connection.execute(_EXPIRES).scalar()
-            if expires is not None and self._clock(connection) < expires:
-                return None  # and the row was locked for nobody
-            self._make(connection)
-            row = connection.execute(_LOCKED).one()
+            return self._present(connection)
+
+    def take(self, holder: str, seconds: float, seen: LeaseRow | None = None) -> int | None:
+        """Lead for so long: the new term, greater than all before. None: somebody else leads.
+
+        `seen`: the row, of which the caller knows by its own clock that nobody leads by it any
+        more. Without it the database's clock says so.
+        """
+        with _quickly(seconds), self._guard(), self._engine.begin() as connection:
+            before = seen or self._present(connection)
             now = self._clock(connection)
-            if now < row.expires:
+            if seen is None and now < before.expires:
                 return None
-            term: int = row.term + 1
-            taken = {"term": term, "holder": holder, "expires": now + seconds}
-            connection.execute(update(leadership).where(c.only == _ONLY).values(**taken))
-            return term
+            taken = LeaseRow(before.term + 1, holder, now + seconds, self.claim, seconds, 0)
+            old = {f"seen_{name}": value for name, value in before._asdict().items()}
+            done = connection.execute(_TAKEN.values(taken._asdict()), old)
+            return taken.term if done.rowcount == 1 else None
 
     def renew(self, term: int, seconds: float) -> bool:
         """Go on leading for so long from now. False: somebody else leads, or has led.
@@ -89,17 +114,29 @@ class Leadership(Part):
         """
         with _quickly(seconds), self._guard(), self._engine.begin() as connection:
             until = self._clock(connection) + seconds
-            return connection.execute(_RENEWED, {"of": term, "until": until}).rowcount == 1
+            mine = {"of": term, "by": self.claim, "until": until}
+            return connection.execute(_RENEWED, mine).rowcount == 1
 
     def release(self, term: int) -> None:
         """Lead no more: another may at once."""
         with self._guard(), self._engine.begin() as connection:
-            connection.execute(_RENEWED, {"of": term, "until": 0.0})
+            mine = {"of": term, "by": self.claim}
+            connection.execute(update(leadership).where(_OWN).values(expires=0.0), mine)
+
+    def fence(self, connection: Connection, term: int) -> None:
+        """Let a transaction in, if its term is the one of now, and this process's; the next term
+        begins after its end.
+
+        Raises:
+            LeadershipLost: it is not.
+        """
+        if connection.execute(_MINE, {"of": term, "by": self.claim}).first() is None:
+            raise LeadershipLost(f"term {term} is over: another broker leads")
 
     def leader(self) -> LastLeader | None:
         """Who leads, or did last; None if nobody ever has."""
         with self._guard(), self._engine.connect() as connection:
-            row = connection.execute(select(leadership)).first()
+            row = connection.execute(_PRESENT).first()
             if row is None or not row.holder:
                 return None
             return LastLeader(row.term, row.holder, max(0.0, row.expires - self._clock(connection)))
@@ -120,6 +157,13 @@ class Leadership(Part):
             self._make(connection)
             connection.execute(update(leadership).values(term=term, expires=0.0))
 
+    def _present(self, connection: Connection) -> LeaseRow:
+        found = connection.execute(_PRESENT).first()
+        if found is None:
+            self._make(connection)
+            found = connection.execute(_PRESENT).one()
+        return LeaseRow(*found)
+
     def _make(self, connection: Connection) -> None:
         dialect = sqlite if self._engine.dialect.name == "sqlite" else postgresql
         first = {"only": _ONLY, "term": 0, "holder": "", "expires": 0.0}
@@ -130,13 +174,3 @@ class Leadership(Part):
 def _quickly(seconds: float) -> AbstractContextManager[None]:
     """A connection that says nothing is given up while there is time to try another one."""
     return patience(max(_LEAST, seconds / 4))
-
-
-def fence(connection: Connection, term: int) -> None:
-    """Let a transaction in, if its term is the one of now; the next term begins after its end.
-
-    Raises:
-        LeadershipLost: it is not.
-    """
-    if connection.execute(_MINE, {"of": term}).first() is None:
-        raise LeadershipLost(f"term {term} is over: another broker leads")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, text, update
 
-from .leadership import fence
+from .leadership import Leadership
 from .postgres import unhurried
 from .tables import (
     access_tokens,
@@ -52,7 +52,9 @@ def extent(connection: Connection) -> Extent:
     return Extent(instance.scalar_one(), counted.scalar_one(), last.scalar_one())
 
 
-def move(source: Connection, target: Connection, term: int, told: Told) -> Mapping[str, int]:
+def move(
+    source: Connection, target: Connection, lead: Leadership, term: int, told: Told
+) -> Mapping[str, int]:
     """Write everything into a PostgreSQL database, in the term of whoever leads there, in one
     transaction, which is for the caller to end; then nobody leads. The rows by table.
 
@@ -61,7 +63,7 @@ def move(source: Connection, target: Connection, term: int, told: Told) -> Mappi
         LeadershipLost: another broker leads there.
     """
     with unhurried(target):
-        fence(target, term)
+        lead.fence(target, term)
         if any(target.execute(select(table).limit(1)).first() is not None for table in _WORK):
             raise NotEmpty
         counts = {table.name: _count(source, table) for table in TABLES}

@@ -59,6 +59,29 @@ def prepare_writer(connection: Connection) -> None:
     connection.commit()
 
 
+_REPLICAS = "SELECT count(*) FILTER (WHERE sync_state = 'async'), count(*) FROM pg_stat_replication"
+
+
+def may_lose(connection: Connection) -> list[str]:
+    """Why this server may lose what it has acknowledged, in words; empty: nothing says so."""
+    shown = {
+        name: connection.execute(text(f"SHOW {name}")).scalar_one()
+        for name in ("fsync", "full_page_writes", "synchronous_commit")
+    }
+    found = [
+        f"`{name}` is off: a crash of its host may lose what was acknowledged"
+        for name in ("fsync", "full_page_writes")
+        if shown[name] == "off"
+    ]
+    behind, all_ = connection.execute(text(_REPLICAS)).one()
+    if all_ and (behind == all_ or shown["synchronous_commit"] in ("off", "local")):
+        found.append(
+            "no replica is waited for: one that is promoted may lack what was acknowledged; "
+            "set `synchronous_standby_names`, and `synchronous_commit` to on"
+        )
+    return found
+
+
 @contextmanager
 def patience(seconds: float) -> Iterator[None]:
     """How long the server is waited for in this thread, if not the usual time."""

@@ -6,7 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from .database import StoreUnavailable, open_engine
+from .database import StoreUnavailable, guard, open_engine
+from .postgres import may_lose
 from .tables import clusters
 
 
@@ -23,5 +24,21 @@ def last_sizes(url: str) -> dict[str, int]:
             return {row.name: row.processors for row in connection.execute(select(clusters))}
     except SQLAlchemyError:
         return {}
+    finally:
+        engine.dispose()
+
+
+def may_lose_commits(url: str) -> list[str]:
+    """Why the database may lose what it has acknowledged; of an SQLite file nothing is said.
+
+    Raises:
+        StoreUnavailable: it cannot be asked.
+    """
+    engine = open_engine(url)
+    try:
+        if engine.dialect.name == "sqlite":
+            return []
+        with guard(engine)(), engine.connect() as connection:
+            return may_lose(connection)
     finally:
         engine.dispose()

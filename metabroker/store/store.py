@@ -20,7 +20,7 @@ from . import postgres, tables
 from .access_tokens import TokenTable
 from .database import Guard, StoreUnavailable, guard, open_engine, place
 from .job_queries import JobQueries
-from .leadership import Clock, Leadership, LeadershipLost, database_clock, fence
+from .leadership import Clock, Leadership, LeadershipLost, database_clock
 from .listener import Listener
 from .moving import Extent, Told, extent, move
 from .requests import Requests
@@ -126,7 +126,7 @@ class Store:
         ready = batch.ready
         with self._guard(), self._write() as connection:
             if self.term is not None:
-                fence(connection, self.term)
+                self.leadership.fence(connection, self.term)
             if not self._is_new(connection, batch.id):
                 return
             if batch.accepted:
@@ -231,7 +231,7 @@ class Store:
         words = {"state": JobState.FAILED.value, "reason": reason, "end_time": now}
         with self._guard(), self._write() as connection:
             if self.term is not None:
-                fence(connection, self.term)
+                self.leadership.fence(connection, self.term)
             connection.execute(update(tables.jobs).where(c.id == job).values(**words))
 
     # --- the database itself ------------------------------------------------------------------
@@ -263,7 +263,7 @@ class Store:
             StoreUnavailable: the same.
         """
         with self._guard(), source._engine.connect() as old, self._engine.begin() as new:
-            return move(old, new, term, told)
+            return move(old, new, self.leadership, term, told)
 
     @property
     def shared(self) -> bool:

@@ -45,6 +45,9 @@ leadership = Table(
     Column("term", BigInteger, nullable=False, unique=True),
     Column("holder", Words, nullable=False),
     Column("expires", Moment, nullable=False),
+    Column("claim", Words, nullable=False, server_default=""),  # of the process that leads
+    Column("seconds", Moment, nullable=False, server_default="0"),  # of its lease
+    Column("renewals", BigInteger, nullable=False, server_default="0"),
 )
 
 clusters = Table(

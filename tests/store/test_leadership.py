@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from metabroker.broker.lease_term import LeaseWatch
 from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.store import LeadershipLost, Store, Transaction
 from metabroker.store.rows import ClusterNames
@@ -38,6 +39,25 @@ def test_a_lease_that_is_renewed_goes_on(store: Store, time: Time, later: int) -
     assert lease.renew(1, 10)
     time.now += 9
     assert lease.take("b", 10) is None
+
+
+@pytest.mark.parametrize("step", [3600.0, -3600.0])
+def test_a_step_of_the_databases_clock_changes_no_leader(
+    store: Store, time: Time, step: float
+) -> None:
+    lease, watch, now = store.leadership, LeaseWatch(), 50.0
+    assert lease.take("a", 10) == 1
+    time.now += step
+    for _ in range(20):
+        row = lease.row(10)
+        assert not watch.run_out(row, row.seconds, now)
+        assert lease.renew(1, 10)
+        assert lease.take("b", 10, row) is None, "it was renewed since it was read"
+        now += 2.5
+    row = lease.row(10)
+    assert not watch.run_out(row, row.seconds, now)
+    assert watch.run_out(lease.row(10), row.seconds, now + 10)
+    assert lease.take("b", 10, row) == 2
 
 
 def test_who_has_lost_the_lease_is_told(store: Store, time: Time) -> None:

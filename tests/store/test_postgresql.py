@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from metabroker.store import Store, StoreUnavailable, postgres
-from metabroker.store.read_only import last_sizes
+from metabroker.store.read_only import last_sizes, may_lose_commits
 from tests.testbed.postgres import DATABASE, Postgres
 from tests.testbed.processes import wait_until
 from tests.testbed.proxy import Proxy
@@ -157,3 +159,36 @@ def test_sizes_are_looked_at_in_passing(database: str) -> None:
     store.commit(batch(clusters=[seen]), NAMES)
     assert last_sizes(database) == {"delft": 64}
     store.close()
+
+
+def test_a_server_that_may_lose_what_it_acknowledged_is_told_of(database: str) -> None:
+    (fsync, pages) = may_lose_commits(database)  # the tests' own server is fast, not safe
+    assert "`fsync` is off" in fsync and "`full_page_writes` is off" in pages
+
+
+class Told:
+    """A connection that answers as a server would."""
+
+    def __init__(self, behind: int, replicas: int, waits: str) -> None:
+        self._replicas, self._waits = (behind, replicas), waits
+
+    def execute(self, statement: object) -> Any:
+        asked = str(statement)
+        said = self._waits if "synchronous_commit" in asked else "on"
+        return SimpleNamespace(scalar_one=lambda: said, one=lambda: self._replicas)
+
+
+@pytest.mark.parametrize(
+    ("behind", "replicas", "waits", "wrong"),
+    [
+        (0, 0, "on", False),
+        (1, 1, "on", True),
+        (1, 2, "on", False),
+        (0, 1, "local", True),
+    ],
+)
+def test_replicas_that_nobody_waits_for_are_told_of(
+    behind: int, replicas: int, waits: str, wrong: bool
+) -> None:
+    connection: Any = Told(behind, replicas, waits)
+    assert bool(postgres.may_lose(connection)) is wrong

@@ -10,6 +10,7 @@ from dataclasses import replace
 from .scenario import (
     BROKERS,
     CRASHES,
+    DATABASE_CLOCK,
     DENIALS,
     DENIES,
     LIE,
@@ -52,6 +53,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         if brokers > 1:
             faults = _with_broker_faults(random.Random(f"{seed} brokers"), faults)
+            faults = _with_clock_steps(random.Random(f"{seed} clocks"), faults)
     return Scenario(
         seed,
         policy,
@@ -223,6 +225,16 @@ def _with_broker_faults(rng: random.Random, faults: Sequence[Fault]) -> Sequence
             how = rng.choice(("before", "after"))
         found.append(Fault(at, what, "", lasts, how))
     return found
+
+
+def _with_clock_steps(rng: random.Random, faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    """The database's clock is set while several brokers lead by turns."""
+    found = list(faults)
+    while rng.random() < 0.5:
+        step = round(rng.choice((rng.uniform(5, 120), -rng.uniform(5, 120), 3600.0)), 3)
+        at = round(rng.uniform(0, SPAN), 3)
+        found.append(Fault(at, DATABASE_CLOCK, "", 0.0, str(step)))
+    return tuple(sorted(found, key=lambda fault: fault.at))
 
 
 def _actions(rng: random.Random) -> list[tuple[float, str]]:

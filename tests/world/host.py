@@ -7,6 +7,7 @@ daemon's own `Lease`.
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ from metabroker.broker.lease_term import LeaseTerm
 from metabroker.daemon.sharing.lease import Campaign, Lease
 from metabroker.runtime.engine import Item
 from metabroker.store import LeadershipLost, StoreUnavailable
+from metabroker.store.leadership import LeaseRow
 
 from . import virtual
 from .life import Life
@@ -72,6 +74,9 @@ class Host:
     def begin(self) -> None:
         """The process starts."""
         self.process = self._new_process()
+        if not self.alone:
+            self.store.leadership = copy.copy(self.world.store.leadership)
+            self.store.leadership.claim = f"{self.name} since {self.world.now}"
         self.up = True
         self.slip = None
         self.process.start(self._main)
@@ -171,7 +176,7 @@ class Host:
             Violation: it may, and another broker leads already.
         """
         virtual.check()
-        if not self.alone and self.term != self.world.term:
+        if not self.alone and self.store.leadership.claim != self.world.claim:
             raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
         return self.slips()
 
@@ -246,13 +251,18 @@ class Host:
 
     # --- the lease's row, as this broker reaches it ---------------------------------------------
 
-    def take(self, holder: str, seconds: float) -> int | None:
+    def row(self, seconds: float) -> LeaseRow:
+        """See `Leadership.row`."""
+        found: LeaseRow = self._ask(lambda: self.store.leadership.row(seconds))
+        return found
+
+    def take(self, holder: str, seconds: float, seen: LeaseRow) -> int | None:
         """See `Leadership.take`."""
 
         def taken() -> int | None:
-            term = self.store.leadership.take(holder, seconds)
+            term = self.store.leadership.take(holder, seconds, seen)
             if term is not None:
-                self.world.term = term
+                self.world.claim = self.store.leadership.claim
                 self.world.tally.add("lead taken")
                 self.world.tell(f"{self.name} is given the lead, term {term}")
             return term

@@ -46,6 +46,8 @@ BROKERS = {
     "cut": (1, 60),  # the database cannot be reached, or its answers get lost
     "handover": (0, 30),  # SIGTERM, and a new start
 }
+# The database's clock is set, by so many seconds: forward (NTP after a suspension) or back.
+DATABASE_CLOCK = "database clock"
 # When a crash happens: at once, when something was written and nothing of it done, or when the
 # first step of a kind has been done and nobody has written that yet.
 CRASHES = (

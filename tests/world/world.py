@@ -33,7 +33,19 @@ from .life import Life
 from .network import COMMAND_TIMEOUT, Network
 from .oracle import Oracle, Violation
 from .requests import submission_of
-from .scenario import BROKERS, HOME, LIE, POWER, RENAME, SPAN, Fault, JobPlan, Scenario, Tally
+from .scenario import (
+    BROKERS,
+    DATABASE_CLOCK,
+    HOME,
+    LIE,
+    POWER,
+    RENAME,
+    SPAN,
+    Fault,
+    JobPlan,
+    Scenario,
+    Tally,
+)
 from .stores import WorldStore
 from .virtual import installed
 
@@ -56,8 +68,9 @@ class World:
         self.store = store
         self._armed: dict[str, Fault] = {}  # "crash" and "stop", that wait for their moment
         self._instant = 0
-        self.term = 0  # of the broker that leads, by the database
-        store.now = lambda: self.now
+        self.claim = ""  # of the broker that leads, by the database
+        self.database_ahead = 0.0
+        store.now = lambda: self.now + self.database_ahead
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self.story: list[str] = []
@@ -258,8 +271,8 @@ class World:
         if what in ("crash", POWER) or what in BROKERS:
             self._broker_fault(fault)
             return
-        if what in ("store", HOME):
-            self._disk_fault(what, until)
+        if what in ("store", HOME, DATABASE_CLOCK):
+            self._store_fault(fault)
             return
         cluster = self.by_name[fault.where]
         self.tally.add(f"fault {what}")
@@ -305,13 +318,17 @@ class World:
         else:
             host.stop(fault)
 
-    def _disk_fault(self, what: str, until: float) -> None:
-        """The broker's own store cannot be written, or the folder of those who submit."""
-        if what == HOME:
-            self._home_until = until
+    def _store_fault(self, fault: Fault) -> None:
+        """The broker's own store cannot be written, or the folder of those who submit; or its
+        clock is set."""
+        if fault.what == DATABASE_CLOCK:
+            self.database_ahead += float(fault.how)
+            self.tally.add("fault database clock")
+        elif fault.what == HOME:
+            self._home_until = self.now + fault.lasts
             self.tally.add("fault home")
         else:
-            self._store_until = until
+            self._store_until = self.now + fault.lasts
 
     def _heal(self) -> None:
         """No faults from now on; what is held is released."""

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from metabroker.broker.lease_term import LeaseTerm, pause
+from metabroker.broker.lease_term import LeaseTerm, LeaseWatch, pause
 from metabroker.clusters.transports.base import CommandLost
 from metabroker.store import StoreUnavailable
 from metabroker.store.leadership import Leadership
@@ -122,11 +122,16 @@ class Campaign(Background):
         self._seconds = seconds
         self._elected = elected
         self._trouble = ""
+        self._watch = LeaseWatch()
 
     def ask(self) -> LeaseTerm | None:
         """Ask once. Raises StoreUnavailable."""
+        row = self._leadership.row(self._seconds)
         asked_at = clock()
-        term = self._leadership.take(self._holder, self._seconds)
+        over = self._watch.run_out(row, row.seconds or self._seconds, asked_at)
+        if row.expires and not over:
+            return None
+        term = self._leadership.take(self._holder, self._seconds, row)
         return None if term is None else LeaseTerm.granted(term, self._seconds, asked_at)
 
     def _run(self) -> None:

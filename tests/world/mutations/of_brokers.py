@@ -10,7 +10,7 @@ from sqlalchemy import update
 from metabroker.broker import lease_term
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.gate import gates
-from metabroker.store import leadership, store
+from metabroker.store import leadership
 from metabroker.store.tables import leadership as row
 
 from .planting import shared, swap
@@ -32,22 +32,16 @@ def lease_counted_from_the_answer(stack: contextlib.ExitStack) -> None:
 def lease_taken_before_its_end(stack: contextlib.ExitStack) -> None:
     """Who stands by takes over while somebody leads."""
 
-    def take(self: Any, holder: str, seconds: float) -> int | None:
-        self.raise_to(self.term())
-        taken: int | None = old(self, holder, seconds)
-        return taken
-
-    old = swap(stack, leadership.Leadership, "take", take)
+    swap(stack, lease_term.LeaseWatch, "run_out", lambda _self, _row, _seconds, _now: True)
 
 
 @shared
 def any_lease_renewed(stack: contextlib.ExitStack) -> None:
     """A lease goes on although another broker has taken it."""
 
-    def renew(self: Any, _term: int, seconds: float) -> bool:
+    def renew(self: Any, _term: int, _seconds: float) -> bool:
         with self._guard(), self._engine.begin() as connection:
-            expires = self._clock(connection) + seconds
-            connection.execute(update(row).values(expires=expires))
+            connection.execute(update(row).values(renewals=row.c.renewals + 1))
         return True
 
     swap(stack, leadership.Leadership, "renew", renew)
@@ -56,7 +50,25 @@ def any_lease_renewed(stack: contextlib.ExitStack) -> None:
 @shared
 def written_in_an_old_term(stack: contextlib.ExitStack) -> None:
     """The database does not ask in whose name is written."""
-    swap(stack, store, "fence", lambda _connection, _term: None)
+    swap(stack, leadership.Leadership, "fence", lambda _self, _connection, _term: None)
+
+
+@shared
+def lease_read_before_the_lock_only(stack: contextlib.ExitStack) -> None:
+    """Who takes over does not compare the row with what it has seen."""
+    swap(stack, leadership, "_TAKEN", update(row))
+
+
+@shared
+def lease_by_the_databases_clock(stack: contextlib.ExitStack) -> None:
+    """Who stands by takes over when the database's clock says that the lease has run out."""
+
+    def take(self: Any, holder: str, seconds: float, _seen: Any) -> int | None:
+        taken: int | None = old(self, holder, seconds)
+        return taken
+
+    old = swap(stack, leadership.Leadership, "take", take)
+    swap(stack, lease_term.LeaseWatch, "run_out", lambda _self, _row, _seconds, _now: True)
 
 
 @shared

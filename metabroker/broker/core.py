@@ -12,7 +12,7 @@ from typing import Any
 
 from metabroker.policy import PolicyState, Scheduler
 
-from . import tokens
+from . import store_behind, tokens
 from .after_restore import NEVER, History
 from .events import (
     AbandonJob,
@@ -29,6 +29,7 @@ from .input_checks import sound
 from .job import Component, Job, NewJob
 from .ledger import Ledger
 from .lost_clusters import LostClusters
+from .observation import Snapshot
 from .orphans import UnclaimedOrphans
 from .outbox import Mishap, Ready, Timers
 from .queues import Queues
@@ -84,11 +85,24 @@ class Broker:
             Rejected: a user's request cannot be carried out; nothing has changed.
         """
         try:
-            self._handlers[type(event)](sound(event), now)
+            if self._state.behind:
+                self._only_look(sound(event))
+            else:
+                self._handlers[type(event)](sound(event), now)
         except Rejected:
             raise
         except Exception as error:
             self._contain(event, error, now)
+
+    def _only_look(self, event: Event) -> None:
+        """The store is behind: users are refused, polls counted, and answers of clusters dropped.
+        What they were answers to is pending in the store, and is asked again after a restart."""
+        if isinstance(event, SubmitJob | CancelJob | HoldJob | ReleaseJob | AbandonJob):
+            raise store_behind.refusal(self._state.behind)
+        if isinstance(event, Observed):
+            self._count(event.cluster, event.snapshot)
+        elif isinstance(event, ClusterUnreachable):
+            self._state.ledger.lose(event.cluster, event.detail)
 
     def _contain(self, event: Event, error: Exception, now: float) -> None:
         """Whom a mishap is for: one job, one cluster; else it is everybody's, and goes on."""
@@ -110,7 +124,7 @@ class Broker:
     def schedule(self, now: float) -> None:
         """One pass of the policy, if anything may have changed what fits."""
         self._requests.recount()
-        if self._queues.changed:
+        if self._queues.changed and not self._state.behind:
             self._scheduling.run(now)
 
     def take(self) -> Ready:
@@ -119,7 +133,7 @@ class Broker:
 
     def next_time(self) -> float | None:
         """When the next `Tick` is due (Unix seconds)."""
-        return self._state.timers.next()
+        return None if self._state.behind else self._state.timers.next()
 
     # --- what a driver asks for ---------------------------------------------------------------
 
@@ -202,25 +216,38 @@ class Broker:
     # --- clusters and time --------------------------------------------------------------------
 
     def _observed(self, event: Observed, now: float) -> None:
-        cluster, ledger = event.cluster, self._state.ledger
-        live = self._saga.claims.live[cluster].values()
+        cluster, orphans, claims = event.cluster, self._saga.orphans, self._saga.claims
+        live = claims.live[cluster].values()
         snapshot = with_tokens(event.snapshot, live, self.settings.instance)
+        history = orphans.history
+        why = store_behind.trouble(self._state, history, claims.known, cluster, snapshot)
+        if why:
+            self._state.behind = why
+            told = store_behind.StoreBehind(f"{why}; nothing is decided any more")
+            self._state.outbox.mishaps.append(Mishap(told, cluster=cluster))
+            self._count(cluster, snapshot)
+            return
         self._lost.answers(cluster)
+        usable = self._state.ledger.entries[cluster].usable
+        if self._count(cluster, snapshot):
+            self._queues.grown(cluster)
+        if usable != snapshot.usable:
+            # Jobs that the cluster is too small for now step aside, or come back.
+            self._queues.changed = True
+        self._saga.reconciliation.observe(cluster, snapshot, now)
+        for orphan in orphans:
+            if history.unknown(orphan.ref):
+                self.number_from(orphan.ref.job + 1)
+
+    def _count(self, cluster: int, snapshot: Snapshot) -> bool:
+        """What a poll tells of processors. True if more may be idle than before."""
 
         def claim(token: str) -> int:
             ref = tokens.parse(self.settings.instance, token)
             component = None if ref is None else self._saga.claims.live[cluster].get(ref)
             return 0 if component is None else component.processors
 
-        usable = ledger.entries[cluster].usable
-        if ledger.observe(cluster, snapshot, claim):
-            self._queues.grown(cluster)
-        if usable != snapshot.usable:
-            # Jobs that the cluster is too small for now step aside, or come back.
-            self._queues.changed = True
-        self._saga.reconciliation.observe(cluster, snapshot, now)
-        for orphan in self._saga.orphans:
-            self.number_from(orphan.ref.job + 1)
+        return self._state.ledger.observe(cluster, snapshot, claim)
 
     def _unreachable(self, event: ClusterUnreachable, now: float) -> None:
         self._state.ledger.lose(event.cluster, event.detail)

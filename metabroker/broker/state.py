@@ -14,12 +14,14 @@ from .settings import Settings
 
 @dataclass(slots=True)
 class BrokerState:
-    """`jobs`: those that have not ended, by number; `next_job`: the next job's number."""
+    """`jobs`: those that have not ended, by number; `next_job`: the next job's number; `behind`:
+    why the store must be older than the clusters, so that nothing is decided ("": it is not)."""
 
     settings: Settings
     ledger: Ledger
     timers: Timers
     next_job: int
+    behind: str = ""
     jobs: dict[int, Job] = field(default_factory=dict)
     outbox: Outbox = field(default_factory=Outbox)
 

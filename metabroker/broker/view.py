@@ -82,6 +82,12 @@ class BrokerView:
         """The returns of the store from backups."""
         return self._saga.orphans.history
 
+    @property
+    def behind(self) -> str:
+        """Why the store must be older than the clusters, so that nothing is decided; "": it is
+        not, as far as is known."""
+        return self._state.behind
+
     # --- queues -------------------------------------------------------------------------------
 
     @property

@@ -73,6 +73,11 @@ def backup(file: str, target: str, force: bool, as_json: bool) -> int:
     show_default=True,
     help="job numbers to skip: at least as many as were submitted since the backup",
 )
+@click.option(
+    "--new-instance",
+    is_flag=True,
+    help="this is a copy: another broker goes on with the jobs, whatever is in the clusters is its",
+)
 @common.json_option
 def restore(
     source: str | None,
@@ -82,6 +87,7 @@ def restore(
     release_waiting: bool,
     keep_tokens: bool,
     gap: int,
+    new_instance: bool,
     as_json: bool,
 ) -> int:
     """Replace the store by BACKUP. The daemon must not run.
@@ -95,7 +101,7 @@ def restore(
     if (source is None) != in_place:
         raise CliError("name either a BACKUP or --in-place", "see: restore --help", USAGE)
     config = common.configuration(file)
-    wanted = RestoreOptions(force, release_waiting, keep_tokens, gap)
+    wanted = RestoreOptions(force, release_waiting, keep_tokens, gap, new_instance)
     with stored():
         now = time.time()
         if source is None:

@@ -18,6 +18,7 @@ from metabroker.about import about
 from metabroker.broker.events import Event
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.settings import Settings
+from metabroker.broker.store_behind import ADVICE, StoreBehind
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster
 from metabroker.clusters.submit_directory import SubmitDirectory
@@ -161,6 +162,9 @@ class Leader:
 
     def _contained(self, mishap: Mishap) -> None:
         """Something could not be handled, which has ended one job, or one answer, and no more."""
+        if isinstance(mishap.error, StoreBehind):
+            log.critical("%s; %s", mishap.error, ADVICE)
+            return
         what = "job %s has failed: an event of it could not be handled"
         if mishap.cluster is not None:
             what = "%s: an event of this cluster could not be handled"

@@ -35,12 +35,14 @@ GAP = 10_000
 class RestoreOptions:
     """How a backup comes back. `force`: though the store has news of after it; `release`: waiting
     jobs go on waiting, though they may have run since; `keep_tokens`: access tokens stay good,
-    those too that were revoked since; `gap`: of job numbers."""
+    those too that were revoked since; `gap`: of job numbers; `new_instance`: another broker goes
+    on with the jobs, so what it has in clusters is not ours."""
 
     force: bool = False
     release: bool = False
     keep_tokens: bool = False
     gap: int = GAP
+    new_instance: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,8 @@ def _settle(store: Store, backup_time: float, wanted: RestoreOptions, now: float
     store.commit(Transaction(Ready(*changed, [])), names)
     store.leadership.raise_to(restored.term)
     store.restorations.add(restored)
+    if wanted.new_instance:
+        store.new_instance()
     revoked = 0 if wanted.keep_tokens else _revoke(store, now)
     held = sum(1 for job in changed[0] if job.state is JobState.HELD)
     return RestoreReport(restored, held, len(changed[0]) - held, revoked)

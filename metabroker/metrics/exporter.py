@@ -37,7 +37,13 @@ class Exporter(Collector):
             oldest.add_metric([queue], seconds)
         owed = _gauge("owed_effects", "Steps that clusters have not answered yet.")
         owed.add_metric([], status["owed_effects"])
-        yield from (*_of_any(status), jobs, queues, oldest, owed)
+        behind = _gauge(
+            "store_behind",
+            "1 if the clusters show what the store does not know, so that the broker decides "
+            "nothing; else 0.",
+        )
+        behind.add_metric([], float(status["store_behind"] is not None))
+        yield from (*_of_any(status), jobs, queues, oldest, owed, behind)
         yield from self._of_clusters()
 
     def _of_clusters(self) -> Iterator[Metric]:

@@ -38,7 +38,7 @@ def cluster_views(view: BrokerView, now: float) -> list[Json]:
                 "reachable": entry.reachable,
                 "fresh": known,
                 "age_seconds": None if snapshot is None else max(0.0, now - snapshot.taken_at),
-                "error": entry.detail,
+                "error": entry.detail or view.behind,
                 "components": len(components),
                 "unanswered": sum(1 for c in components if c.tries),
                 "pending": None if snapshot is None else _pending(view, snapshot),

@@ -38,6 +38,8 @@ def waiting(
     for key, text in _aside(explain, most):
         if only is None or key in only:
             found[key] = Waiting(None, explain.with_past(key, text()))
+    if view.behind:
+        return {key: Waiting(each.position, view.behind) for key, each in found.items()}
     return found
 
 

@@ -115,6 +115,7 @@ class Status:
             "owed_effects": view.pending_steps,
             "restored": orphans_view.restored_view(view.history.latest),
             "leftovers": len(view.unclaimed),
+            "store_behind": view.behind or None,
         }
 
     def _oldest_wait(self) -> dict[str, float]:

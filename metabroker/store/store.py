@@ -281,6 +281,13 @@ class Store:
             self._writer = None
         self._engine.dispose()
 
+    def new_instance(self) -> None:
+        """Be another broker's from now on: nothing that is in a cluster is its own any more. It is
+        to be opened again."""
+        fact = {"name": "instance", "value": secrets.token_hex(4)}
+        with self._guard(), self._write() as connection:
+            self._upsert(connection, tables.facts, [fact])
+
     def _instance(self) -> str:
         with self._engine.begin() as connection:
             found = self._fact(connection, "instance")

@@ -4,6 +4,7 @@ is ended for it, and what the backup cannot know of is named."""
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,6 +80,54 @@ def test_jobs_are_found_again_or_named_and_none_runs_twice(slurm_site: Site) -> 
     end_all(site, jobs)
     runs = [(run.job, run.component) for run in site.runs()]
     assert len(runs) == len(set(runs)) == 8, runs
+    assert site.stop() == 0
+
+
+@pytest.mark.slurm
+def test_a_store_that_went_back_by_itself_ends_nothing_and_gives_no_name_twice(
+    slurm_site: Site,
+) -> None:
+    site = slurm_site
+    site.configure({"admins": [accounts.own().name]})
+    site.start_and_look()
+    known = site.submit("-n 4", waiting_for("end"))
+    waits = site.submit("-n 4 --hold", waiting_for("end"))
+    site.wait_state(known, "RUNNING")
+    before = back_up(site)
+    later = [site.submit("-n 4", waiting_for("end")) for _ in range(2)]
+    assert site.cli("release", str(waits)).returncode == 0
+    for job in (*later, waits):
+        site.wait_state(job, "RUNNING")
+    lose(site)
+    shutil.copy(before, site.folder / "metabroker.db")
+
+    site.start()
+    eventually(lambda: site.client.get("status")["store_behind"], "it is noticed")
+    for refused in (
+        site.cli("submit", "-n", "4", str(site.folder / "script")),
+        site.cli("cancel", str(known)),
+    ):
+        assert refused.returncode == 1, refused.stdout
+        assert "the store is older than the clusters" in refused.stderr
+        assert "metabroker restore --in-place" in refused.stderr
+    site.look_at_clusters(anew=True)
+    assert any("the store is older" in each["error"] for each in site.clusters().values())
+    running = [token for cluster in site.kind.sizes for token in site.held(cluster).jobs]
+    assert len(running) == 4, "nobody's job was ended"
+    assert site.stop() == 0
+
+    done = site.cli("restore", "--config", str(site.config), "--in-place")
+    assert done.returncode == 0, done.stderr
+    site.start()
+    eventually(lambda: leftovers(site).keys() == set(later), "the later ones are named")
+    site.wait_state(waits, "RUNNING")
+    new = site.submit("-n 4", recording("exit 0"))
+    assert new > max(later)
+    (site.work / "end").touch()
+    for job in (known, waits, new):
+        site.wait_end(job, "COMPLETED")
+    runs = [(run.job, run.component) for run in site.runs()]
+    assert len(runs) == len(set(runs)) == 5, runs
     assert site.stop() == 0
 
 

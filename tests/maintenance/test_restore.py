@@ -232,3 +232,12 @@ def test_an_entry_is_written_for_every_job(config: Config, backup: Path) -> None
                 OutboxEntry(NOW, 0, 0, "restored", {}).what,
                 NOW,
             )
+
+
+def test_a_copy_is_another_broker_from_then_on(config: Config, backup: Path) -> None:
+    with closing(Store(config.store)) as store:
+        before = store.instance
+    restore_in_place(config, RestoreOptions(new_instance=True), NOW)
+    with closing(Store(config.store)) as store:
+        assert store.instance != before
+        assert {j.state for j in store.recover(NAMES).jobs} == {JobState.HELD, JobState.WAITING}

@@ -176,9 +176,13 @@ class Host:
             Violation: it may, and another broker leads already.
         """
         virtual.check()
-        if not self.alone and self.store.leadership.claim != self.world.claim:
+        if not self.claims():
             raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
         return self.slips()
+
+    def claims(self) -> bool:
+        """Whether it leads, by the database."""
+        return self.alone or self.store.leadership.claim == self.world.claim
 
     def slips(self) -> bool:
         """Whether a thread of its was stopped at this very moment, and goes on only now."""

@@ -200,7 +200,7 @@ class World:
         """The life of the broker that leads, by the database's word."""
         if self.hosts[0].alone:
             return self.hosts[0].life
-        return next((h.life for h in self.hosts if h.life and h.term == self.term), None)
+        return next((h.life for h in self.hosts if h.life and h.claims()), None)
 
     def moment(self, host: Host, *names: str) -> bool:
         """A broker has come to a moment of these names. Whether it has died of that."""

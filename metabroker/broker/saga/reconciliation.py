@@ -16,6 +16,7 @@ from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.orphans import UnclaimedOrphans
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Phase, Step
+from metabroker.broker.store_behind import begun_elsewhere
 from metabroker.broker.tokens import Ref
 
 from .adoption import Adoption
@@ -66,7 +67,9 @@ class Reconciliation:
                 continue
             if self._state.ledger.cleaned_lately(cluster, token, snapshot.taken_at):
                 continue
-            if ref not in known and self._orphans.history.unknown(ref):
+            history = self._orphans.history
+            lost = history.unknown(ref) or begun_elsewhere(self._state, history, ref)
+            if ref not in known and lost:
                 unclaimed.append(token)
             else:
                 spare = ref in known  # the step that is pending for it comes first

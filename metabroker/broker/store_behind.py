@@ -1,0 +1,69 @@
+"""A store that is behind its clusters: it went back by itself (a snapshot of its machine, a file
+copied back, a replica that was behind), or it is the copy of one that another broker goes on with.
+
+No effect leaves the broker before its transaction is durable. So a cluster that shows an attempt
+which the store has not begun yet is the proof: what the store says of its jobs is not so any more,
+and each decision that goes by it may end a job that runs, or begin one again. The core then decides
+nothing, until an administrator has said what the store is (`metabroker restore --in-place`).
+
+Where the broker acts for users each of them can give a job any name, so names prove nothing there:
+what is ahead is named and left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import tokens
+from .after_restore import History
+from .job import Component
+from .observation import Snapshot
+from .rejected import Rejected
+from .state import BrokerState
+from .states import Step
+from .tokens import Ref
+
+ADVICE = (
+    "stop the daemon; then `metabroker restore --in-place` if the store came back from an older "
+    "state, with --new-instance if another broker goes on with the jobs"
+)
+_NOT_SUBMITTED = frozenset({Step.STAGE, Step.RESERVE})
+
+
+class StoreBehind(Exception):
+    """The core decides nothing any more: why, and what to do."""
+
+
+def begun_elsewhere(state: BrokerState, history: History, ref: Ref) -> bool:
+    """Whether nobody who goes by this store can have begun it, in a lost time neither."""
+    job = state.jobs.get(ref.job)
+    later = job is not None and ref.attempt > job.attempt
+    ahead = later or ref.job >= state.next_job or ref.term > state.settings.term
+    return ahead and not history.unknown(ref)
+
+
+def trouble(
+    state: BrokerState,
+    history: History,
+    known: Mapping[Ref, Component],
+    cluster: int,
+    seen: Snapshot,
+) -> str:
+    """Why the store must be behind, by a poll of the cluster; "": nothing says so."""
+    settings = state.settings.clusters[cluster]
+    if settings.acting:
+        return ""
+    for token in (*seen.jobs, *seen.reservations):
+        ref = tokens.parse(state.settings.instance, token)
+        if ref is None:
+            continue
+        component = known.get(ref)
+        early = component is not None and component.step in _NOT_SUBMITTED and token in seen.jobs
+        if early or begun_elsewhere(state, history, ref):
+            return f"the store is older than the clusters: {settings.name} shows {token}"
+    return ""
+
+
+def refusal(why: str) -> Rejected:
+    """What users are told."""
+    return Rejected(f"the broker decides nothing: {why}", f"tell the administrator: {ADVICE}")

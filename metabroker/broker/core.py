@@ -181,7 +181,7 @@ class Broker:
             except Exception as error:
                 self.contain(component.ref.job, error, now, component.ref)
         for job in self._state.jobs.values():
-            self._saga.deadlines.resume(job)
+            self._saga.deadlines.resume(job, now)
         self._queues.more_may_fit()
         self._queues.changed = bool(self._state.jobs)
 

@@ -183,9 +183,10 @@ class Walk:
 
 
 def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
-    """What a broker believes: jobs, components, claims, queues."""
+    """What a broker believes: jobs, components, claims, queues; no deadline outlives a restart."""
+    plain = {"deadline": None}
     return {
-        "jobs": {n: job_row(job, bench.names) for n, job in broker.view.jobs.items()},
+        "jobs": {n: job_row(job, bench.names) | plain for n, job in broker.view.jobs.items()},
         "attempts": {
             n: [component_row(c, bench.names) for c in job.components]
             for n, job in broker.view.jobs.items()

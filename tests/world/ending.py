@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .world import World
 
 
+_LONGEST = 400.0  # seconds for which a fault may hide an end
+
+
 def at_the_end(world: World) -> None:
     """Nothing is left anywhere, every acknowledged job is there, and has ended as it should.
 
@@ -36,7 +39,11 @@ def at_the_end(world: World) -> None:
     _written_once(world)
     if set(rows) != set(world.acknowledged.values()):
         raise Violation(f"P1: {sorted(rows)} in the store, {world.acknowledged} acknowledged")
+    plans = {job: world.scenario.jobs[index] for index, job in world.acknowledged.items()}
     for row in rows.values():
+        plan = plans[row["id"]]
+        if row["state"] == JobState.TIMEOUT.value and plan.run_time + _LONGEST < plan.limit:
+            raise Violation(f"P6: job {row['id']} is over its time limit of {plan.limit} s")
         refs = [
             Ref(row["id"], row["attempt"], part["component"], part["term"])
             for part in row["components"]

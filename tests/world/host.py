@@ -47,6 +47,7 @@ class Host:
         self.name = f"b{index}"
         self.alone = brokers == 1
         self.rng = random.Random(f"{world.scenario.seed} {self.name}")
+        self._clocks = random.Random(f"{world.scenario.seed} {self.name} clocks")
         self.rate = 1.0 if self.alone else self.rng.uniform(0.95, 1.05)  # of its own clock
         self.store: WorldStore = world.store if self.alone else world.store.another_way()
         self.store.reached = self._database
@@ -69,7 +70,12 @@ class Host:
     # --- lives --------------------------------------------------------------------------------
 
     def _new_process(self) -> virtual.Process:
-        return virtual.Process(self.world, self.rng, rate=self.rate)
+        """Its wall clock is wrong in some lives, by up to two hours (a start before NTP, say);
+        brokers that share a store start with the database's."""
+        ahead = self.world.database_ahead
+        if self.alone and self.world.scenario.faults and self._clocks.random() < 0.3:
+            ahead = self._clocks.uniform(-7200, 7200)
+        return virtual.Process(self.world, self.rng, rate=self.rate, ahead=ahead)
 
     def begin(self) -> None:
         """The process starts."""

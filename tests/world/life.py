@@ -38,6 +38,8 @@ class Life:
         scenario = world.scenario
         self.host = host
         self.world = world
+        process = host.process
+        self.clock = clock = lambda: process.wall
         settings = replace(world.settings, term=host.term)
         scheduler = make(
             scenario.policy,
@@ -60,13 +62,13 @@ class Life:
                 ),
                 self.post,
                 workers=rng.choice((1, 2, 4, 8)),
-                clock=lambda: world.now,
+                clock=clock,
                 hook=self._hook,
                 pace=WatchInterval(min(_QUICK, scenario.look), scenario.look),
             )
             for index, cluster in enumerate(world.clusters)
         ]
-        self.loop = Loop(self.engine, self.executors, lambda: world.now)
+        self.loop = Loop(self.engine, self.executors, clock)
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._able_since = world.now
 
@@ -120,8 +122,8 @@ class Life:
         new = [j for j in broker.view.jobs.values() if j.id in waited and j.components]
         placed = [c.cluster for job in new for c in job.components]
         world.oracle.within(broker, [c.plan.processors for c in world.clusters])
-        world.oracle.answering(placed, self._seen, world.now, world.settings.stale_after)
-        world.oracle.placed(broker, waited, world.scenario.overtaken, world.now)
+        world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
+        world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         for effect in effects:
             if isinstance(effect, CleanStray):
                 world.tally.add("stray")
@@ -131,7 +133,7 @@ class Life:
         if isinstance(item, Observed):
             self._seen[item.cluster] = (True, item.snapshot.taken_at)
         elif isinstance(item, ClusterUnreachable):
-            self._seen[item.cluster] = (False, self.world.now)
+            self._seen[item.cluster] = (False, self.clock())
         elif isinstance(item, Refused | Unsure):
             self.world.tally.add(f"reply {type(item).__name__} {item.step.value}")
         else:

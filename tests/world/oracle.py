@@ -147,6 +147,8 @@ class Oracle:
                 JobState.WAITING: settings.barrier_timeout,
                 JobState.RUNNING: job.time_limit + settings.overtime_grace,
             }[job.state]
+            if job.state is JobState.RUNNING and job.deadline is None:  # since a restart
+                bound += settings.barrier_slack + settings.stale_after
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
             if now > max(since + bound, able_since) + _SLACK:
                 raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")

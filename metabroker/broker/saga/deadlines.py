@@ -2,7 +2,8 @@
 
 An attempt has one deadline at a time, for the step that it is in (files, reservations, submissions,
 the barrier), and its time limit once its script runs. A deadline that passes before the commit
-rolls the attempt back; after it, the components are ended.
+rolls the attempt back; after it, the components are ended. No deadline outlives the broker's
+process: moments of its clock mean nothing to another one's.
 """
 
 from __future__ import annotations
@@ -45,10 +46,26 @@ class Deadlines:
         job = self._state.jobs.get(what)
         return job is not None and job.deadline == time
 
-    def resume(self, job: Job) -> None:
-        """After a restart: the job's deadline again."""
-        if job.deadline is not None:
-            self._state.timers.set(job.deadline, job.id)
+    def resume(self, job: Job, now: float) -> None:
+        """After a restart. The clock that the deadline was set by was another one's, and may have
+        been wrong. So a step has its whole time again, and the time limit of what runs is for its
+        clusters to keep, by their own clocks (see `Reconciliation`)."""
+        if job.deadline is None:
+            return
+        if job.state is JobState.RUNNING:
+            job.deadline = None
+        else:
+            self._state.set_deadline(job, now + self._whole(job))
+
+    def _whole(self, job: Job) -> float:
+        """Seconds for the step that an attempt is in."""
+        settings = self._state.settings
+        if any(component.step is Step.STAGE for component in job.components):
+            return settings.stage_timeout
+        return {
+            JobState.RESERVING: settings.reserve_timeout,
+            JobState.SUBMITTING: settings.submit_timeout,
+        }.get(job.state, settings.barrier_timeout)
 
     def due(self, what: Ref | int, now: float) -> None:
         """The moment of a component's step (by Ref), or of a job (by number), has come."""

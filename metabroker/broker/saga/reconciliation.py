@@ -109,6 +109,23 @@ class Reconciliation:
             if (component.detail, component.hosts, component.submit_time) != seen:
                 component.detail, component.hosts, component.submit_time = seen
                 self._state.outbox.changed(component)
+            self._check_limit(component, native, snapshot, now)
+
+    def _check_limit(
+        self, component: Component, native: NativeJob, snapshot: Snapshot, now: float
+    ) -> None:
+        """Since a restart no deadline is set for what runs: its cluster ends it. Should that not
+        happen it is due, by the time that it has run for by that cluster's own clock."""
+        _, job = self._claims.find(component.ref)
+        if job is None or job.single or job.state is not JobState.RUNNING or job.goal is not None:
+            return
+        if job.deadline is not None or native.start_time is None or snapshot.clock_offset is None:
+            return
+        ran = snapshot.taken_at + snapshot.clock_offset - native.start_time
+        settings = self._state.settings
+        most = job.time_limit + settings.barrier_slack + settings.overtime_grace
+        if ran > most and native.word != "SUSPENDED":
+            self._state.set_deadline(job, now)
 
     def _count_suspended(self, component: Component, suspended: bool, taken_at: float) -> None:
         """What lies between two polls of which one shows it suspended does not count against its

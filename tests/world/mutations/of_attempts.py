@@ -283,3 +283,14 @@ def completed_is_believed(stack: contextlib.ExitStack) -> None:
         old(part, job, replace(event, shut=False, doubtful=False), now)
 
     swap(stack, replies, "take_over", believing)
+
+
+@mutation
+def deadlines_of_another_clock(stack: contextlib.ExitStack) -> None:
+    """A deadline is kept over a restart, whatever the clocks of the two lives said."""
+
+    def resume(self: Any, job: Any, _now: float) -> None:
+        if job.deadline is not None:
+            self._state.timers.set(job.deadline, job.id)
+
+    swap(stack, Deadlines, "resume", resume)

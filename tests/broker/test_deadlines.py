@@ -1,0 +1,110 @@
+"""Deadlines and the clocks of two lives of a broker, which may differ by hours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from metabroker.broker.effects import Clean
+from metabroker.broker.events import Observed, Tick
+from metabroker.broker.observation import NativeJob, NativeState, Snapshot
+from metabroker.broker.states import JobState, Phase, Step
+from metabroker.broker.tokens import make
+
+from .bench import INSTANCE, START
+from .script import Script
+
+LIMIT = 7200
+
+
+@pytest.fixture
+def script() -> Script:
+    """A co-allocated job of two hours runs. It was opened by a clock that is an hour slow."""
+    made = Script()
+    for line in (
+        "begin clusters=delft:32,leiden:32",
+        "look delft leiden",
+        f"submit components=16,8 limit={LIMIT}",
+        "reserved 1.1.*",
+        "submitted 1.1.*",
+        "arrived 1.1.*",
+        "armed 1.1.*",
+        "opened 1.1.*",
+        "started 1.1.*",
+    ):
+        made.play(line)
+    return made
+
+
+def poll(script: Script, ran: float, *, word: str = "RUNNING") -> Observed:
+    """What delft shows after the job has run for so long, by delft's clock."""
+    bench = script.bench
+    assert bench is not None
+    offset = 300.0
+    (job,) = bench.broker.view.jobs.values()
+    native = NativeJob("7", None, NativeState.RUNNING, word, 16)
+    native = replace(native, start_time=bench.now + offset - ran)
+    token = make(INSTANCE, job.components[0].ref)
+    return Observed(
+        0, Snapshot(bench.now, 32, 32, 16, {token: 16}, {token: native}, clock_offset=offset)
+    )
+
+
+def ended(script: Script) -> bool:
+    bench = script.bench
+    assert bench is not None
+    ready = bench.handle(Tick())
+    return any(isinstance(effect, Clean) for effect in ready.effects)
+
+
+def test_a_clock_that_was_an_hour_slow_ends_no_job_early(script: Script) -> None:
+    bench = script.bench
+    assert bench is not None
+    assert bench.broker.view.jobs[1].state is JobState.RUNNING
+    bench.now = START + 3600 + 3720  # the next life's clock is right: it has run for 1:02
+    bench.restart()
+    bench.now += 10
+    bench.handle(poll(script, 3730))
+    bench.ticks(600)
+    assert bench.broker.view.jobs[1].goal is None
+
+
+def test_what_its_cluster_lets_run_for_too_long_is_ended_by_that_clusters_clock(
+    script: Script,
+) -> None:
+    bench = script.bench
+    assert bench is not None
+    settings = bench.settings
+    bench.now -= 3600
+    bench.restart()
+    bench.now += 10
+    most = LIMIT + settings.barrier_slack + settings.overtime_grace
+    bench.handle(poll(script, most - 1))
+    assert not ended(script)
+    bench.handle(poll(script, most + 1, word="SUSPENDED"))
+    assert not ended(script)
+    bench.handle(poll(script, most + 1))
+    assert ended(script)
+
+
+@pytest.mark.parametrize("step", [-7200, 7200])
+def test_a_step_has_its_whole_time_again_after_a_restart(step: int) -> None:
+    script = Script()
+    for line in (
+        "begin clusters=delft:32,leiden:32",
+        "look delft leiden",
+        "submit on=delft:16",
+    ):
+        script.play(line)
+    bench = script.bench
+    assert bench is not None
+    job = bench.broker.view.jobs[1]
+    assert job.state is JobState.SUBMITTING
+    bench.now += step
+    bench.restart()
+    job = bench.broker.view.jobs[1]
+    assert job.deadline == bench.now + bench.settings.submit_timeout
+    bench.handle(Tick())
+    assert job.goal is None and job.components[0].step is Step.SUBMIT
+    assert job.components[0].phase is Phase.PLACED

@@ -98,7 +98,8 @@ class Broker:
         """The store is behind: users are refused, polls counted, and answers of clusters dropped.
         What they were answers to is pending in the store, and is asked again after a restart."""
         if isinstance(event, SubmitJob | CancelJob | HoldJob | ReleaseJob | AbandonJob):
-            raise store_behind.refusal(self._state.behind)
+            why = f"the broker decides nothing: {self._state.behind}"
+            raise Rejected(why, f"tell the administrator: {store_behind.ADVICE}")
         if isinstance(event, Observed):
             self._count(event.cluster, event.snapshot)
         elif isinstance(event, ClusterUnreachable):

@@ -18,7 +18,6 @@ from . import tokens
 from .after_restore import History
 from .job import Component
 from .observation import Snapshot
-from .rejected import Rejected
 from .state import BrokerState
 from .states import Step
 from .tokens import Ref
@@ -62,8 +61,3 @@ def trouble(
         if early or begun_elsewhere(state, history, ref):
             return f"the store is older than the clusters: {settings.name} shows {token}"
     return ""
-
-
-def refusal(why: str) -> Rejected:
-    """What users are told."""
-    return Rejected(f"the broker decides nothing: {why}", f"tell the administrator: {ADVICE}")

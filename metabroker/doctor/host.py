@@ -39,7 +39,7 @@ def _store(found: CheckResults, url: str) -> None:
     try:
         for trouble in may_lose_commits(url):
             said, _, advice = trouble.partition("; ")
-            found.miss("store", "SHOW", said, advice or "turn it on")
+            found.warn("store", "SHOW", said, advice)
     except StoreUnavailable as error:
         found.miss("store", "connect", str(error), "start the database, or correct `store`")
 

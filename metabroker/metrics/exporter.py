@@ -37,11 +37,7 @@ class Exporter(Collector):
             oldest.add_metric([queue], seconds)
         owed = _gauge("owed_effects", "Steps that clusters have not answered yet.")
         owed.add_metric([], status["owed_effects"])
-        behind = _gauge(
-            "store_behind",
-            "1 if the clusters show what the store does not know, so that the broker decides "
-            "nothing; else 0.",
-        )
+        behind = _gauge("store_behind", "1 if the store is older than the clusters, else 0.")
         behind.add_metric([], float(status["store_behind"] is not None))
         yield from (*_of_any(status), jobs, queues, oldest, owed, behind)
         yield from self._of_clusters()

@@ -64,13 +64,11 @@ _REPLICAS = "SELECT count(*) FILTER (WHERE sync_state = 'async'), count(*) FROM 
 
 def may_lose(connection: Connection) -> list[str]:
     """Why this server may lose what it has acknowledged, in words; empty: nothing says so."""
-    shown = {
-        name: connection.execute(text(f"SHOW {name}")).scalar_one()
-        for name in ("fsync", "full_page_writes", "synchronous_commit")
-    }
+    names = ("fsync", "full_page_writes", "synchronous_commit")
+    shown = {name: connection.execute(text(f"SHOW {name}")).scalar_one() for name in names}
     found = [
-        f"`{name}` is off: a crash of its host may lose what was acknowledged"
-        for name in ("fsync", "full_page_writes")
+        f"`{name}` is off: a crash of its host may lose what was acknowledged; turn it on"
+        for name in names[:2]
         if shown[name] == "off"
     ]
     behind, all_ = connection.execute(text(_REPLICAS)).one()

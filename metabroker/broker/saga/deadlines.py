@@ -62,10 +62,8 @@ class Deadlines:
         settings = self._state.settings
         if any(component.step is Step.STAGE for component in job.components):
             return settings.stage_timeout
-        return {
-            JobState.RESERVING: settings.reserve_timeout,
-            JobState.SUBMITTING: settings.submit_timeout,
-        }.get(job.state, settings.barrier_timeout)
+        whole = {"RESERVING": settings.reserve_timeout, "SUBMITTING": settings.submit_timeout}
+        return whole.get(job.state.value, settings.barrier_timeout)
 
     def due(self, what: Ref | int, now: float) -> None:
         """The moment of a component's step (by Ref), or of a job (by number), has come."""

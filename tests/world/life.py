@@ -38,8 +38,7 @@ class Life:
         scenario = world.scenario
         self.host = host
         self.world = world
-        process = host.process
-        self.clock = clock = lambda: process.wall
+        self._process = host.process
         settings = replace(world.settings, term=host.term)
         scheduler = make(
             scenario.policy,
@@ -62,15 +61,19 @@ class Life:
                 ),
                 self.post,
                 workers=rng.choice((1, 2, 4, 8)),
-                clock=clock,
+                clock=self.clock,
                 hook=self._hook,
                 pace=WatchInterval(min(_QUICK, scenario.look), scenario.look),
             )
             for index, cluster in enumerate(world.clusters)
         ]
-        self.loop = Loop(self.engine, self.executors, clock)
+        self.loop = Loop(self.engine, self.executors, self.clock)
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._able_since = world.now
+
+    def clock(self) -> float:
+        """What its host takes for Unix seconds."""
+        return self._process.wall
 
     def begin(self) -> None:
         """Recover, then look at the clusters.

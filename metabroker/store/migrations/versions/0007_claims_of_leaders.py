@@ -8,11 +8,10 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    new = {
-        "claim": (sa.Text(), ""),
-        "seconds": (sa.Float(), "0"),
-        "renewals": (sa.BigInteger(), "0"),
-    }
-    for name, (kind, default) in new.items():
-        column: sa.Column[object] = sa.Column(name, kind, server_default=default, nullable=False)
+    claim: sa.Column[str] = sa.Column("claim", sa.Text(), server_default="", nullable=False)
+    seconds: sa.Column[float] = sa.Column("seconds", sa.Float(), server_default="0", nullable=False)
+    count: sa.Column[int] = sa.Column(
+        "renewals", sa.BigInteger(), server_default="0", nullable=False
+    )
+    for column in (claim, seconds, count):
         op.add_column("leadership", column)

@@ -50,7 +50,7 @@ def look(cluster: int, *refs: Ref, held: Ref | None = None, ended: bool = False)
     state = NativeState.ENDED if ended else NativeState.RUNNING
     jobs = {make(INSTANCE, ref): NativeJob("7", NOW, state, "RUNNING", 4) for ref in refs}
     reserved = {} if held is None else {make(INSTANCE, held): NativeReservation(4)}
-    snapshot = Snapshot(NOW + 10, 16, 16, 4, {}, jobs, reserved)
+    snapshot = Snapshot(NOW + 10, 16, 16, 4, jobs=jobs, reservations=reserved)
     return Observed(cluster, snapshot)
 
 

@@ -82,7 +82,9 @@ class WorldCluster:
             adapter = SlurmCluster(SlurmOptions("root", name=name, instance=instance), transport)
         else:
             ports = HostPorts(clock=self._clock)
-            options = OpenPBSOptions("root", name=name, instance=instance, ports=ports)
+            options = OpenPBSOptions(
+                "root", name=name, instance=instance, ports=ports, clock_every=30.0
+            )
             adapter = OpenPBSCluster(options, transport)
         adapter.part = 4
         return adapter

@@ -83,12 +83,7 @@ class World:
             self._has_files,
         )
         self.clusters = [
-            WorldCluster(
-                plan,
-                random.Random(f"{scenario.seed} {plan.name}"),
-                self,
-                self.oracle,
-            )
+            WorldCluster(plan, random.Random(f"{scenario.seed} {plan.name}"), self, self.oracle)
             for plan in scenario.clusters
         ]
         self.by_name = {cluster.plan.name: cluster for cluster in self.clusters}

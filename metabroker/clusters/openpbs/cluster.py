@@ -94,7 +94,7 @@ class OpenPBSCluster(GatedCluster):
                 Cause.INVALID, "no node serves this queue (see `queue` and `chunk`)"
             )
         self._version = found.version
-        self._lasting.seen(found)
+        self._lasting.seen(found, self._clock.offset or 0.0)
         seen = snapshot(found, self._who, self._prefix, self._options.horizon)
         commands = seen.commands + more
         return replace(seen, commands=commands, clock_offset=self._clock.offset)

@@ -26,11 +26,12 @@ class LastSeen:
     def __init__(self) -> None:
         self._lives: dict[str, _Life] = {}
 
-    def seen(self, look: PbsPoll) -> None:
-        """Remember what a poll showed."""
+    def seen(self, look: PbsPoll, offset: float = 0.0) -> None:
+        """Remember what a poll showed. `offset`: seconds that the cluster's clock was last seen
+        ahead of the broker's."""
         for job in look.jobs:
             if job.limit is not None and job.start_time is not None:
-                lasted = look.taken_at - job.start_time
+                lasted = look.taken_at + offset - job.start_time
                 self._lives[job.name] = _Life(job.limit, lasted, look.taken_at)
         self._lives = {
             token: life

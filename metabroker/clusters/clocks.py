@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .command_errors import Garbled
 from .operation import Operation
 from .port import ClusterRefusal, UnknownOutcome
 from .transports.base import CommandLost, CommandMissing
@@ -31,6 +32,6 @@ class ClockWatch:
         try:
             # It is told in whole seconds.
             self.offset = (yield from self._told()) + 0.5 - now
-        except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing):
+        except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
             self.offset = None  # whether the cluster answers is for the poll itself to say
         return 1

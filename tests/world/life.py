@@ -84,6 +84,7 @@ class Life:
         self.world.tell("a daemon starts")
         self.loop.start()
         self.engine.recovered = True
+        self.world.oracle.restarted(self.engine.broker)
         for executor in self.executors:
             self.host.process.start(lambda executor=executor: self._poll(executor))  # type: ignore[misc]
 

@@ -155,6 +155,13 @@ class Oracle:
 
     # --- aging --------------------------------------------------------------------------------
 
+    def restarted(self, broker: Broker) -> None:
+        """A broker has begun. Jobs whose attempt is under way are counted anew if they wait again:
+        the policy remembers for those that wait."""
+        for job in broker.view.jobs.values():
+            if job.state is not JobState.QUEUED:
+                self.overtaken.pop(job.id, None)
+
     def placed(
         self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float
     ) -> None:

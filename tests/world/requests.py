@@ -1,11 +1,13 @@
-"""The requests of a world's jobs."""
+"""What a world's broker is told: its settings, and what users submit."""
 
 from __future__ import annotations
 
+from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.submission.model import Processors, Submission
 
 from .home import FOLDER, inputs
-from .scenario import JobPlan
+from .network import COMMAND_TIMEOUT
+from .scenario import JobPlan, Scenario
 
 
 def submission_of(index: int, plan: JobPlan) -> Submission:
@@ -39,3 +41,20 @@ def processors_of(plan: JobPlan) -> Processors:
     if plan.form == "on":
         return Processors(on=tuple(zip(plan.clusters, plan.sizes, strict=True)))
     return Processors(components=plan.sizes)
+
+
+def settings_of(scenario: Scenario, instance: str) -> Settings:
+    """Short times, so that much happens in a world's few minutes."""
+    return Settings(
+        instance,
+        tuple(
+            ClusterSettings(plan.name, plan.reserves, plan.processors, "slurm", plan.unit)
+            for plan in scenario.clusters
+        ),
+        completion_retries=scenario.completion_retries,
+        stage_timeout=60.0,
+        reserve_timeout=10.0,
+        submit_timeout=20.0,
+        barrier_timeout=40.0,
+        stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
+    )

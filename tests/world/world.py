@@ -15,7 +15,6 @@ from metabroker.broker.events import (
     ReleaseJob,
 )
 from metabroker.broker.rejected import Rejected
-from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.file_transfer import work_folder
@@ -30,9 +29,9 @@ from .errors import no_error_of_its_own
 from .home import FOLDER, RESULT, HomeFiles, inputs
 from .host import Host
 from .life import Life
-from .network import COMMAND_TIMEOUT, Network
+from .network import Network
 from .oracle import Oracle, Violation
-from .requests import submission_of
+from .requests import settings_of, submission_of
 from .scenario import (
     BROKERS,
     DATABASE_CLOCK,
@@ -87,7 +86,7 @@ class World:
             for plan in scenario.clusters
         ]
         self.by_name = {cluster.plan.name: cluster for cluster in self.clusters}
-        self.settings = self._settings()
+        self.settings = settings_of(scenario, store.instance)
         self.names = ClusterNames([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.acknowledged: dict[int, int] = {}  # job plan -> job
@@ -101,24 +100,6 @@ class World:
         for cluster in self.clusters:
             cluster.files.fate = partial(self.network.step_fate, cluster)
         self.last_fault = 0.0
-
-    def _settings(self) -> Settings:
-        scenario = self.scenario
-        return Settings(
-            self.store.instance,
-            tuple(
-                ClusterSettings(
-                    c.plan.name, c.plan.reserves, c.plan.processors, "slurm", c.plan.unit
-                )
-                for c in self.clusters
-            ),
-            completion_retries=scenario.completion_retries,
-            stage_timeout=60.0,
-            reserve_timeout=10.0,
-            submit_timeout=20.0,
-            barrier_timeout=40.0,
-            stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
-        )
 
     # --- time ---------------------------------------------------------------------------------
 

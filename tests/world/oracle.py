@@ -156,8 +156,9 @@ class Oracle:
     # --- aging --------------------------------------------------------------------------------
 
     def restarted(self, broker: Broker) -> None:
-        """A broker has begun. Jobs whose attempt is under way are counted anew if they wait again:
-        the policy remembers for those that wait."""
+        """A broker has begun. Each step has its whole time again; and jobs whose attempt is under
+        way are counted anew if they wait again: the policy remembers for those that wait."""
+        self.entered.clear()
         for job in broker.view.jobs.values():
             if job.state is not JobState.QUEUED:
                 self.overtaken.pop(job.id, None)

@@ -92,7 +92,8 @@ class Ledger:
         entry.processors = snapshot.processors
         entry.usable = snapshot.usable
         entry.others = max(0, snapshot.busy - counted)
-        entry.clock_offset = snapshot.clock_offset or 0.0
+        if snapshot.clock_offset is not None:
+            entry.clock_offset = snapshot.clock_offset
         entry.reachable = True
         entry.detail = ""
         if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:

@@ -56,3 +56,16 @@ def test_a_later_job_of_the_same_id_is_another(other: float | None) -> None:
     assert script.bench is not None
     (component,) = script.bench.broker.view.jobs[1].components
     assert (component.cause, component.step) == (Cause.LOST, Step.CLEAN)
+
+
+def test_its_time_is_known_though_a_poll_could_not_ask_what_time_it_is_there() -> None:
+    script = Script()
+    script.play("begin clusters=delft:64")
+    assert script.bench is not None
+    for offset in (-3600.0, None):  # the broker's clock is an hour fast
+        script.bench.handle(Observed(0, Snapshot(script.bench.now, 64, 64, 0, clock_offset=offset)))
+    script.play("submit n=16")
+    script.bench.handle(Submitted(Ref(1, 1, 0), "100"))
+    for _ in range(3):
+        shows(script, SUBMITTED - 3600)
+    assert script.bench.broker.view.jobs[1].components[0].missing_since is None

@@ -16,7 +16,7 @@ from .controller import FOREIGN, Controller, is_ours
 from .files import HOME, ClusterFiles
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
-from .scenario import ClusterPlan
+from .scenario import LIE, ClusterPlan
 from .virtual.processes import Moments
 
 _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
@@ -79,7 +79,8 @@ class WorldCluster:
         name, instance = self.plan.name, settings.instance
         adapter: SlurmCluster | OpenPBSCluster
         if self.plan.system == "slurm":
-            adapter = SlurmCluster(SlurmOptions("root", name=name, instance=instance), transport)
+            slurm = SlurmOptions("root", name=name, instance=instance, clock_every=30.0)
+            adapter = SlurmCluster(slurm, transport)
         else:
             ports = HostPorts(clock=self._clock)
             options = OpenPBSOptions(
@@ -115,6 +116,8 @@ class WorldCluster:
         for job in self.model.advance(now):
             if "gate" in job.extra:
                 self.runs[job.id] = Process(job, self._around, partial(self._over, job))
+        if self.suffers(LIE) and self._lie():
+            self.until[LIE] = 0.0
         if not self.suffers("lax"):
             for job in self.model.overdue(now):
                 job.extra.setdefault("ending", (State.TIMEOUT, now))
@@ -213,7 +216,7 @@ class WorldCluster:
             self.model.end(job, State.NODE_FAIL if what == "node" else State.CANCELLED, now)
         return job.name
 
-    def lie(self) -> str | None:
+    def _lie(self) -> bool:
         """One of our jobs that run is called COMPLETED, though its script has not started; if that
         was about to, it never will."""
         early = [
@@ -222,13 +225,13 @@ class WorldCluster:
             if job.state is State.RUNNING and (job.id not in self.runs or self.runs[job.id].early)
         ]
         if not early:
-            return None
+            return False
         job = self._rng.choice(early)
         run = self.runs.pop(job.id, None)
         if run is not None:
             run.kill()
         self.model.end(job, State.COMPLETED, self.local())
-        return job.name
+        return True
 
     def rename(self) -> str | None:
         """One of our active jobs is renamed (its script may do that itself)."""

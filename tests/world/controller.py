@@ -83,6 +83,8 @@ class Controller:
             return self._create(words, now)
         if "delete" in command.argv:
             return self._delete(words["ReservationName"])
+        if command.argv[2] == "config":
+            return _said(f"Configuration data as of {int(now)}\n")
         return self._show(command.argv)
 
     # --- reading ------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def at_the_end(world: World) -> None:
             raise Violation(f"P4: left in {cluster.plan.name}: {left}")
     rows = {row["id"]: row for row in world.store.jobs.rows()}
     _written_once(world)
-    if set(rows) != set(world.acknowledged.values()):
+    if sorted(rows) != sorted(world.acknowledged.values()):
         raise Violation(f"P1: {sorted(rows)} in the store, {world.acknowledged} acknowledged")
     plans = {job: world.scenario.jobs[index] for index, job in world.acknowledged.items()}
     for row in rows.values():
@@ -99,11 +99,16 @@ def _written_once(world: World) -> None:
 
 
 def _folders_left(cluster: WorldCluster) -> list[str]:
-    """Folders that should have been removed: not what is kept for its user, nor an empty one
-    that a broker made which had been stopped just before, and went on when all was over."""
-    files = cluster.files
+    """Folders that should have been removed: not what is kept for its user, nor empty ones, one
+    in the other, that a broker made which had been stopped just before, and went on when all was
+    over."""
+    files, litter = cluster.files, cluster.litter
+
+    def empty(folder: str) -> bool:
+        return all(f"{folder}/{name}" in litter for name in files.names(folder) or ())
+
     left = [folder for folder in files.folders if ".kept-" not in folder]
-    return [folder for folder in left if folder not in cluster.litter or files.names(folder)]
+    return [folder for folder in left if folder not in litter or not empty(folder)]
 
 
 def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:

@@ -13,6 +13,8 @@ from .scenario import (
     DATABASE_CLOCK,
     DENIALS,
     DENIES,
+    FULL,
+    LATE,
     LIE,
     MOMENTS,
     POLICIES,
@@ -21,6 +23,7 @@ from .scenario import (
     SPAN,
     STORE,
     SYSTEMS,
+    TROUBLE,
     WINDOWS,
     ClusterPlan,
     Fault,
@@ -50,6 +53,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_files_faults(files, faults, jobs)
         faults = _with_power(random.Random(f"{seed} power"), faults, jobs)
         faults = _with_trouble(random.Random(f"{seed} trouble"), faults, jobs)
+        faults = _with_troubled_steps(random.Random(f"{seed} troubled steps"), faults, jobs)
+        faults = _with_crowds(random.Random(f"{seed} crowds"), faults, clusters, jobs)
+        faults = _with_late_commands(random.Random(f"{seed} late"), faults, clusters, jobs)
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         if brokers > 1:
             faults = _with_broker_faults(random.Random(f"{seed} brokers"), faults)
@@ -152,11 +158,46 @@ def _with_trouble(
     if rng.random() < 0.3:
         at = round(rng.choice(jobs).at + rng.choice((-1.0, rng.uniform(0, 30))), 3)
         lasts = round(rng.uniform(3, 30), 3)
-        found.append(Fault(max(0.0, at), "store", "", lasts))
+        then = rng.choice(("", FULL))
+        found.append(Fault(max(0.0, at), TROUBLE, "", lasts, "", then))
         if rng.random() < 0.6:
             crash = round(at + rng.uniform(1.5, lasts), 3)
             found.append(Fault(max(0.0, crash), "crash", "", round(rng.uniform(0, 60), 3), "now"))
     return found
+
+
+def _with_troubled_steps(
+    rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
+) -> Sequence[Fault]:
+    """A store that cannot be written from the moment on at which a component's step is done: what
+    is answered for the others of its job comes while it is so."""
+    found = list(faults)
+    while rng.random() < 0.35:
+        at = round(rng.choice(jobs).at + rng.choice((0.0, rng.uniform(0, 60))), 3)
+        lasts = round(rng.uniform(1, 20), 3)
+        how, then = rng.choice(CRASHES[3:]), rng.choice(("", FULL))
+        found.append(Fault(max(0.0, at), TROUBLE, "", lasts, how, then))
+    return found
+
+
+def _with_crowds(
+    rng: random.Random,
+    faults: Sequence[Fault],
+    clusters: Sequence[ClusterPlan],
+    jobs: Sequence[JobPlan],
+) -> Sequence[Fault]:
+    """The broker is killed while a job is on its way; and a cluster that the job may want is full,
+    or cannot be reached any more, for longer than an attempt waits for it."""
+    if rng.random() >= 0.3:
+        return faults
+    job = rng.choice(jobs)
+    where = rng.choice(job.clusters or [c.name for c in clusters])
+    at, lasts = round(job.at + rng.uniform(-1, 2), 3), round(rng.uniform(0, 20), 3)
+    how, then = rng.choice(("Reserve", "Submit", "Arm", "now")), rng.choice(("down", "frozen", ""))
+    found = [Fault(max(0.0, at), "crash", where if then else "", lasts, how, then)]
+    if not then:
+        found.append(Fault(max(0.0, at), "full", where, round(rng.uniform(90, 200), 3)))
+    return (*faults, *found)
 
 
 def _with_power(
@@ -172,17 +213,31 @@ def _with_power(
     return (*faults, Fault(at, POWER, "", round(rng.uniform(0, 60), 3), how))
 
 
+def _with_late_commands(
+    rng: random.Random,
+    faults: Sequence[Fault],
+    clusters: Sequence[ClusterPlan],
+    jobs: Sequence[JobPlan],
+) -> Sequence[Fault]:
+    """What was asked for comes to be when it was given up long ago."""
+    found = list(faults)
+    while rng.random() < 0.25:
+        at = round(rng.choice(jobs).at + rng.uniform(-5, 1), 3)
+        found.append(Fault(max(0.0, at), LATE, rng.choice(clusters).name, 60.0))
+    return found
+
+
 def _with_lies(
     rng: random.Random,
     faults: Sequence[Fault],
     clusters: Sequence[ClusterPlan],
     jobs: Sequence[JobPlan],
 ) -> Sequence[Fault]:
-    """What clusters say that is not so: soon after a job has come, when it has not started yet."""
+    """What clusters say that is not so, once there is a job that has not started yet."""
     found = list(faults)
     while rng.random() < 0.3:
         at = round(rng.choice(jobs).at + rng.uniform(0, 6), 3)
-        found.append(Fault(at, LIE, rng.choice(clusters).name))
+        found.append(Fault(at, LIE, rng.choice(clusters).name, 60.0))
     return found
 
 
@@ -262,7 +317,7 @@ def _faults(
             lasts = round(rng.uniform(shortest, longest), 3)
             found.append(Fault(at, what, rng.choice(clusters).name, lasts))
         elif kind < 0.57:
-            found.append(Fault(at, "store", "", round(rng.uniform(*STORE["store"]), 3)))
+            found.append(Fault(at, "store", "", round(rng.uniform(*STORE[TROUBLE]), 3)))
         else:
             what = "crash" if rng.random() < 0.4 else rng.choice(MOMENTS)
             if what == "crash":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metabroker.broker.effects import Arm, Discard, Fetch, Open, PendingEffect, Stage
@@ -12,7 +13,7 @@ from metabroker.clusters.transports.base import Command, CommandLost, Completed
 from . import openpbs
 from .cluster import WorldCluster
 from .controller import denial, refusal
-from .scenario import DENIES
+from .scenario import DENIES, LATE, Fault
 
 if TYPE_CHECKING:
     from .world import World
@@ -34,9 +35,7 @@ class Network:
         latency = self._rng.uniform(0.002, 0.05)
         arrives = self._world.now + latency
         lost = CommandLost(f"{command.argv[0]}: no answer")
-        fate = self._fate(cluster)
-        if fate in ("down", "refused") and command.argv in openpbs.OF_THE_CLIENT:
-            fate = "well"
+        fate = self._fate(cluster, command)
         self._world.tally.add(f"fate {fate}")
 
         def execute(answer: bool, garble: bool = False) -> None:
@@ -59,9 +58,11 @@ class Network:
                 self._world.at(thaw, lambda: execute(False))
                 self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
         elif fate in ("denied", "refused"):
-            no = openpbs.refusal(command) if pbs else refusal(command)
+            no = self._refused(cluster, command)
             no = denial(command, cluster.how[DENIES]) if fate == "denied" else no
             self._world.at(arrives, lambda: reply(no or cluster.execute(command)))
+        elif fate == "much later":
+            self._much_later(cluster, lambda: execute(False), lambda: reply(lost))
         elif fate in ("lost request", "lost reply", "late"):
             self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
             if fate != "lost request":
@@ -73,6 +74,24 @@ class Network:
             self._world.at(arrives + self._rng.uniform(0, 60), lambda: execute(False))
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
+
+    @staticmethod
+    def _refused(cluster: WorldCluster, command: Command) -> Completed | None:
+        pbs = isinstance(cluster.controller, openpbs.Server)
+        return openpbs.refusal(command) if pbs else refusal(command)
+
+    def _much_later(
+        self, cluster: WorldCluster, carry_out: Callable[[], None], unanswered: Callable[[], None]
+    ) -> None:
+        """One command is carried out when nobody waits for it any more; soon after that its cluster
+        loses requests, at times."""
+        cluster.until[LATE] = 0.0
+        when = self._world.now + self._rng.uniform(30, 400)
+        self._world.at(self._world.now + COMMAND_TIMEOUT, unanswered)
+        self._world.at(when, carry_out)
+        if self._rng.random() < 0.7:
+            lossy = Fault(0.0, "lossy", cluster.plan.name, self._rng.uniform(10, 60))
+            self._world.at(when, partial(self._world.fault, lossy))
 
     def gate_latency(self, effect: PendingEffect) -> float:
         """What is done at gates takes its time too: little, or in a lossy world any."""
@@ -95,7 +114,15 @@ class Network:
         take theirs."""
         return seconds or self._rng.choice((0.001, 0.05, self._rng.uniform(0, 20)))
 
-    def _fate(self, cluster: WorldCluster) -> str:
+    def _fate(self, cluster: WorldCluster, command: Command) -> str:
+        fate = self._trouble(cluster)
+        if fate in ("down", "refused") and command.argv in openpbs.OF_THE_CLIENT:
+            return "well"
+        if cluster.suffers(LATE) and self._refused(cluster, command) is not None:
+            return "much later"
+        return fate
+
+    def _trouble(self, cluster: WorldCluster) -> str:
         if cluster.suffers("down"):
             return "down"
         if cluster.suffers("frozen"):

@@ -179,8 +179,10 @@ class Oracle:
             job = broker.view.jobs.get(key)
             if job is None or job.state is not JobState.QUEUED or job.seq != seq:
                 continue
-            # Who has no share, or was refused wherever they could go, may be overtaken.
+            # Who has no share, or was refused wherever they could go, may be overtaken; when they
+            # come back to their place in the queue, that is counted anew.
             if key in broker.view.held_back or key in broker.view.refused:
+                self.overtaken.pop(key, None)
                 continue
             count = self.overtaken.get(key, (seq, 0))
             total = known = count[1] if count[0] == seq else 0

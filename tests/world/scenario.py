@@ -25,17 +25,21 @@ WINDOWS = {
 }
 # Faults of one moment.
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
-# Also of one moment: a controller and a node that are killed at once may call a job COMPLETED whose
-# script has not started, and never will.
+# A controller and a node that are killed at once may call a job COMPLETED whose script has not
+# started, and never will. It lasts until there is such a job.
 LIE = "lie"
 # A black hole: a cluster that looks idle refuses every submission, in one of these ways, for a
 # while. The users of such a world are several.
 DENIES = "denies"
 DENIALS = ("policy", "association", "unreachable")
+# Until one has come: a command that makes something is carried out minutes later.
+LATE = "late"
 # Also of one moment: a native job gets another name.
 RENAME = "rename"
 # Faults of the broker's own store, for a while.
-STORE = {"store": (2, 60)}
+TROUBLE = "store"  # with `how`: from the moment on at which a step of that kind has been done
+FULL = "full"  # `then` of such a fault: nothing is written; else only the answer may be lost
+STORE = {TROUBLE: (2, 60)}
 # Where jobs have files: the disk at home is full.
 HOME = "home"
 # Where results are fetched: the host of the brokers and of the homes loses its power.
@@ -98,7 +102,7 @@ class Fault:
     """One fault: what, where (a cluster, or "" for the broker), from when, for how long.
 
     Of a crash `how` tells when exactly (see CRASHES), and `then` what is wrong with the cluster
-    `where` from that very moment on: trouble seldom comes alone.
+    `where` from that very moment on: trouble seldom comes alone. See also `TROUBLE`.
     """
 
     at: float

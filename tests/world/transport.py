@@ -135,5 +135,7 @@ class WorldFiles:
         """What is made too late may be left behind, empty."""
         files = self._cluster.files
         before = set(files.folders)
-        yield
-        self._cluster.litter.update(set(files.folders) - before)
+        try:
+            yield
+        finally:  # it may also be killed in the midst of it
+            self._cluster.litter.update(set(files.folders) - before)

@@ -35,11 +35,12 @@ from .requests import settings_of, submission_of
 from .scenario import (
     BROKERS,
     DATABASE_CLOCK,
+    FULL,
     HOME,
-    LIE,
     POWER,
     RENAME,
     SPAN,
+    TROUBLE,
     Fault,
     JobPlan,
     Scenario,
@@ -92,6 +93,7 @@ class World:
         self.acknowledged: dict[int, int] = {}  # job plan -> job
         self.refused: set[int] = set()
         self._store_until = 0.0
+        self._store_full = False
         self._home_until = 0.0
         self.home = HomeFiles(lambda: self.now, lambda: self.now < self._home_until)
         for index, job in enumerate(scenario.jobs):
@@ -181,6 +183,10 @@ class World:
     def moment(self, host: Host, *names: str) -> bool:
         """A broker has come to a moment of these names. Whether it has died of that."""
         crash, stop = self._armed.get("crash"), self._armed.get("stop")
+        trouble = self._armed.get(TROUBLE)
+        if trouble is not None and trouble.how in names:
+            del self._armed[TROUBLE]
+            self._in_trouble(trouble)
         if stop is not None and stop.how in names:
             del self._armed["stop"]
             host.stop(stop)
@@ -203,7 +209,7 @@ class World:
         """What is wrong with the store: "before" or "after" it has done something."""
         if self.now < self._store_until:
             self.tally.add("fault store")
-            return self.rng.choice(("before", "before", "after"))
+            return "before" if self._store_full else self.rng.choice(("before", "before", "after"))
         return ""
 
     # --- users --------------------------------------------------------------------------------
@@ -247,7 +253,7 @@ class World:
         if what in ("crash", POWER) or what in BROKERS:
             self._broker_fault(fault)
             return
-        if what in ("store", HOME, DATABASE_CLOCK):
+        if what in (TROUBLE, HOME, DATABASE_CLOCK):
             self._store_fault(fault)
             return
         cluster = self.by_name[fault.where]
@@ -266,8 +272,6 @@ class World:
             cluster.hit_job(what)
         elif what in ("vanish", RENAME):
             (cluster.vanish if what == "vanish" else cluster.rename)()
-        elif what == LIE and cluster.lie() is not None:
-            self.tally.add("a lie told")
         elif what == "jump":
             cluster.offset += self.rng.uniform(-60, 60)
 
@@ -303,8 +307,15 @@ class World:
         elif fault.what == HOME:
             self._home_until = self.now + fault.lasts
             self.tally.add("fault home")
+        elif fault.how:
+            self._armed[TROUBLE] = fault
         else:
-            self._store_until = self.now + fault.lasts
+            self._in_trouble(fault)
+
+    def _in_trouble(self, fault: Fault) -> None:
+        self.tell("the store cannot be written")
+        self._store_until = self.now + fault.lasts
+        self._store_full = fault.then == FULL
 
     def _heal(self) -> None:
         """No faults from now on; what is held is released."""

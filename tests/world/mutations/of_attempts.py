@@ -218,7 +218,7 @@ def failed_component_leaves_the_others(stack: contextlib.ExitStack) -> None:
 @mutation
 def deadline_forgotten_at_restart(stack: contextlib.ExitStack) -> None:
     """After a restart nobody minds the deadlines of attempts under way."""
-    swap(stack, Deadlines, "resume", lambda self, job: None)
+    swap(stack, Deadlines, "resume", lambda self, job, now: None)
 
 
 @mutation

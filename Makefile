@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 SEEDS ?= 1000
 FIRST ?= 0
 LIMIT ?= 1000
+STATE ?= storm-state.json
 WORKERS ?= 2
 MINUTES ?= 30
 SEED ?= 1
@@ -16,7 +17,7 @@ DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml setup.py requirements-lock.txt
 
-.PHONY: help deb lock submissions setup demo test test-releases check storm storm-brokers storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help deb lock submissions setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -60,6 +61,9 @@ storm: setup ## SEEDS=1000 worlds full of faults, on all cores
 
 storm-brokers: setup ## the same with two brokers and three that share a store
 	$(BIN)/python -m tests.world.storm --several --first $(FIRST) --seeds $(SEEDS)
+
+storm-all: setup ## for a night: SEEDS=1000000 over all kinds of worlds, kept in STATE, from where it ended
+	$(BIN)/python -m tests.world.storm --all --first $(FIRST) --seeds $(SEEDS) --state $(STATE) --report $(STATE).md
 
 storm-mutations: setup ## plant each deliberate mistake, and see that at most LIMIT=1000 seeds find it
 	$(BIN)/python -m tests.world.storm --seeds 20 --mutations $(LIMIT)

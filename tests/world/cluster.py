@@ -14,6 +14,7 @@ from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .controller import FOREIGN, Controller, is_ours
 from .files import HOME, ClusterFiles
+from .gates import SeenGates
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
 from .scenario import LIE, ClusterPlan
@@ -88,6 +89,7 @@ class WorldCluster:
             )
             adapter = OpenPBSCluster(options, transport)
         adapter.part = 4
+        adapter._gates = SeenGates(transport.files, self.files)
         return adapter
 
     def suffers(self, fault: str) -> bool:

@@ -16,10 +16,12 @@ from .scenario import (
     FULL,
     LATE,
     LIE,
+    MEETS,
     MOMENTS,
     POLICIES,
     POWER,
     RENAME,
+    RENEWED,
     SPAN,
     STORE,
     SYSTEMS,
@@ -59,6 +61,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         if brokers > 1:
             faults = _with_broker_faults(random.Random(f"{seed} brokers"), faults)
+            faults = _with_meetings(random.Random(f"{seed} meetings"), faults)
             faults = _with_clock_steps(random.Random(f"{seed} clocks"), faults)
     return Scenario(
         seed,
@@ -279,6 +282,15 @@ def _with_broker_faults(rng: random.Random, faults: Sequence[Fault]) -> Sequence
         elif what == "cut":
             how = rng.choice(("before", "after"))
         found.append(Fault(at, what, "", lasts, how))
+    return found
+
+
+def _with_meetings(rng: random.Random, faults: Sequence[Fault]) -> Sequence[Fault]:
+    """Brokers that are stopped at the worst moments, for longer than their lease."""
+    found = list(faults)
+    while rng.random() < 0.5:
+        how, lasts = rng.choice((MEETS, MEETS, RENEWED)), round(rng.uniform(12, 120), 3)
+        found.append(Fault(round(rng.uniform(0, SPAN), 3), "stop", "", lasts, how))
     return found
 
 

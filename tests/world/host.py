@@ -25,7 +25,7 @@ from metabroker.store.leadership import LeaseRow
 from . import virtual
 from .life import Life
 from .oracle import Violation
-from .scenario import POWER, Fault
+from .scenario import MEETS, POWER, RENEWED, Fault
 from .stores import WorldStore
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Host:
         self.cut_until = 0.0
         self.cut_how = ""
         self.slip: Fault | None = None  # to be stopped when it is about to do something
+        self._meets = ""  # stopped there, until another broker changes something there too
         self._campaign: Campaign | None = None
 
     @property
@@ -85,6 +86,7 @@ class Host:
             self.store.leadership.claim = f"{self.name} since {self.world.now}"
         self.up = True
         self.slip = None
+        self._meets = ""
         self.process.start(self._main)
 
     def _main(self) -> None:
@@ -174,9 +176,9 @@ class Host:
         if self.stopped:
             virtual.pause()
 
-    def acts(self) -> bool:
-        """A thread of its has asked whether it may, and is about to change something in a cluster.
-        Whether that comes too late, since it was stopped at this very moment.
+    def acts(self, where: str = "") -> bool:
+        """A thread of its has asked whether it may, and is about to change something: `where`, if
+        in a cluster's files. Whether that comes too late, since it was stopped at this very moment.
 
         Raises:
             Violation: it may, and another broker leads already.
@@ -184,19 +186,35 @@ class Host:
         virtual.check()
         if not self.claims():
             raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
-        return self.slips()
+        self._met(where)
+        return self.slips(where)
+
+    def _met(self, where: str) -> None:
+        """One that was stopped as it was about to change something there may go on now: before
+        what this one does, or just after it."""
+        for other in self.world.hosts:
+            if where and other._meets == where and self.rng.random() < 0.3:
+                other._meets = ""
+                self.world.tally.add("brokers that met at a gate")
+                other.process.goes_on()
+                if self.rng.random() < 0.7:
+                    virtual.pause()
 
     def claims(self) -> bool:
         """Whether it leads, by the database."""
         return self.alone or self.store.leadership.claim == self.world.claim
 
-    def slips(self) -> bool:
+    def slips(self, where: str) -> bool:
         """Whether a thread of its was stopped at this very moment, and goes on only now."""
         if self.slip is None or self.rng.random() >= 0.4:
             return False
+        if self.slip.how == MEETS and not where:
+            return False
         fault, self.slip = self.slip, None
+        self._meets = where if fault.how == MEETS else ""
         self.stop(fault)
         virtual.pause()
+        self._meets = ""
         self.world.tell(f"{self.name} does too late what it was about to do")
         return True
 
@@ -282,7 +300,13 @@ class Host:
 
     def renew(self, term: int, seconds: float) -> bool:
         """See `Leadership.renew`."""
-        return bool(self._ask(lambda: self.store.leadership.renew(term, seconds)))
+
+        def renewed() -> bool:
+            leads = self.store.leadership.renew(term, seconds)
+            self.world.moment(self, RENEWED)
+            return leads
+
+        return bool(self._ask(renewed))
 
     def release(self, term: int) -> None:
         """See `Leadership.release`."""

@@ -6,11 +6,24 @@ import os
 import platform
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
-from .scenario import BROKERS, DENIES, HOME, LIE, MOMENTS, POWER, RENAME, STORE, WINDOWS, Tally
+from .scenario import (
+    BROKERS,
+    DENIES,
+    HOME,
+    LATE,
+    LIE,
+    MOMENTS,
+    POWER,
+    RENAME,
+    STORE,
+    WINDOWS,
+    Tally,
+)
 
-ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, DENIES, HOME, LIE, POWER, RENAME])
+ALL_FAULTS = sorted([*WINDOWS, *MOMENTS, *STORE, DENIES, HOME, LATE, LIE, POWER, RENAME])
 ALL_EVENTS = (
     "submitted", "placed", "reserved", "no answer", "refused", "submitting", "waiting",
     "at the barrier", "opened", "started", "ended", "gave up", "not in its cluster",
@@ -47,7 +60,7 @@ def report(result: Storm, found: list[tuple[str, int | None, str]], command: str
     lines = [
         "# What the storms have reached",
         "",
-        f"`{command}` at commit {_commit()}: {result.seeds} seeds in {result.seconds:.0f} s on "
+        f"`{command}` at commit {commit()}: {result.seeds} seeds in {result.seconds:.0f} s on "
         f"{os.cpu_count()} cores (Python {platform.python_version()}), "
         f"**{len(result.failed)} violations**.",
         "",
@@ -93,7 +106,8 @@ def report(result: Storm, found: list[tuple[str, int | None, str]], command: str
     return "\n".join(lines) + "\n"
 
 
-def _commit() -> str:
+@cache
+def commit() -> str:
     """The code that was played, as git names it."""
     asked = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)

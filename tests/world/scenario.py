@@ -50,6 +50,9 @@ BROKERS = {
     "cut": (1, 60),  # the database cannot be reached, or its answers get lost
     "handover": (0, 30),  # SIGTERM, and a new start
 }
+# Stopped in two ways more: as it is about to change something in a cluster's files, until another
+# broker does so there too; and when its lease was renewed, before it hears that.
+MEETS, RENEWED = "meets", "renewed"
 # The database's clock is set, by so many seconds: forward (NTP after a suspension) or back.
 DATABASE_CLOCK = "database clock"
 # When a crash happens: at once, when something was written and nothing of it done, or when the

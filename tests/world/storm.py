@@ -1,6 +1,7 @@
 """`make storm`: many seeds on all cores, with progress; a report of what they reached.
 
     python -m tests.world.storm --seeds 1000 [--first 0] [--mutations LIMIT] [--report FILE]
+    python -m tests.world.storm --all --seeds 1000000 --state FILE   # goes on where FILE ended
 
 Exit code 1 if a promise was broken; then the story of the smallest failing scenario is printed,
 and the scenario is written to a file that can stay as a test (tests/world/scenarios/).
@@ -16,30 +17,31 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
+from . import kept
 from .mutations import MUTATIONS, SHARED
 from .play import Outcome, play_seed, shrink
 from .report import Storm, report
 from .scenario import Tally
 
 _CHUNK = 20
-ALONE = (1,)  # how many brokers there are, by turns
-SEVERAL = (2, 3)
+ALONE: Sequence[int] = (1,)  # how many brokers there are, by turns
+SEVERAL: Sequence[int] = (2, 3)
+ALL: Sequence[int] = (1, 1, 2, 3)
 
 
-def brokers_of(seed: int, several: bool) -> int:
+def brokers_of(seed: int, numbers: Sequence[int]) -> int:
     """How many brokers the world of a seed has."""
-    numbers = SEVERAL if several else ALONE
     return numbers[seed % len(numbers)]
 
 
-def _chunk(first: int, count: int, several: bool) -> tuple[Tally, list[tuple[int, str]]]:
+def _chunk(first: int, count: int, numbers: Sequence[int]) -> tuple[Tally, list[tuple[int, str]]]:
     tally, failed = Tally(), []
     for seed in range(first, first + count):
-        outcome = play_seed(seed, tally, brokers=brokers_of(seed, several))
+        outcome = play_seed(seed, tally, brokers=brokers_of(seed, numbers))
         kinds = sorted({fault.what for fault in outcome.scenario.faults})
         for pair in combinations(kinds, 2):
             tally.add(f"pair {pair[0]} + {pair[1]}")
@@ -50,7 +52,7 @@ def _chunk(first: int, count: int, several: bool) -> tuple[Tally, list[tuple[int
     return tally, failed
 
 
-def _chunk_of(given: tuple[int, int, bool]) -> tuple[int, Tally, list[tuple[int, str]]]:
+def _chunk_of(given: tuple[int, int, Sequence[int]]) -> tuple[int, Tally, list[tuple[int, str]]]:
     return (given[1], *_chunk(*given))
 
 
@@ -58,17 +60,20 @@ def storm(
     first: int,
     seeds: int,
     *,
-    several: bool,
+    brokers: Sequence[int],
     processes: int,
     each: Callable[[Storm], None] = lambda _so_far: None,
+    before: Storm | None = None,
 ) -> Storm:
-    """Play `seeds` seeds from `first` on; `several`: with two brokers and three by turns. `each`
-    is told what was played so far. Ctrl-C ends it; what was played until then counts."""
+    """Play `seeds` seeds from `first` on, with so many `brokers` by turns. `each` is told what was
+    played so far. Ctrl-C ends it; what was played until then counts. `before`: what was played of
+    them already; it is gone on from there."""
     began = time.monotonic()
-    result = Storm(0, Tally(), [], 0.0, several)
+    result = before or Storm(0, Tally(), [], 0.0, max(brokers) > 1)
+    spent = result.seconds
     chunks = [
-        (start, min(_CHUNK, first + seeds - start), several)
-        for start in range(first, first + seeds, _CHUNK)
+        (start, min(_CHUNK, first + seeds - start), brokers)
+        for start in range(first + result.seeds, first + seeds, _CHUNK)
     ]
     with (
         multiprocessing.Pool(processes, _leave_ctrl_c_to_the_first) as pool,
@@ -78,7 +83,7 @@ def storm(
             result.seeds += count
             result.tally.merge(tally)
             result.failed += failed
-            result.seconds = time.monotonic() - began
+            result.seconds = spent + time.monotonic() - began
             each(result)
     return result
 
@@ -101,7 +106,9 @@ def _progress(result: Storm, seeds: int) -> None:
 def hunt(name: str, first: int, limit: int) -> tuple[str, int | None, str]:
     """How many seeds it takes to find a planted mistake (None: not found)."""
     for seed in range(first, first + limit):
-        outcome = play_seed(seed, mutation=name, brokers=brokers_of(seed, name in SHARED))
+        outcome = play_seed(
+            seed, mutation=name, brokers=brokers_of(seed, SEVERAL if name in SHARED else ALONE)
+        )
         if outcome.wrong:
             return name, seed - first + 1, outcome.wrong.strip().splitlines()[-1]
     return name, None, ""
@@ -155,14 +162,20 @@ def main() -> int:
     parser.add_argument("--mutations", type=int, default=0, metavar="LIMIT")
     parser.add_argument("--report", type=Path)
     parser.add_argument("--several", action="store_true", help="two brokers and three, by turns")
+    parser.add_argument("--all", action="store_true", help="one broker, two and three, by turns")
+    parser.add_argument("--state", type=Path, help="keep what was played, and go on from there")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    target = "storm-brokers" if given.several else "storm"
+    brokers = ALL if given.all else SEVERAL if given.several else ALONE
+    target = {ALL: "storm-all", SEVERAL: "storm-brokers", ALONE: "storm"}[brokers]
     command = f"make {target} SEEDS={given.seeds} FIRST={given.first}"
-    last = 0
+    before = None if given.state is None else kept.load(given.state, command)
+    last = 0 if before is None else before.seeds
 
     def each(so_far: Storm) -> None:
         nonlocal last
+        if given.state is not None:
+            kept.save(so_far, given.state, command)
         if not given.json and sys.stderr.isatty():
             _progress(so_far, given.seeds)
         if so_far.seeds - last >= 1000:
@@ -173,7 +186,12 @@ def main() -> int:
                 given.report.write_text(report(so_far, [], command))
 
     result = storm(
-        given.first, given.seeds, several=given.several, processes=given.processes, each=each
+        given.first,
+        given.seeds,
+        brokers=brokers,
+        processes=given.processes,
+        each=each,
+        before=before,
     )
     found = []
     if given.mutations:
@@ -187,7 +205,7 @@ def main() -> int:
     missed = [name for name, count, _ in found if count is None]
     print(_as_json(result, missed) if given.json else _in_words(result, missed))
     for seed, _wrong in result.failed[:1]:
-        outcome = play_seed(seed, brokers=brokers_of(seed, given.several))
+        outcome = play_seed(seed, brokers=brokers_of(seed, brokers))
         _tell(outcome, Path("storm-failures"))
     return 1 if result.failed or missed else 0
 

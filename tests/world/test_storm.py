@@ -10,7 +10,7 @@ import pytest
 from .generation import generate
 from .play import play, play_seed
 from .scenario import Scenario, Tally
-from .storm import brokers_of, hunt
+from .storm import SEVERAL, brokers_of, hunt
 
 SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "100"))
 SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "40"))
@@ -42,7 +42,7 @@ def test_no_promise_is_broken(first: int) -> None:
 def test_no_promise_is_broken_where_brokers_share_a_store(first: int) -> None:
     tally = Tally()
     for seed in range(first, min(first + 20, SEVERAL_SEEDS)):
-        outcome = play_seed(seed, tally, brokers=brokers_of(seed, True))
+        outcome = play_seed(seed, tally, brokers=brokers_of(seed, SEVERAL))
         assert not outcome.wrong, f"seed {seed}: {outcome.wrong}\n" + "\n".join(outcome.story[-60:])
     assert tally.counts.get("event placed", 0) > 20
     assert tally.counts.get("lead taken", 0) > 20

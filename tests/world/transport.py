@@ -125,7 +125,7 @@ class WorldFiles:
         return done
 
     def _change(self, change: Callable[[], T]) -> T:
-        with self._late() if self._host.acts() else contextlib.nullcontext():
+        with self._late() if self._host.acts(self._cluster.plan.name) else contextlib.nullcontext():
             done = self._seen(change)
         virtual.sleep(self._host.rng.uniform(0.0001, 0.01))
         return done

@@ -37,6 +37,7 @@ from .scenario import (
     DATABASE_CLOCK,
     FULL,
     HOME,
+    MEETS,
     POWER,
     RENAME,
     SPAN,
@@ -278,7 +279,7 @@ class World:
     def _broker_fault(self, fault: Fault) -> None:
         """A broker dies, is stopped, cut off from the database, or ends and is started again."""
         kind = "crash" if fault.what == POWER else fault.what
-        if kind in ("crash", "stop") and fault.how not in ("", "now", "slip"):
+        if kind in ("crash", "stop") and fault.how not in ("", "now", "slip", MEETS):
             self._armed[kind] = fault
             return
         host = self._victim()
@@ -293,7 +294,7 @@ class World:
             host.hand_over(fault)
         elif fault.what == "cut":
             host.cut_until, host.cut_how = self.now + fault.lasts, fault.how
-        elif fault.how == "slip":
+        elif fault.how in ("slip", MEETS):
             host.slip = fault
         else:
             host.stop(fault)

@@ -34,6 +34,7 @@ class Process:
         self.ahead = ahead
         self.dead = False
         self.stopped_until = 0.0
+        self._put_off: list[Callable[[], None]] = []
         self._rng = rng
         self._hub = getcurrent()
         self._threads: dict[Running, None] = {}
@@ -51,15 +52,27 @@ class Process:
     def at(self, time: float, what: Callable[[], None]) -> None:
         """What it does at a moment: later if it is stopped then, never if it is dead."""
 
+        done = False
+
         def run() -> None:
-            if self.dead:
+            nonlocal done
+            if self.dead or done:
                 return
             if self.moments.now < self.stopped_until:
+                self._put_off.append(run)
                 self.moments.at(self.stopped_until, run)
             else:
+                done = True
                 what()
 
         self.moments.at(time, run)
+
+    def goes_on(self) -> None:
+        """It is stopped no longer, from this very moment on."""
+        self.stopped_until = self.moments.now
+        put_off, self._put_off = self._put_off, []
+        for run in put_off:
+            self.moments.at(self.moments.now, run)
 
     def start(self, work: Callable[[], object]) -> Running:
         """A new thread."""

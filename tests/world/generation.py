@@ -41,6 +41,8 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
     files = random.Random(f"{seed} files")
     jobs = tuple(_with_files(files, job) for job in jobs)
+    lone = random.Random(f"{seed} lone")
+    jobs = tuple(replace(job, lone=lone.choice((-1, 0, 1))) for job in jobs)
     calm = rng.random() < 0.05
     holes = [] if calm else _black_holes(random.Random(f"{seed} denies"), clusters)
     if holes:

@@ -3,7 +3,15 @@
 Each is one a hurried change could make. A storm that misses one is too gentle, and is repaired.
 """
 
-from . import of_attempts, of_brokers, of_files, of_gates, of_runtime
+from . import (
+    of_attempts,
+    of_brokers,
+    of_carrying_out,
+    of_decisions,
+    of_files,
+    of_gates,
+    of_runtime,
+)
 from .planting import MUTATIONS, SHARED, planted
 
 __all__ = [
@@ -11,6 +19,8 @@ __all__ = [
     "SHARED",
     "of_attempts",
     "of_brokers",
+    "of_carrying_out",
+    "of_decisions",
     "of_files",
     "of_gates",
     "of_runtime",

@@ -1,0 +1,206 @@
+"""The archive: files of what was removed from the store, written before it is removed.
+
+For each month there are two files, `2026-11.jsonl` (all that was removed, a JSON object a line) and
+`2026-11.swf` (the jobs as a log). Where several brokers share the store, the names of both end with
+the term of the broker that writes them, so that no two ever write to one file.
+
+What is written counts once the store says so: in the transaction that removes the rows, it notes
+how long the files are (`Archived`). So after a crash between the two the files are longer than
+that, and the jobs are all in the store yet: the files are cut back, and the jobs are archived again.
+Where a job of what is beyond is not in the store (which came back from a backup, say), nothing is
+cut: the next file is begun.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from metabroker.traces.appending import SwfLines
+
+from .ended import Archived, EndedJob, What
+from .records import line_of, record_of
+
+LINES, SWF = ".jsonl", ".swf"
+_AT_ONCE = 500  # jobs that the store is asked of
+_CHUNK = 1 << 20  # bytes
+
+
+class ArchiveError(Exception):
+    """It cannot be written: why. Nothing may be removed."""
+
+
+Committed = Callable[[str], Archived | None]
+"""The files of a name as far as they count; None: the store knows of none."""
+Submitted = Callable[[Sequence[int]], Mapping[int, float]]
+"""When jobs were submitted, of those that the store has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The files in one folder. `suffix`: of the names of those that this broker writes."""
+
+    folder: Path
+    committed: Committed
+    submitted: Submitted
+    clusters: Callable[[], Mapping[str, int]] = dict
+    suffix: str = ""
+
+    def append(self, what: What, jobs: Sequence[EndedJob], now: float) -> Archived:
+        """Write these down, durably when this returns; what the store is to note of the files.
+
+        Raises:
+            ArchiveError: nothing of it counts.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = self._files(now)
+            return self._append(found, what, jobs, now)
+        except OSError as error:
+            raise ArchiveError(f"{error.filename or self.folder}: {error.strerror}") from error
+
+    def _append(
+        self, found: Archived, what: What, jobs: Sequence[EndedJob], now: float
+    ) -> Archived:
+        lines = b"".join(line_of(what, job, now) for job in jobs)
+        lines_size = _written(self._path(found, LINES), found.lines_size, lines)
+        if what is not What.JOB:
+            return replace(found, latest=now, lines_size=lines_size)
+        swf_path = self._path(found, SWF)
+        swf = SwfLines(_comments(swf_path, found.swf_size), self.clusters())
+        swf_text = "".join(swf.lines(record_of(job.row, job.components) for job in jobs))
+        swf_size = _written(swf_path, found.swf_size, swf_text.encode())
+        numbers = [job.number for job in jobs]
+        known = [number for number in (found.first_job, found.last_job) if number is not None]
+        return replace(
+            found,
+            latest=now,
+            jobs=found.jobs + len(jobs),
+            first_job=min(*numbers, *known) if known else min(numbers),
+            last_job=max(*numbers, *known) if known else max(numbers),
+            lines_size=lines_size,
+            swf_size=swf_size,
+        )
+
+    def _files(self, now: float) -> Archived:
+        """Those to write to, as long as the store says."""
+        month = time.strftime("%Y-%m", time.gmtime(now))
+        number = 1
+        while True:
+            name = f"{month}{self.suffix}{f'.{number}' if number > 1 else ''}"
+            found = self.committed(name) or Archived(name, str(self.folder), now, now)
+            if found.folder == str(self.folder) and self._cut_back(found):
+                return found
+            number += 1
+
+    def _cut_back(self, found: Archived) -> bool:
+        """Let the files be as long as the store says, if nothing is lost by that."""
+        paths = {LINES: found.lines_size, SWF: found.swf_size}
+        lengths = {ending: _length(self._path(found, ending)) for ending in paths}
+        if any(lengths[ending] < size for ending, size in paths.items()):
+            return False  # somebody took them away, or shortened them
+        if lengths == paths:
+            return True
+        if not self._all_in_store(self._path(found, LINES), found.lines_size):
+            return False
+        for ending, size in paths.items():
+            if lengths[ending] > size:
+                _truncate(self._path(found, ending), size)
+        return True
+
+    def _all_in_store(self, path: Path, start: int) -> bool:
+        """Whether the store has all jobs of what is beyond this place of a file."""
+        told: dict[int, float] = {}
+        for line in _lines_from(path, start):
+            try:
+                entry = json.loads(line)
+                told[int(entry["job"])] = float(entry["submit_time"])
+            except (ValueError, KeyError, TypeError):
+                return False  # somebody else's
+            if len(told) >= _AT_ONCE:
+                if self.submitted(list(told)) != told:
+                    return False
+                told.clear()
+        return not told or dict(self.submitted(list(told))) == told
+
+    def _path(self, found: Archived, ending: str) -> Path:
+        return self.folder / f"{found.name}{ending}"
+
+
+def _written(path: Path, size: int, data: bytes) -> int:
+    """Append to a file of that size, durably; its size then. Raises OSError; then the file is as
+    it was, if that is possible."""
+    new = not path.exists()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    handle = os.open(path, flags, 0o600)
+    try:
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(handle, rest) :]
+            os.fsync(handle)
+        except OSError as error:
+            error.filename = error.filename or str(path)
+            os.ftruncate(handle, size)
+            raise
+    finally:
+        os.close(handle)
+    if new:
+        _sync(path.parent)
+    return size + len(data)
+
+
+def _truncate(path: Path, size: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        os.ftruncate(handle, size)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _length(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _lines_from(path: Path, start: int) -> Iterator[bytes]:
+    """The whole lines beyond this place: one that was cut off by a crash is none."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        file.seek(start)
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def _comments(path: Path, size: int) -> Iterator[str]:
+    """The comments of a log, as far as it counts."""
+    if size == 0:
+        return
+    with path.open("rb") as file:
+        while file.tell() < size and (line := file.readline(_CHUNK)):
+            if line.startswith(b";"):
+                yield line.decode()
+
+
+def described(found: Archived) -> dict[str, Any]:
+    """For people and programs: the files, and how many jobs they have."""
+    path = Path(found.folder) / found.name
+    return {"file": f"{path}{LINES}", "jobs": found.jobs, "latest": found.latest}

@@ -50,13 +50,7 @@ class Loaded:
 
 def ended(client: Client) -> Iterator[Json]:
     """All jobs that have ended."""
-    after = None
-    while True:
-        answer = client.get("history", limit="all", after=after)
-        yield from answer["jobs"]
-        after = answer["next"]
-        if after is None:
-            return
+    return (job for answer in client.history(limit="all") for job in answer["jobs"])
 
 
 @contextlib.contextmanager

@@ -122,15 +122,11 @@ def _print(client: Client, wanted: Mapping[str, object], *, swf: bool, as_json: 
 
 
 def _pages(client: Client, wanted: Mapping[str, object]) -> Iterator[list[Json]]:
-    """The jobs, some at a time: neither this command nor the daemon ever holds all of them."""
-    after, older = None, False
-    while True:
-        answer = client.get("history", **wanted, page=_PAGE, after=after)
+    """The jobs, some at a time."""
+    older = False
+    for answer in client.history(**wanted, page=_PAGE):
         older = older or bool(answer.get("older"))
         yield answer["jobs"]
-        after = answer.get("next")
-        if after is None:
-            break
     if older and wanted["limit"] is None:
         tell(f"these are the newest {_DEFAULT}; --limit N lists more, and --all lists all")
 

@@ -4,22 +4,22 @@ For each month there are two files, `2026-11.jsonl` (all that was removed, a JSO
 `2026-11.swf` (the jobs as a log). Where several brokers share the store, the names of both end with
 the term of the broker that writes them, so that no two ever write to one file.
 
-What is written counts once the store says so: in the transaction that removes the rows, it notes
-how long the files are (`Archived`). So after a crash between the two the files are longer than
-that, and the jobs are all in the store yet: the files are cut back, and the jobs are archived again.
-Where a job of what is beyond is not in the store (which came back from a backup, say), nothing is
-cut: the next file is begun.
+What is written counts once the store says so: in the transaction that removes the rows it notes
+how long the files are (`Archived`). After a crash between the two the files are longer than that,
+and the store has all the jobs of what is beyond: the files are cut back, and these jobs are
+archived again. Where the store lacks one of them (it came back from a backup, say), nothing is cut:
+the next files are begun.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from metabroker.traces.appending import SwfLines
 
@@ -57,11 +57,15 @@ class Archive:
         Raises:
             ArchiveError: nothing of it counts.
         """
+        found = None
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             found = self._files(now)
             return self._append(found, what, jobs, now)
         except OSError as error:
+            if found is not None:
+                with contextlib.suppress(OSError):  # else the next time
+                    self._shorten(found)
             raise ArchiveError(f"{error.filename or self.folder}: {error.strerror}") from error
 
     def _append(
@@ -100,18 +104,25 @@ class Archive:
 
     def _cut_back(self, found: Archived) -> bool:
         """Let the files be as long as the store says, if nothing is lost by that."""
-        paths = {LINES: found.lines_size, SWF: found.swf_size}
-        lengths = {ending: _length(self._path(found, ending)) for ending in paths}
-        if any(lengths[ending] < size for ending, size in paths.items()):
+        lengths = [_length(path) for path, _size in self._sizes(found)]
+        counted = [size for _path, size in self._sizes(found)]
+        if any(length < size for length, size in zip(lengths, counted, strict=True)):
             return False  # somebody took them away, or shortened them
-        if lengths == paths:
-            return True
-        if not self._all_in_store(self._path(found, LINES), found.lines_size):
-            return False
-        for ending, size in paths.items():
-            if lengths[ending] > size:
-                _truncate(self._path(found, ending), size)
+        if lengths != counted:
+            if not self._all_in_store(self._path(found, LINES), found.lines_size):
+                return False
+            self._shorten(found)
         return True
+
+    def _shorten(self, found: Archived) -> None:
+        for path, size in self._sizes(found):
+            if _length(path) > size:
+                _truncate(path, size)
+
+    def _sizes(self, found: Archived) -> list[tuple[Path, int]]:
+        """Both files, and how long they are as far as they count."""
+        sizes = ((LINES, found.lines_size), (SWF, found.swf_size))
+        return [(self._path(found, ending), size) for ending, size in sizes]
 
     def _all_in_store(self, path: Path, start: int) -> bool:
         """Whether the store has all jobs of what is beyond this place of a file."""
@@ -133,21 +144,18 @@ class Archive:
 
 
 def _written(path: Path, size: int, data: bytes) -> int:
-    """Append to a file of that size, durably; its size then. Raises OSError; then the file is as
-    it was, if that is possible."""
+    """Append to a file of that size, durably; its size then. Raises OSError."""
     new = not path.exists()
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     handle = os.open(path, flags, 0o600)
     try:
-        try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(handle, rest) :]
-            os.fsync(handle)
-        except OSError as error:
-            error.filename = error.filename or str(path)
-            os.ftruncate(handle, size)
-            raise
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        os.fsync(handle)
+    except OSError as error:
+        error.filename = str(path)
+        raise
     finally:
         os.close(handle)
     if new:
@@ -198,9 +206,3 @@ def _comments(path: Path, size: int) -> Iterator[str]:
         while file.tell() < size and (line := file.readline(_CHUNK)):
             if line.startswith(b";"):
                 yield line.decode()
-
-
-def described(found: Archived) -> dict[str, Any]:
-    """For people and programs: the files, and how many jobs they have."""
-    path = Path(found.folder) / found.name
-    return {"file": f"{path}{LINES}", "jobs": found.jobs, "latest": found.latest}

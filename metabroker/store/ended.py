@@ -20,6 +20,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     Select,
+    Text,
     delete,
     exists,
     func,
@@ -129,7 +130,7 @@ class EndedJobs(Part):
             due = due.where(_present(what))
         due = due.order_by(j.end_time, j.id).limit(most)
         with self._guard(), self._engine.connect() as connection:
-            rows = [dict(row) for row in connection.execute(due).mappings()]
+            rows: list[Row] = [dict(row) for row in connection.execute(due).mappings()]
             if not rows:
                 return None
             rows = _cut(connection, rows, bytes_) if what is not What.EVENTS else rows
@@ -228,9 +229,9 @@ def _locked(connection: Connection, numbers: Sequence[int]) -> list[Row]:
 def _cut(connection: Connection, rows: list[Row], most: int) -> list[Row]:
     """The first of these, whose scripts and specs together have at most so many bytes."""
     s = tables.scripts.c
-    sizes = select(s.job, func.length(s.script) + func.length(s.spec.cast(tables.Words)))
+    sizes = select(s.job, func.length(s.script) + func.length(s.spec.cast(Text)))
     given = connection.execute(sizes.where(s.job.in_([row["id"] for row in rows]))).all()
-    size = {job: bytes_ for job, bytes_ in given}
+    size = {row[0]: row[1] for row in given}
     total = 0
     for index, row in enumerate(rows):
         total += size.get(row["id"], 0)

@@ -153,34 +153,23 @@ class JobQueries(Part):
 
     def history(self, wanted: Selection, most: int) -> Page:
         """At most so many of the ended jobs that are selected, in the order of their ends."""
-        c = tables.jobs.c
-        place = tuple_(c.end_time, c.id)
-        query = _selected(select(tables.jobs), wanted)
+        c, older = tables.jobs.c, False
         with self._guard(), self._engine.connect() as connection:
-            first, last, older = wanted.after, wanted.up_to, False
-            if last is None:
-                last = connection.execute(
-                    _selected(select(c.end_time, c.id), wanted).order_by(*_NEWEST_FIRST).limit(1)
-                ).first()
+            if wanted.up_to is None:
+                last = _nth_newest(connection, wanted, 0)
                 if last is None:
                     return Page([], None)
-                if wanted.newest is not None:
-                    # The newest that is not asked for: all that are come after it.
-                    before = _selected(select(c.end_time, c.id), wanted).order_by(*_NEWEST_FIRST)
-                    first = connection.execute(before.offset(wanted.newest).limit(1)).first()
+                first = None
+                if wanted.newest is not None:  # those asked for come after the next older one
+                    first = _nth_newest(connection, wanted, wanted.newest)
                     older = first is not None
-            query = query.where(place <= _place(last))
-            if first is not None:
-                query = query.where(place > _place(first))
-            query = query.order_by(c.end_time, c.id).limit(most + 1)
-            rows = self._with_components(connection, query)
-        more = len(rows) > most
-        rows = rows[:most]
-        rest = None
-        if more:
-            there = (rows[-1]["end_time"], rows[-1]["id"])
-            rest = replace(wanted, after=there, up_to=(last[0], last[1]), newest=None)
-        return Page(rows, rest, older)
+                wanted = replace(wanted, after=first, up_to=last, newest=None)
+            query = _selected(select(tables.jobs), wanted).order_by(c.end_time, c.id)
+            rows = self._with_components(connection, query.limit(most + 1))
+        if len(rows) <= most:
+            return Page(rows, None, older)
+        there = (rows[most - 1]["end_time"], rows[most - 1]["id"])
+        return Page(rows[:most], replace(wanted, after=there), older)
 
     def _with_components(self, connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
         rows = [dict(row) for row in connection.execute(query).mappings()]
@@ -206,25 +195,32 @@ class JobQueries(Part):
         return self._rows(query)
 
 
-_NEWEST_FIRST = (tables.jobs.c.end_time.desc(), tables.jobs.c.id.desc())
-
-
-def _place(place: Sequence[Any]) -> Any:
-    return tuple_(literal(place[0]), literal(place[1]))
+def _nth_newest(connection: Connection, wanted: Selection, number: int) -> Place | None:
+    """The place of one of the ended jobs that are selected; the newest is number 0."""
+    c = tables.jobs.c
+    places = _selected(select(c.end_time, c.id), wanted)
+    ordered = places.order_by(c.end_time.desc(), c.id.desc()).offset(number).limit(1)
+    found = connection.execute(ordered).first()
+    return None if found is None else (found.end_time, found.id)
 
 
 def _selected(query: Select[Any], wanted: Selection) -> Select[Any]:
     c = tables.jobs.c
-    query = query.where(tables.ended())
+    place = tuple_(c.end_time, c.id)
+    conditions = [tables.ended()]
     if wanted.user is not None:
-        query = query.where(c.user == wanted.user)
+        conditions.append(c.user == wanted.user)
     if wanted.states:
-        query = query.where(c.state.in_(wanted.states))
+        conditions.append(c.state.in_(wanted.states))
     if wanted.since is not None:
-        query = query.where(c.end_time >= wanted.since)
+        conditions.append(c.end_time >= wanted.since)
     if wanted.until is not None:
-        query = query.where(c.end_time < wanted.until)
-    return query
+        conditions.append(c.end_time < wanted.until)
+    if wanted.after is not None:
+        conditions.append(place > tuple_(*map(literal, wanted.after)))
+    if wanted.up_to is not None:
+        conditions.append(place <= tuple_(*map(literal, wanted.up_to)))
+    return query.where(*conditions)
 
 
 def _chunks(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:

@@ -214,13 +214,14 @@ class Store:
         """All that has not ended, or still has something pending, as it was last written."""
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
-            open_ = select(tables.jobs).where(live())
+            open_ = select(tables.jobs).where(live()).order_by(tables.jobs.c.id)
             rows = [dict(row) for row in connection.execute(open_).mappings()]
             jobs = list(_readable(rows, "id", job_of, names, unreadable))
             # Each by an index of its own: together they would be looked for in all that ended.
             parts = select(tables.components)
             wanted = union(parts.where(not_gone()), parts.where(_of_present_attempt()))
-            rows = [dict(row) for row in connection.execute(wanted).mappings()]
+            ordered = wanted.order_by("job", "attempt", "component")
+            rows = [dict(row) for row in connection.execute(ordered).mappings()]
             components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)

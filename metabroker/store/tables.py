@@ -189,26 +189,26 @@ archives = Table(
 )
 
 
-def _words(states: frozenset[JobState]) -> list[Any]:
-    """Written out, and in one order: indexes of a part of a table are used for the very condition
-    that they were made with."""
-    return [literal_column(f"'{state.value}'") for state in JobState if state in states]
+# Written out, and in one order: an index of a part of a table is used for the very condition that
+# it was made with.
+_ENDED: list[Any] = [literal_column(f"'{state.value}'") for state in JobState if state in ENDED]
 
 
 def ended() -> Any:
     """That a job has ended."""
-    return jobs.c.state.in_(_words(ENDED))
+    return jobs.c.state.in_(_ENDED)
 
 
 def live() -> Any:
-    """That a job has not ended."""
-    return jobs.c.state.in_(_words(frozenset(JobState) - ENDED))
+    """That a job has not ended (or is in a state that nobody knows)."""
+    return jobs.c.state.not_in(_ENDED)
 
 
 def not_gone() -> Any:
     """That a component holds something, or that something is still to be done for it."""
-    phase, step = literal_column(f"'{Phase.GONE.value}'"), literal_column(f"'{Step.NONE.value}'")
-    return (components.c.phase != phase) | (components.c.step != step)
+    gone: Any = literal_column(f"'{Phase.GONE.value}'")
+    none: Any = literal_column(f"'{Step.NONE.value}'")
+    return (components.c.phase != gone) | (components.c.step != none)
 
 
 def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:

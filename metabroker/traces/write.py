@@ -37,7 +37,7 @@ class _InOrder:
     def __iter__(self) -> Iterator[Record]:
         ordered = "select record from records order by submit, number, rowid"
         # What this very process has written a moment ago.
-        return (Record(*pickle.loads(row)) for (row,) in self._file.execute(ordered))  # noqa: S301
+        return (Record(*pickle.loads(row)) for (row,) in self._file.execute(ordered))
 
     def count(self) -> int:
         found: int = self._file.execute("select count(*) from records").fetchone()[0]

@@ -7,7 +7,7 @@ revision = "0008"
 down_revision = "0007"
 
 NUMBER = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
-LIVE = "state IN ('QUEUED', 'HELD', 'RESERVING', 'SUBMITTING', 'WAITING', 'RUNNING')"
+LIVE = "state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT')"
 ENDED = "state IN ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT')"
 NOT_GONE = "phase != 'gone' OR step != ''"
 

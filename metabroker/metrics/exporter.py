@@ -101,12 +101,12 @@ def _of_retention(told: Mapping[str, Any]) -> Iterator[Metric]:
     """How the removal of ended jobs goes on."""
     removed = CounterMetricFamily(
         "metabroker_history_removed",
-        "Ended jobs that were archived and removed from the store, or (script, events) of which "
-        "that was.",
-        labels=["what"],
+        "Ended jobs that were archived and removed from the store; of kind events or script: of "
+        "which only that was.",
+        labels=["kind"],
     )
-    for what, jobs in told["removed"].items():
-        removed.add_metric([what], jobs)
+    for kind, jobs in told["removed"].items():
+        removed.add_metric([kind], jobs)
     failures = CounterMetricFamily(
         "metabroker_history_failures", "Runs of the retention that failed.", value=told["failures"]
     )

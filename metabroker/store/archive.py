@@ -18,7 +18,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from metabroker.traces.appending import SwfLines
@@ -50,6 +50,7 @@ class Archive:
     submitted: Submitted
     clusters: Callable[[], Mapping[str, int]] = dict
     suffix: str = ""
+    _logs: dict[tuple[str, int], SwfLines] = field(default_factory=dict)  # by name and size
 
     def append(self, what: What, jobs: Sequence[EndedJob], now: float) -> Archived:
         """Write these down, durably when this returns; what the store is to note of the files.
@@ -76,9 +77,13 @@ class Archive:
         if what is not What.JOB:
             return replace(found, latest=now, lines_size=lines_size)
         swf_path = self._path(found, SWF)
-        swf = SwfLines(_comments(swf_path, found.swf_size), self.clusters())
+        swf = self._logs.pop((found.name, found.swf_size), None)
+        if swf is None:  # nothing was written yet, or not by this process, or not for good
+            swf = SwfLines(_comments(swf_path, found.swf_size), self.clusters())
         swf_text = "".join(swf.lines(record_of(job.row, job.components) for job in jobs))
         swf_size = _written(swf_path, found.swf_size, swf_text.encode())
+        self._logs.clear()
+        self._logs[found.name, swf_size] = swf
         numbers = [job.number for job in jobs]
         known = [number for number in (found.first_job, found.last_job) if number is not None]
         return replace(

@@ -153,16 +153,8 @@ class EndedJobs(Part):
             if what is What.SCRIPT:
                 _drop_scripts(connection, jobs)
                 return
-            rows = _locked(connection, numbers)
-            now = {job.number: job for job in _whole(connection, rows, scripts=False)}
-            for job in jobs:
-                found = now.get(job.number)
-                if found is None or (found.row, found.components, found.events) != (
-                    job.row,
-                    job.components,
-                    job.events,
-                ):
-                    raise Changed(f"job {job.number} has changed while it was archived")
+            if _extent(connection, numbers) != _archived_extent(jobs):
+                raise Changed("a job has changed while it was archived")
             _drop_events(connection, numbers)
             if what is What.JOB:
                 for table, column in (
@@ -220,10 +212,26 @@ def _present(what: What) -> Any:
     return exists().where(e.job == job)
 
 
-def _locked(connection: Connection, numbers: Sequence[int]) -> list[Row]:
-    j = tables.jobs.c
-    query = select(tables.jobs).where(tables.ended(), j.id.in_(numbers)).with_for_update()
-    return [dict(row) for row in connection.execute(query).mappings()]
+def _extent(connection: Connection, numbers: Sequence[int]) -> tuple[int, ...]:
+    """How many of these jobs have ended, their components and those that hold something, their
+    events and the last of these. An ended job changes in nothing else: so nothing is read again
+    while others cannot write."""
+    j, c, e = tables.jobs.c, tables.components.c, tables.events.c
+    locked = select(j.id).where(tables.ended(), j.id.in_(numbers)).with_for_update()
+    parts = select(func.count()).where(c.job.in_(numbers))
+    events = select(func.count(), func.coalesce(func.max(e.id), 0)).where(e.job.in_(numbers))
+    return (
+        len(connection.execute(locked).all()),
+        connection.execute(parts).scalar_one(),
+        connection.execute(parts.where(tables.not_gone())).scalar_one(),
+        *connection.execute(events).one(),
+    )
+
+
+def _archived_extent(jobs: Sequence[EndedJob]) -> tuple[int, ...]:
+    events = [event["id"] for job in jobs for event in job.events]
+    parts = sum(len(job.components) for job in jobs)
+    return len(jobs), parts, 0, len(events), max(events, default=0)
 
 
 def _cut(connection: Connection, rows: list[Row], most: int) -> list[Row]:

@@ -38,6 +38,7 @@ class SwfLines:
     def lines(self, records: Iterable[Record]) -> Iterator[str]:
         """Lines with their ends: of a new log its head, then one for each job."""
         if self._new:
+            self._new = False
             yield from (f"; {line}\n" for line in self._head())
         for record in records:
             before = [len(kind.known) for kind in self._kinds()]

@@ -10,7 +10,7 @@ backup of it, know how far it has come: no number is given twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
@@ -35,7 +35,6 @@ from metabroker.broker.states import Cause, Phase, Step
 
 from . import tables
 from .database import Guard, Part
-from .leadership import Leadership
 
 Row = Mapping[str, Any]
 Place = tuple[float, int]
@@ -113,9 +112,12 @@ def holds_something(components: Sequence[Row], events: Sequence[Row]) -> bool:
 class EndedJobs(Part):
     """The tables, for whoever leads."""
 
-    def __init__(self, engine: Engine, guard: Guard, leadership: Leadership) -> None:
+    def __init__(
+        self, engine: Engine, guard: Guard, fence: Callable[[Connection, int], None]
+    ) -> None:
+        """`fence`: see `Leadership.fence`."""
         super().__init__(engine, guard)
-        self._leadership = leadership
+        self._fence = fence
 
     def batch(
         self, what: What, before: float, after: Place, most: int, bytes_: int
@@ -193,7 +195,7 @@ class EndedJobs(Part):
     def _writing(self, term: int | None) -> Iterator[Connection]:
         with self._guard(), self._engine.begin() as connection:
             if term is not None:
-                self._leadership.fence(connection, term)
+                self._fence(connection, term)
             yield connection
 
 

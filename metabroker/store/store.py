@@ -100,7 +100,7 @@ class Store:
         self.jobs = JobQueries(self._engine, self._guard)
         self.access_tokens = TokenTable(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
-        self.ended = EndedJobs(self._engine, self._guard, self.leadership)
+        self.ended = EndedJobs(self._engine, self._guard, lambda c, t: self.leadership.fence(c, t))
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.restorations = RestorationLog(self._engine, self._guard)
 

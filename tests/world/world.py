@@ -28,6 +28,7 @@ from .ending import at_the_end
 from .errors import no_error_of_its_own
 from .home import FOLDER, RESULT, HomeFiles, inputs
 from .host import Host
+from .keeping import WorldArchive
 from .life import Life
 from .network import Network
 from .oracle import Oracle, Violation
@@ -93,6 +94,7 @@ class World:
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.acknowledged: dict[int, int] = {}  # job plan -> job
         self.refused: set[int] = set()
+        self.archive = WorldArchive()
         self._store_until = 0.0
         self._store_full = False
         self._home_until = 0.0
@@ -128,6 +130,7 @@ class World:
             finally:
                 for host in self.hosts:
                     host.end()
+        self.tally.add("jobs put back", self.archive.put_back(self.store))
         self.home.lose_power()  # what was reported has been there for good
         at_the_end(self)
 

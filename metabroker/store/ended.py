@@ -34,7 +34,7 @@ from sqlalchemy import (
 from metabroker.broker.states import Cause, Phase, Step
 
 from . import tables
-from .database import Guard, Part
+from .database import Guard, Part, rows_of
 
 Row = Mapping[str, Any]
 Place = tuple[float, int]
@@ -132,7 +132,7 @@ class EndedJobs(Part):
             due = due.where(_present(what))
         due = due.order_by(j.end_time, j.id).limit(most)
         with self._guard(), self._engine.connect() as connection:
-            rows: list[Row] = [dict(row) for row in connection.execute(due).mappings()]
+            rows: list[Row] = list(rows_of(connection, due))
             if not rows:
                 return None
             rows = _cut(connection, rows, bytes_) if what is not What.EVENTS else rows
@@ -274,8 +274,8 @@ def _whole(connection: Connection, rows: Sequence[Row], *, scripts: bool) -> lis
 
 def _by_job(connection: Connection, query: Select[Any]) -> dict[int, list[Row]]:
     found: dict[int, list[Row]] = {}
-    for row in connection.execute(query).mappings():
-        found.setdefault(row["job"], []).append(dict(row))
+    for row in rows_of(connection, query):
+        found.setdefault(row["job"], []).append(row)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, literal, select, tuple_
 
 from . import tables
-from .database import Part
+from .database import Part, rows_of
 from .ended import Place
 from .tables import not_gone
 
@@ -172,7 +172,7 @@ class JobQueries(Part):
         return Page(rows[:most], replace(wanted, after=there), older)
 
     def _with_components(self, connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
-        rows = [dict(row) for row in connection.execute(query).mappings()]
+        rows = rows_of(connection, query)
         self._add_components(connection, rows)
         return rows
 
@@ -185,8 +185,8 @@ class JobQueries(Part):
         for some in _chunks(attempted, 500):
             query = select(tables.components).where(c.job.in_(some))
             ordered = query.order_by(c.job, c.attempt, c.component)
-            for part in connection.execute(ordered).mappings():
-                by_id[part["job"]]["components"].append(dict(part))
+            for part in rows_of(connection, ordered):
+                by_id[part["job"]]["components"].append(part)
 
     def events(self, job: int) -> list[dict[str, Any]]:
         """A job's events, oldest first."""

@@ -18,7 +18,7 @@ from metabroker.broker.states import IN_ATTEMPT, JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
-from .database import Guard, StoreUnavailable, guard, open_engine, place
+from .database import Guard, StoreUnavailable, guard, open_engine, place, rows_of
 from .ended import EndedJobs
 from .job_queries import JobQueries
 from .leadership import Clock, Leadership, LeadershipLost, database_clock
@@ -195,7 +195,7 @@ class Store:
         """What was last seen of each cluster."""
         query = select(tables.clusters).order_by(tables.clusters.c.name)
         with self._guard(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return rows_of(connection, query)
 
     def referred_clusters(self) -> set[str]:
         """The clusters that unfinished work refers to."""
@@ -215,13 +215,12 @@ class Store:
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
             open_ = select(tables.jobs).where(live()).order_by(tables.jobs.c.id)
-            rows = [dict(row) for row in connection.execute(open_).mappings()]
-            jobs = list(_readable(rows, "id", job_of, names, unreadable))
+            jobs = list(_readable(rows_of(connection, open_), "id", job_of, names, unreadable))
             # Each by an index of its own: together they would be looked for in all that ended.
             parts = select(tables.components)
             wanted = union(parts.where(not_gone()), parts.where(_of_present_attempt()))
             ordered = wanted.order_by("job", "attempt", "component")
-            rows = [dict(row) for row in connection.execute(ordered).mappings()]
+            rows = rows_of(connection, ordered)
             components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)

@@ -7,7 +7,9 @@ having been archived is missed.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
@@ -32,14 +34,20 @@ class WorldArchive:
     def __init__(self) -> None:
         self.jobs: dict[int, EndedJob] = {}
 
-    def add(self, jobs: Sequence[EndedJob]) -> None:
-        """Some more; of a job that is there already what is new of it."""
-        for job in jobs:
+    def add(self, what: What, jobs: Sequence[EndedJob]) -> None:
+        """Some more, as far as it is written down; of a job that is there already what is new."""
+        for whole in jobs:
+            job = whole
+            if what is What.SCRIPT:
+                job = replace(whole, events=())
+            elif what is What.EVENTS:
+                job = replace(whole, script=None)
             before = self.jobs.get(job.number)
             if before is None:
                 self.jobs[job.number] = job
                 continue
             events = {event["id"]: event for event in (*before.events, *job.events)}
+            # One that has gone before has left its row, without what was in it.
             script = before.script or job.script
             self.jobs[job.number] = EndedJob(
                 job.row, job.components, [events[id] for id in sorted(events)], script
@@ -72,12 +80,13 @@ class _Files:
 
     def __init__(self, life: Life) -> None:
         self._life = life
+        self._rng = random.Random(f"{life.world.scenario.seed} {life.host.name} archive")
 
     def append(self, what: What, jobs: Sequence[EndedJob], now: float) -> Archived:
         """See `metabroker.store.archive.Archive`."""
         life = self._life
-        virtual.sleep(life.host.rng.uniform(*_LATENCY))
-        life.world.archive.add(jobs)
+        virtual.sleep(self._rng.uniform(*_LATENCY))
+        life.world.archive.add(what, jobs)
         life.host.comes_to("archived")
         return Archived(f"of {life.host.term}", "/archive", now, now)
 

@@ -19,6 +19,7 @@ from metabroker.store import tables
 from metabroker.store.ended import Archived, EndedJob, What
 
 from . import virtual
+from .oracle import Violation
 
 if TYPE_CHECKING:
     from .life import Life
@@ -54,10 +55,18 @@ class WorldArchive:
             )
 
     def put_back(self, store: WorldStore) -> int:
-        """Let the store be as if nothing had been removed; how many jobs had been."""
+        """Let the store be as if nothing had been removed; how many jobs had been.
+
+        Raises:
+            Violation: a job was removed that was not over.
+        """
         there = {row["id"] for row in store.jobs.rows()}
         gone = [job for job in self.jobs.values() if job.number not in there]
         with store._engine.begin() as connection:
+            parts = set(connection.execute(select(tables.components.c.job)).scalars())
+            again = sorted(parts & {job.number for job in gone})
+            if again:
+                raise Violation(f"retention: of jobs {again} something came after their removal")
             known = set(connection.execute(select(tables.events.c.id)).scalars())
             for job in gone:
                 connection.execute(insert(tables.jobs).values(job.row))

@@ -166,7 +166,7 @@ def _removed(where: Loaded, pid: int, _started: float) -> Json:
     client = Client(where.socket, timeout=300.0)
     occupied(where)
     alone = _submissions(where, "alone")
-    while not (told := client.get("status")["history"])["removed"]["job"] and not told["last_run"]:
+    while not _begun(client):
         time.sleep(0.1)
     before, began = Metrics(where.metrics), time.monotonic()
     with _Probe(client) as probe:
@@ -186,6 +186,11 @@ def _removed(where: Loaded, pid: int, _started: float) -> Json:
         "beside": beside,
         "memory_then": resident(pid),
     }
+
+
+def _begun(client: Client) -> bool:
+    told = client.get("status")["history"]
+    return bool(told["removed"]["job"] or told["last_run"])
 
 
 def _submissions(where: Loaded, name: str) -> Json:

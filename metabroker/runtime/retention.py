@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 EVERY = 600.0
 """Seconds between two runs; the first begins `SOON` after the broker has become the leader."""
 SOON = 30.0
-_MOST = 100  # jobs of one transaction
+_MOST = 50  # jobs of one transaction
 _BYTES = 4 << 20  # of their scripts, environments and file lists together
-_REST = 0.05  # seconds between two transactions, in which others write
+_REST = 0.1  # seconds between two transactions, in which others write
 
 _ORDER = (What.JOB, What.EVENTS, What.SCRIPT)  # what goes with its job goes once
 

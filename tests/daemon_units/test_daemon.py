@@ -63,4 +63,4 @@ def test_it_archives_and_removes_what_is_over_its_time(daemon: Daemon, folder: P
     with pytest.raises(ServiceError, match="job 1 is no longer kept") as refused:
         read(service, "job", job=1)
     (file,) = (folder / "archive").glob("*.jsonl")
-    assert str(file) in refused.value.advice and len(file.read_text().splitlines()) == 3
+    assert str(file) in refused.value.advice and len(file.read_text().splitlines()) == 2

@@ -60,7 +60,9 @@ class Archive:
         """
         found = None
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self.folder.is_dir():
+                self.folder.mkdir(mode=0o700)
+                _sync(self.folder.parent)
             found = self._files(now)
             return self._append(found, what, jobs, now)
         except OSError as error:

@@ -179,7 +179,7 @@ def test_nothing_goes_while_the_store_is_behind(site: Site) -> None:
 
 
 def test_numbers_go_on_though_all_jobs_are_over_their_time(either: Site) -> None:
-    for number in (1, 2, 3):
+    for number in (3, 1, 2):  # the last event is of a job that goes
         either.has_ended(number, 500)
     before = either.store.extent().last_event
     either.run()
@@ -269,6 +269,27 @@ def test_wherever_it_breaks_each_job_is_archived_once(tmp_path: Path, how: str) 
         if not broke:
             break
     assert number > 8
+
+
+def test_all_of_it_is_on_disk_before_anything_is_removed(site: Site, monkeypatch: Any) -> None:
+    site.has_ended(1, 500)
+    site.waits(2)
+    synced: list[str] = []
+    real, remove = os.fsync, site.store.ended.remove
+
+    def fsync(handle: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{handle}").readlink().name)
+        real(handle)
+
+    def removed(*given: Any) -> None:
+        synced.append("removed")
+        remove(*given)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(site.store.ended, "remove", removed)
+    site.run()
+    files = {f"{NAME}.jsonl", f"{NAME}.swf", "archive", site.folder.parent.name}
+    assert set(synced[: synced.index("removed")]) == files
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -77,7 +77,14 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         completion_retries=rng.choice((0, 0, 1, 2)),
         mutation=mutation,
         brokers=brokers,
+        kept=_kept(random.Random(f"{seed} retention")),
     )
+
+
+def _kept(rng: random.Random) -> float | None:
+    """In one world of ten ended jobs are kept for minutes only: for longer than a user waits for
+    an answer before asking again."""
+    return round(rng.uniform(40, 200), 3) if rng.random() < 0.1 else None
 
 
 def _clusters(seed: int, rng: random.Random) -> tuple[ClusterPlan, ...]:

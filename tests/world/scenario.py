@@ -133,6 +133,7 @@ class Scenario:
     look: float = 2.0  # seconds between two looks at the components' records
     mutation: str = ""
     brokers: int = 1  # that share one store
+    kept: float | None = None  # seconds that an ended job is kept; None: for ever
 
     def to_json(self) -> str:
         """As a file's content."""

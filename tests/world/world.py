@@ -20,6 +20,7 @@ from .ending import at_rest, at_the_end
 from .errors import no_error_of_its_own
 from .home import FOLDER, RESULT, HomeFiles, inputs
 from .host import Host
+from .keeping import WorldArchive
 from .life import Life
 from .network import Network
 from .oracle import Oracle, Violation
@@ -83,6 +84,7 @@ class World:
         self.names = ClusterNames([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.users = Users(self)
+        self.archive = WorldArchive()
         self._store_until = 0.0
         self._store_full = False
         self._home_until = 0.0
@@ -118,6 +120,7 @@ class World:
             finally:
                 for host in self.hosts:
                     host.end()
+        self.tally.add("jobs put back", self.archive.put_back(self.store))
         self.home.lose_power()  # what was reported has been there for good
         at_the_end(self)
 

@@ -229,5 +229,5 @@ class Oracle:
             own = [None if ref in self.lost else self.exits.get(ref) for ref in refs]
             if own and all(code == 0 for code in own) and not kept:
                 raise Violation(f"P6: a job is FAILED, but {refs} have all ended well")
-            if any(own) and exit_code not in filter(None, own):
+            if any(own) and exit_code not in [code for code in own if code]:
                 raise Violation(f"P6: exit codes {own} became {exit_code}")

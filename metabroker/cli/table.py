@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from metabroker.cli.errors import one_line
 
 _GAP = 2  # spaces between columns
+_AT_ONCE = 2000  # rows
 _NARROWEST = 12  # characters that a shortened column keeps
 
 
 def print_table(
-    heads: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()
+    heads: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()
 ) -> None:
     """Print the rows under their heads; columns in `right` are aligned to the right.
 
-    On a terminal the widest columns are shortened until a row fits; elsewhere nothing is cut.
+    On a terminal the widest columns are shortened until a row fits; elsewhere nothing is cut. Of
+    very many rows those that come later may have wider columns than the first.
     """
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    if sys.stdout.isatty():
-        import shutil  # with all that it can unpack, which takes a while
-
-        widths = _fitted(widths, shutil.get_terminal_size().columns)
-    for row in (list(heads), *cells):
-        parts = [
-            _short(text, width).rjust(width) if head in right else _short(text, width).ljust(width)
-            for text, width, head in zip(row, widths, heads, strict=True)
-        ]
-        print((" " * _GAP).join(parts).rstrip())
+    rest = iter(rows)
+    widths = [len(head) for head in heads]
+    lines: list[list[str]] = [list(heads)]
+    while some := [[_cell(value) for value in row] for row in islice(rest, _AT_ONCE)]:
+        for number, column in enumerate(zip(*some, strict=True)):
+            widths[number] = max(widths[number], *map(len, column))
+        lines += some
+        _print_lines(heads, lines, widths, right)
+        lines.clear()
+    if lines:
+        _print_lines(heads, lines, widths, right)
 
 
 def duration(seconds: float | None) -> str:
@@ -59,6 +61,21 @@ def clock(moment: float | None) -> str:
     if moment is None:
         return "-"
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+
+
+def _print_lines(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], widths: list[int], right: Sequence[str]
+) -> None:
+    if sys.stdout.isatty():
+        import shutil  # with all that it can unpack, which takes a while
+
+        widths = _fitted(widths, shutil.get_terminal_size().columns)
+    for line in lines:
+        parts = [
+            _short(text, width).rjust(width) if head in right else _short(text, width).ljust(width)
+            for text, width, head in zip(line, widths, heads, strict=True)
+        ]
+        print((" " * _GAP).join(parts).rstrip())
 
 
 def _cell(value: object) -> str:

@@ -123,18 +123,25 @@ class Broker:
         self._saga.containment.contain(number, error, now, ref)
 
     def schedule(self, now: float) -> None:
-        """One pass of the policy, if anything may have changed what fits."""
-        self._requests.recount()
+        """Passes of the policy, if anything may have changed what fits."""
         if self._queues.changed and not self._state.behind:
             self._scheduling.run(now)
 
     def take(self) -> Ready:
         """What must be written, and then done."""
-        return self._state.outbox.take()
+        ready = self._state.outbox.take()
+        self._requests.count(ready.jobs)
+        return ready
 
     def next_time(self) -> float | None:
-        """When the next `Tick` is due (Unix seconds)."""
-        return None if self._state.behind else self._state.timers.next()
+        """When the next `Tick` is due (Unix seconds): at once, if there is more to do than one turn
+        does."""
+        if self._state.behind:
+            return None
+        moments = [self._state.timers.next(), self._scheduling.unfinished]
+        if self._state.backlog:
+            moments.append(self._state.backlog.since)
+        return min((moment for moment in moments if moment is not None), default=None)
 
     # --- what a driver asks for ---------------------------------------------------------------
 
@@ -258,7 +265,7 @@ class Broker:
         return what is None or self._saga.deadlines.awaits(time, what)
 
     def _tick(self, _event: Tick, now: float) -> None:
-        for what in self._state.timers.due(now):
+        for what in self._state.timers.due(now, self.settings.slice):
             if what is None:
                 self._queues.more_may_fit()
                 self._lost.move_waiting(now)
@@ -268,3 +275,4 @@ class Broker:
                 except Exception as error:
                     number, ref = (what.job, what) if isinstance(what, Ref) else (what, None)
                     self.contain(number, error, now, ref)
+        self._state.backlog.work(self.settings.slice, now)

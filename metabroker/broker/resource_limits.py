@@ -132,8 +132,9 @@ class HeldBack:
         """It does not wait here any more; False if it did not."""
         return self.jobs.pop(number, None) is not None
 
-    def let_through(self, usage: Usage) -> list[Job]:
-        """Take out, in the order of joining, those within their limits beside what is in use.
+    def let_through(self, usage: Usage, most: int) -> list[Job]:
+        """Take out, in the order of joining, those within their limits beside what is in use; so
+        many at most.
 
         Whoever is not keeps back those who come later for the same limit: large jobs wait for no
         longer than their turn.
@@ -147,7 +148,7 @@ class HeldBack:
         heapq.heapify(heads)
         shut: set[tuple[Key, bool]] = set()  # and whether co-allocated jobs alone
         never: list[Job] = []  # by limits that were lowered since; they keep nobody back
-        while heads:
+        while heads and len(through) < most:
             _seq, number, of = heapq.heappop(heads)
             user, queue, single = of
             kinds = (False,) if single else (False, True)
@@ -199,13 +200,24 @@ def in_use(jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> 
     return usage
 
 
-def standing(jobs: Iterable[Job]) -> Counter[Key]:
-    """How many wait or are held, by whose they are."""
-    found: Counter[Key] = Counter()
-    for job in jobs:
-        if job.state in (JobState.QUEUED, JobState.HELD):
-            found.update(keys(job.user, job.queue))
-    return found
+class Standing:
+    """How many jobs wait or are held, by whose they are (`count`). It is told of each job that may
+    have changed (`update`), so that nobody need look at all of them."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self.count: Counter[Key] = Counter()
+        self._of: dict[int, tuple[Key, Key]] = {}
+        self.update(jobs)
+
+    def update(self, jobs: Iterable[Job]) -> None:
+        """These are as they are now."""
+        for job in jobs:
+            before = self._of.pop(job.id, None)
+            if before is not None:
+                self.count.subtract(before)
+            if job.state in (JobState.QUEUED, JobState.HELD):
+                self._of[job.id] = found = keys(job.user, job.queue)
+                self.count.update(found)
 
 
 def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:

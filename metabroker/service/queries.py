@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from metabroker.api.pages import PAGE, Pages, page
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
@@ -16,6 +17,7 @@ T = TypeVar("T")
 Row = dict[str, Any]
 Places = dict[int, reasons.Waiting]
 """Where jobs wait, by their numbers, and why: what only the core of the broker that leads knows."""
+Where = Callable[[Sequence[Row]], Places]
 
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
 _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
@@ -24,17 +26,19 @@ _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.R
 class Queries:
     """Those calls of `metabroker.api.service.Service` that the store answers."""
 
-    def __init__(self, store: Store, places: Callable[[Sequence[Row]], Places]) -> None:
-        """`places`: of those of these rows that wait."""
+    def __init__(self, store: Store, places: Where, of_many: Callable[[], Where]) -> None:
+        """`places`: of those of these rows that wait; `of_many`: the same for page after page of a
+        long list, as of one moment."""
         self._store = store
         self._places = places
+        self._of_many = of_many
         self.instance = store.instance
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
         """The calls of the API that are answered here."""
         return {
             "job": self.job,
-            "queue": lambda **given: {"jobs": self.active(**given)},
+            "queue": self.active,
             "history": lambda **given: {"jobs": self.ended(**given)},
         }
 
@@ -49,10 +53,23 @@ class Queries:
         view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))
         return view
 
-    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
-        """Jobs that have not ended."""
-        rows = self.reading(lambda: self._store.jobs.rows(ended=False, user=user, limit=limit))
-        places = self._places(rows)
+    def active(self, *, user: str | None = None, limit: int | None = None) -> Json:
+        """Jobs that have not ended: those that had not when this was asked, and have not when their
+        page is read. A long list comes in `Pages`; where its jobs wait, and why, is as of its
+        first page."""
+        numbers = self.reading(lambda: self._store.jobs.live(user=user, limit=limit))
+        if len(numbers) <= PAGE:
+            return {"jobs": self._active(numbers, self._places)}
+        return {"jobs": Pages(self._pages(numbers))}
+
+    def _pages(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        places = self._of_many()
+        for first in range(0, len(numbers), PAGE):
+            yield page(self._active(numbers[first : first + PAGE], places))
+
+    def _active(self, numbers: Sequence[int], where: Where) -> list[Json]:
+        rows = [row for row in self.rows(numbers) if row["state"] not in ENDED_WORDS]
+        places = where(rows)
         return [self.view(row, places) for row in rows]
 
     def ended(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from metabroker.api.pages import PAGE
 from metabroker.api.service import Json, answered
 from metabroker.broker.outbox import Ready
+from metabroker.broker.states import JobState
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.store import Store
@@ -17,7 +19,7 @@ from . import orphans_view, reasons
 from .authorization import Authorization
 from .changes import Changes
 from .completions import Completions
-from .queries import Places, Queries, Row
+from .queries import Places, Queries, Row, Where
 from .status import ALONE, Status
 
 _Change = Callable[..., Future[Json]]
@@ -39,7 +41,7 @@ class DaemonService:
         """`part`: what it says of its part among the brokers of its store."""
         self._loop = loop
         self._clock = clock
-        self.queries = Queries(store, self._waiting)
+        self.queries = Queries(store, self._waiting, self._waiting_at_once)
         self.changes = Changes(loop, self.queries, executors, rules, clock)
         self.status = Status(loop, self.queries, rules, clock, part)
         self.completions = Completions(self.queries)
@@ -81,14 +83,49 @@ class DaemonService:
 
     def _places(self, jobs: Sequence[int] | None) -> Json:
         """For another broker: where these jobs wait and why; None: all that wait."""
-        found = self._places_of(None if jobs is None else frozenset(jobs))
-        return {str(job): [place.position, place.reason] for job, place in found.items()}
+        found: Places = {}
+        if jobs is not None:
+            found = self._places_of(jobs)
+        else:
+            numbers = self._loop.ask(lambda: list(self._loop.engine.broker.view.jobs))
+            place = self._of_moment()
+            for first in range(0, len(numbers), PAGE):
+                found |= place(numbers[first : first + PAGE])
+        return {str(job): [each.position, each.reason] for job, each in found.items()}
 
     def _waiting(self, rows: Sequence[Row]) -> Places:
         """Why those of these jobs wait that are in a queue; the core is held up for no others."""
-        wanted = {row["id"] for row in rows if row["state"] == "QUEUED"}
+        wanted = _queued(rows)
         return self._places_of(wanted) if wanted else {}
 
-    def _places_of(self, wanted: Container[int] | None) -> Places:
+    def _waiting_at_once(self) -> Where:
+        place = self._of_moment()
+        return lambda rows: place(_queued(rows))
+
+    def _of_moment(self) -> Callable[[Sequence[int]], Places]:
+        """What tells of very many jobs, some hundred at a time, where they wait and why. The core
+        is held up for what it alone can tell of them."""
         view = self._loop.engine.broker.view
-        return self._loop.ask(lambda: reasons.waiting(view, self._clock(), only=wanted))
+        moment = self._loop.ask(lambda: reasons.Moment(view, self._clock()))
+
+        def place(numbers: Sequence[int]) -> Places:
+            found: Places = {}
+            unknown: list[int] = []
+            for number in numbers:
+                job = view.jobs.get(number)
+                waits = None if job is None else moment.waiting(job)
+                if waits is None:
+                    unknown.append(number)
+                else:
+                    found[number] = waits
+            return found | self._places_of(unknown) if unknown else found
+
+        return place
+
+    def _places_of(self, wanted: Sequence[int]) -> Places:
+        view = self._loop.engine.broker.view
+        return self._loop.ask(lambda: reasons.of(view, self._clock(), wanted))
+
+
+def _queued(rows: Sequence[Row]) -> list[int]:
+    return [row["id"] for row in rows if row["state"] == JobState.QUEUED.value]

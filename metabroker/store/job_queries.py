@@ -11,7 +11,7 @@ from metabroker.broker.states import ENDED
 
 from . import tables
 from .database import Part
-from .tables import not_gone
+from .tables import LIVE_WORDS, not_gone
 
 # Read at every step of an attempt: built once.
 _s, _ITS_SCRIPT = tables.scripts.c, tables.scripts.c.job == bindparam("job")
@@ -101,6 +101,14 @@ class JobQueries(Part):
         for row in rows:
             row["asked"] = row.pop("sizes")[row["component"]]
         return rows
+
+    def live(self, *, user: str | None = None, limit: int | None = None) -> list[int]:
+        """The numbers of the jobs that have not ended, in their order; with `limit`, the first."""
+        c = tables.jobs.c
+        query = select(c.id).where(c.state.in_(LIVE_WORDS)).order_by(c.id)
+        if user is not None:
+            query = query.where(c.user == user)
+        return self._column(query if limit is None else query.limit(limit))
 
     def rows(
         self,

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState
+from metabroker.broker.states import IN_ATTEMPT, JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
@@ -27,7 +27,7 @@ from .requests import Requests
 from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
-from .tables import not_gone
+from .tables import LIVE_WORDS, not_gone
 
 _MEMORY = "policy memory"
 _BATCH = "batch"
@@ -198,7 +198,7 @@ class Store:
     def referred_clusters(self) -> set[str]:
         """The clusters that unfinished work refers to."""
         c = tables.jobs.c
-        active = c.state.not_in([s.value for s in ENDED])
+        active = c.state.in_(LIVE_WORDS)
         with self._guard(), self._engine.connect() as connection:
             owed = select(tables.components.c.cluster).where(not_gone()).distinct()
             used = set(connection.execute(owed).scalars())
@@ -211,10 +211,9 @@ class Store:
 
     def recover(self, names: ClusterNames) -> Recovered:
         """All that has not ended, or still has something pending, as it was last written."""
-        ended = [state.value for state in ENDED]
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
-            open_ = select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
+            open_ = select(tables.jobs).where(tables.jobs.c.state.in_(LIVE_WORDS))
             rows = [dict(row) for row in connection.execute(open_).mappings()]
             jobs = list(_readable(rows, "id", job_of, names, unreadable))
             live = select(tables.components).where(not_gone() | _of_present_attempt())

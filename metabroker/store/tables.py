@@ -23,7 +23,7 @@ from sqlalchemy import (
     false,
 )
 
-from metabroker.broker.states import Phase, Step
+from metabroker.broker.states import JobState, Phase, Step
 
 from .columns import Int64, Moment, Words
 
@@ -174,6 +174,11 @@ requests = Table(
     Column("answered", Boolean, nullable=False, server_default=false()),
     Column("answer", JSON),
 )
+
+
+LIVE_WORDS = tuple(state.value for state in JobState if not state.ended)
+"""The states of jobs that have not ended: to be asked for by these, which an index has, and not by
+not being one of the others, which would read all jobs that ever were."""
 
 
 def not_gone() -> Any:

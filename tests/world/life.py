@@ -67,7 +67,7 @@ class Life:
             )
             for index, cluster in enumerate(world.clusters)
         ]
-        self.loop = Loop(self.engine, self.executors, self.clock)
+        self.loop = Loop(self.engine, self.executors, self.clock, scenario.slice)
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._able_since = world.now
 

@@ -131,6 +131,7 @@ class Scenario:
     look: float = 2.0  # seconds between two looks at the components' records
     mutation: str = ""
     brokers: int = 1  # that share one store
+    slice: int = 100  # of jobs, and of items of one turn
 
     def to_json(self) -> str:
         """As a file's content."""

@@ -28,6 +28,7 @@ from metabroker.config.model import Config
 from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.metrics import Meters, OfCluster, OfJobs
 from metabroker.runtime.cluster_accounts import Users
+from metabroker.runtime.collector import Collector
 from metabroker.runtime.engine import Engine
 from metabroker.runtime.executor import ClusterExecutor, Hook
 from metabroker.runtime.loop import Loop
@@ -71,6 +72,7 @@ class Leader:
         made = build.settings(config, store)
         names = ClusterNames([cluster.name for cluster in made.clusters])
         self._of_jobs = OfJobs(given.meters)
+        self._collector = Collector()
         engine = Engine(
             build.broker(config, made, store.restorations.history()),
             store,
@@ -99,7 +101,9 @@ class Leader:
 
     def start(self) -> None:
         """Recover, look at the clusters, take what was passed on."""
-        self.loop.start()
+        with self._collector.loading():
+            self.loop.start()
+        self._collector.there_are(len(self.loop.engine.broker.view.jobs))
         for executor in self.executors:
             self._ticks.add_job(
                 executor.observe,
@@ -159,6 +163,7 @@ class Leader:
     def _durable(self, ready: Ready) -> None:
         self._of_jobs.tell(ready)
         self.service.written(ready)
+        self._collector.there_are(len(self.loop.engine.broker.view.jobs))
 
     def _contained(self, mishap: Mishap) -> None:
         """Something could not be handled, which has ended one job, or one answer, and no more."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from metabroker.broker import tokens
@@ -63,8 +64,16 @@ def _same(row: Row, *keys: str) -> Json:
 
 def _requested(row: Row) -> list[Json]:
     """The components of a job that is in no attempt."""
-    clusters = row["clusters"] or [None] * len(row["sizes"])
-    state = row["state"]
+    clusters = row["clusters"]
+    shape = tuple(row["sizes"]), None if clusters is None else tuple(clusters)
+    return [{**part} for part in _components_of(*shape, row["state"])]
+
+
+@lru_cache(maxsize=4096)  # very many jobs have the same shape
+def _components_of(
+    sizes: tuple[int, ...], named: tuple[str, ...] | None, state: str
+) -> Sequence[Json]:
+    clusters = named or (None,) * len(sizes)
     return [
         {
             "index": index,
@@ -77,7 +86,7 @@ def _requested(row: Row) -> list[Json]:
             **dict.fromkeys(("start_time", "end_time", "exit_code")),
             "detail": "",
         }
-        for index, (processors, cluster) in enumerate(zip(row["sizes"], clusters, strict=True))
+        for index, (processors, cluster) in enumerate(zip(sizes, clusters, strict=True))
     ]
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from sqlalchemy import URL, Engine, Executable, Select, create_engine, event
+from sqlalchemy import URL, Engine, Executable, Result, Select, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from . import postgres
-from .columns import serialized
+from .columns import parsed, serialized
 
 _TOLD = frozenset({"host", "port", "service"})  # keys after the ? of a URL that are no secrets
 
@@ -31,7 +31,7 @@ def open_engine(url: str) -> Engine:
         StoreUnavailable: the URL cannot be understood, or what it needs is not installed.
     """
     try:
-        parsed = make_url(url)
+        parsed_url = make_url(url)
     except (SQLAlchemyError, ValueError) as error:
         # What is wrong is not told in their words: they may quote a password.
         raise StoreUnavailable(
@@ -39,9 +39,9 @@ def open_engine(url: str) -> Engine:
             "postgresql://user@host/name"
         ) from error
     try:
-        if parsed.drivername in ("postgresql", "postgresql+psycopg"):
-            return postgres.engine_of(parsed)
-        engine = create_engine(parsed, json_serializer=serialized)
+        if parsed_url.drivername in ("postgresql", "postgresql+psycopg"):
+            return postgres.engine_of(parsed_url)
+        engine = create_engine(parsed_url, json_serializer=serialized, json_deserializer=parsed)
     except ImportError as error:
         advice = "pip install 'metabroker[postgresql]'"
         raise StoreUnavailable(f"store: {error}; install its driver: {advice}") from error
@@ -73,6 +73,12 @@ def guard(engine: Engine) -> Guard:
             raise StoreUnavailable(f"store {where}: {postgres.told(cause)}") from error
 
     return guarded
+
+
+def as_dicts(result: Result[Any]) -> list[dict[str, Any]]:
+    """Rows by their columns' names; of very many rows much faster than from `mappings`."""
+    keys = tuple(result.keys())
+    return [dict(zip(keys, row, strict=True)) for row in result]
 
 
 class Part:

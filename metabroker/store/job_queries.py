@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, select
 from metabroker.broker.states import ENDED
 
 from . import tables
-from .database import Part
+from .database import Part, as_dicts
 from .tables import LIVE_WORDS, not_gone
 
 # Read at every step of an attempt: built once.
@@ -141,7 +141,7 @@ class JobQueries(Part):
         if limit is not None:
             query = query.limit(limit)
         with self._guard(), self._engine.connect() as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
+            rows = as_dicts(connection.execute(query))
             if ended:
                 rows.reverse()
             self._add_components(connection, rows)

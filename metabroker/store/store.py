@@ -18,7 +18,7 @@ from metabroker.broker.states import IN_ATTEMPT, JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
-from .database import Guard, StoreUnavailable, guard, open_engine, place
+from .database import Guard, StoreUnavailable, as_dicts, guard, open_engine, place
 from .job_queries import JobQueries
 from .leadership import Clock, Leadership, LeadershipLost, database_clock
 from .listener import Listener
@@ -214,10 +214,10 @@ class Store:
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
             open_ = select(tables.jobs).where(tables.jobs.c.state.in_(LIVE_WORDS))
-            rows = [dict(row) for row in connection.execute(open_).mappings()]
+            rows = as_dicts(connection.execute(open_))
             jobs = list(_readable(rows, "id", job_of, names, unreadable))
             live = select(tables.components).where(not_gone() | _of_present_attempt())
-            rows = [dict(row) for row in connection.execute(live).mappings()]
+            rows = as_dicts(connection.execute(live))
             components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)

@@ -139,6 +139,7 @@ def _asked(where: Loaded, pid: int, started: float) -> Json:
     return {
         **figures,
         "pass_mean": passes.mean,
+        "longest_turn": after.total("metabroker_longest_turn_seconds"),
         "memory": memory,
         "memory_after": resident(pid),
         "lost": found + len(stays) + len(tally.jobs) - _known(where),

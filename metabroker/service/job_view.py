@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 from metabroker.broker import tokens
+from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
+from metabroker.store.rows import ClusterNames
 
 Json = dict[str, Any]
 Row = Mapping[str, Any]
@@ -55,6 +59,32 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
             and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
         ],
     }
+
+
+def waiting_text(job: Job, names: ClusterNames, position: int | None, reason: str) -> bytes:
+    """The object of a job that waits and was in no attempt yet, as JSON: what encoding `job_view`
+    gives, ten times as fast. `position`, `reason`: where and why it waits."""
+    request, where = job.request, job.request.clusters
+    named = None if where is None else tuple(names.names[cluster] for cluster in where)
+    text = (
+        f'{{"job":{job.id},"name":{_quoted(job.name)},"user":{_quoted(job.user)},'
+        f'"state":"{job.state._value_}","reason":{_quoted(reason)},'
+        f'"queue":{_quoted(names.queue(job.queue) or "global")},'
+        f'"processors":{request.total},"ordered":{"false" if where is None else "true"},'
+        f'"time_limit":{job.time_limit},"submit_time":{job.submit_time!r},'
+        '"start_time":null,"end_time":null,"exit_code":null,"attempts":0,'
+        f'"submission_failures":{job.submission_failures},'
+        f'"completion_failures":{job.completion_failures},'
+        f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
+        f'"left_behind":[],"position":{"null" if position is None else position},'
+        '"earliest_start":null}'
+    )
+    return text.encode("ascii")
+
+
+@lru_cache(maxsize=4096)
+def _components_text(sizes: tuple[int, ...], named: tuple[str, ...] | None, state: str) -> str:
+    return json.dumps(_components_of(sizes, named, state), separators=(",", ":"))
 
 
 def _same(row: Row, *keys: str) -> Json:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from metabroker.api.pages import PAGE, Pages, page
+from metabroker.api.answers import encode
+from metabroker.api.pages import PAGE, Pages
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
@@ -19,6 +20,17 @@ Places = dict[int, reasons.Waiting]
 """Where jobs wait, by their numbers, and why: what only the core of the broker that leads knows."""
 Where = Callable[[Sequence[Row]], Places]
 
+
+class Listing(Protocol):
+    """What is told of the jobs of a long list, page after page, as of one moment."""
+
+    def places(self, rows: Sequence[Row]) -> Places:
+        """Of those of these rows that wait."""
+
+    def texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Those of these jobs that need not be read from the store, as JSON."""
+
+
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
 _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
 
@@ -26,12 +38,11 @@ _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.R
 class Queries:
     """Those calls of `metabroker.api.service.Service` that the store answers."""
 
-    def __init__(self, store: Store, places: Where, of_many: Callable[[], Where]) -> None:
-        """`places`: of those of these rows that wait; `of_many`: the same for page after page of a
-        long list, as of one moment."""
+    def __init__(self, store: Store, places: Where, listing: Callable[[], Listing]) -> None:
+        """`places`: of those of these rows that wait; `listing`: begins a long list."""
         self._store = store
         self._places = places
-        self._of_many = of_many
+        self._listing = listing
         self.instance = store.instance
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
@@ -63,9 +74,15 @@ class Queries:
         return {"jobs": Pages(self._pages(numbers))}
 
     def _pages(self, numbers: Sequence[int]) -> Iterator[bytes]:
-        places = self._of_many()
+        listing = self._listing()
         for first in range(0, len(numbers), PAGE):
-            yield page(self._active(numbers[first : first + PAGE], places))
+            some = numbers[first : first + PAGE]
+            texts = listing.texts(some)
+            others = [number for number in some if number not in texts]
+            if others:
+                views = self._active(others, listing.places)
+                texts |= {view["job"]: encode(view) for view in views}
+            yield b",".join(texts[number] for number in some if number in texts)
 
     def _active(self, numbers: Sequence[int], where: Where) -> list[Json]:
         rows = [row for row in self.rows(numbers) if row["state"] not in ENDED_WORDS]

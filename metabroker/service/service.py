@@ -19,7 +19,8 @@ from . import orphans_view, reasons
 from .authorization import Authorization
 from .changes import Changes
 from .completions import Completions
-from .queries import Places, Queries, Row, Where
+from .listing import CoreListing
+from .queries import Places, Queries, Row
 from .status import ALONE, Status
 
 _Change = Callable[..., Future[Json]]
@@ -41,7 +42,7 @@ class DaemonService:
         """`part`: what it says of its part among the brokers of its store."""
         self._loop = loop
         self._clock = clock
-        self.queries = Queries(store, self._waiting, self._waiting_at_once)
+        self.queries = Queries(store, self._waiting, self._listing)
         self.changes = Changes(loop, self.queries, executors, rules, clock)
         self.status = Status(loop, self.queries, rules, clock, part)
         self.completions = Completions(self.queries)
@@ -87,45 +88,22 @@ class DaemonService:
         if jobs is not None:
             found = self._places_of(jobs)
         else:
-            numbers = self._loop.ask(lambda: list(self._loop.engine.broker.view.jobs))
-            place = self._of_moment()
+            numbers, listing = self._loop.ask(self._numbers), self._listing()
             for first in range(0, len(numbers), PAGE):
-                found |= place(numbers[first : first + PAGE])
+                found |= listing.of(numbers[first : first + PAGE])
         return {str(job): [each.position, each.reason] for job, each in found.items()}
+
+    def _numbers(self) -> list[int]:
+        return list(self._loop.engine.broker.view.jobs)
+
+    def _listing(self) -> CoreListing:
+        return CoreListing(self._loop, self._clock)
 
     def _waiting(self, rows: Sequence[Row]) -> Places:
         """Why those of these jobs wait that are in a queue; the core is held up for no others."""
-        wanted = _queued(rows)
+        wanted = [row["id"] for row in rows if row["state"] == JobState.QUEUED.value]
         return self._places_of(wanted) if wanted else {}
-
-    def _waiting_at_once(self) -> Where:
-        place = self._of_moment()
-        return lambda rows: place(_queued(rows))
-
-    def _of_moment(self) -> Callable[[Sequence[int]], Places]:
-        """What tells of very many jobs, some hundred at a time, where they wait and why. The core
-        is held up for what it alone can tell of them."""
-        view = self._loop.engine.broker.view
-        moment = self._loop.ask(lambda: reasons.Moment(view, self._clock()))
-
-        def place(numbers: Sequence[int]) -> Places:
-            found: Places = {}
-            unknown: list[int] = []
-            for number in numbers:
-                job = view.jobs.get(number)
-                waits = None if job is None else moment.waiting(job)
-                if waits is None:
-                    unknown.append(number)
-                else:
-                    found[number] = waits
-            return found | self._places_of(unknown) if unknown else found
-
-        return place
 
     def _places_of(self, wanted: Sequence[int]) -> Places:
         view = self._loop.engine.broker.view
         return self._loop.ask(lambda: reasons.of(view, self._clock(), wanted))
-
-
-def _queued(rows: Sequence[Row]) -> list[int]:
-    return [row["id"] for row in rows if row["state"] == JobState.QUEUED.value]

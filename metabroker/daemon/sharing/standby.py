@@ -18,7 +18,6 @@ from metabroker.service.queries import (
     Places,
     Queries,
     Row,
-    Where,
     unavailable,
 )
 from metabroker.service.reasons import Waiting
@@ -59,7 +58,7 @@ class StandbyService:
     ) -> None:
         """`own`: what it says of itself in its status; `lease`: for how many seconds one leads."""
         self._store = store
-        self._queries = Queries(store, self._asked_places, self._all_places)
+        self._queries = Queries(store, self._asked_places, self._listing)
         self._client = client
         self._clock = clock
         self._own = own
@@ -157,10 +156,8 @@ class StandbyService:
             return {}
         return _places(waiting, self._asked("places", jobs=waiting))
 
-    def _all_places(self) -> Where:
-        """Those of page after page: all are asked for at once."""
-        found: Json | None = self._asked("places", jobs=None)
-        return lambda rows: _places([r["id"] for r in rows if r["state"] == "QUEUED"], found)
+    def _listing(self) -> _Listing:
+        return _Listing(self._asked("places", jobs=None))
 
     def _asked(self, name: str, **arguments: Any) -> Any:
         """What the broker that leads says; None where it says nothing in time."""
@@ -172,6 +169,22 @@ class StandbyService:
             if error.failure in (Failure.UNAVAILABLE, Failure.UNDECIDED):
                 return None
             raise
+
+
+class _Listing:
+    """See `metabroker.service.queries.Listing`; what the broker that leads says is asked for at
+    once. None: it says nothing."""
+
+    def __init__(self, told: Json | None) -> None:
+        self._told = told
+
+    def places(self, rows: Sequence[Row]) -> Places:
+        """Of those that wait."""
+        return _places([row["id"] for row in rows if row["state"] == "QUEUED"], self._told)
+
+    def texts(self, _numbers: Sequence[int]) -> dict[int, bytes]:
+        """All are read from the store."""
+        return {}
 
 
 def _places(waiting: Sequence[int], told: Json | None) -> Places:

@@ -236,10 +236,9 @@ class Broker:
             self._count(cluster, snapshot)
             return
         self._lost.answers(cluster)
-        usable = self._state.ledger.entries[cluster].usable
         if self._count(cluster, snapshot):
             self._queues.grown(cluster)
-        if usable != snapshot.usable:
+        if self._scheduling.outdated(now):
             # Jobs that the cluster is too small for now step aside, or come back.
             self._queues.changed = True
         self._saga.reconciliation.observe(cluster, snapshot, now)

@@ -33,6 +33,7 @@ class Scheduling:
         self._next_try: float | None = None
         self._by_nodes = any(cluster.unit > 1 for cluster in state.settings.clusters)
         self._rechecks = state.backlog.line(self._recheck)
+        self._capacity: list[int] = []  # by which the policy has decided last
         self._left = 0  # jobs that this turn may still handle
         self._begun, self._kept_back = 0, False  # of what was decided
 
@@ -54,6 +55,11 @@ class Scheduling:
             self._next_try = at
             queues.retry_at(at)
 
+    def outdated(self, now: float) -> bool:
+        """Whether the policy has decided last by other clusters than there are now: of another
+        size, or when what was known of them was too old."""
+        return self._state.ledger.capacity(now) != self._capacity
+
     def usage(self) -> Usage:
         """What is in use, as far as limits need it."""
         if not self._queues.held_back.limits.hold_back:
@@ -63,7 +69,7 @@ class Scheduling:
     def _passes(self, now: float) -> bool:
         """Passes of the policy; whether another may start more, in the next turn."""
         queues, again = self._queues, True
-        capacity = self._state.ledger.capacity(now)
+        capacity = self._capacity = self._state.ledger.capacity(now)
         while again and self._left > 0:
             available = self._state.ledger.available(now)
             starts = queues.scheduler.run(available, now, capacity)

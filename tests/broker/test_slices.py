@@ -317,3 +317,16 @@ def test_jobs_for_a_suspended_cluster_step_aside_and_come_back_some_a_turn(made:
     turns(it)
     assert len(it.broker.view.refused) == 0
     assert len({c.ref.job for c in it.broker.view.components(0)}) == MANY
+
+
+def test_who_stepped_aside_when_a_poll_was_too_old_comes_back_with_a_fresh_one(made: Made) -> None:
+    it = bench(made, "GS")
+    began = it.now
+    look(it)
+    jobs = submit(it, 1, size=SIZE)
+    it.now += it.settings.stale_after + 9.0  # the store was away: polls are handled late
+    late = Snapshot(began + 1.0, SIZE, SIZE, SIZE)
+    it.handle(Observed(0, late))
+    assert it.broker.view.ineligible() == jobs
+    it.handle(*(Observed(c, Snapshot(began + 12.0, SIZE, SIZE, SIZE)) for c in range(3)))
+    assert it.broker.view.ineligible() == []

@@ -26,6 +26,7 @@ from .scenario import (
     STORE,
     SYSTEMS,
     TROUBLE,
+    WHOLE,
     WINDOWS,
     ClusterPlan,
     Fault,
@@ -74,7 +75,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         overtaken=rng.choice((None, 1, 2, 20)),
         completion_retries=rng.choice((0, 0, 1, 2)),
         # In some worlds what is too much for one turn begins with the second job.
-        slice=random.Random(f"{seed} slices").choice((100, 100, 100, 1, 2)),
+        slice=random.Random(f"{seed} slices").choice((WHOLE, WHOLE, WHOLE, 1, 2)),
         mutation=mutation,
         brokers=brokers,
     )

@@ -22,11 +22,13 @@ from metabroker.store import StoreUnavailable
 
 from . import virtual
 from .home import WorldHome
+from .scenario import WHOLE
 from .transport import transport
 
 if TYPE_CHECKING:
     from .host import Host
 
+_SLOW_DISK = 0.2  # seconds of a turn, where slices are tiny: much comes in between two of them
 _QUICK = 0.5  # seconds between two looks while a component is on its way
 
 
@@ -181,6 +183,8 @@ class Watched(Engine):
         self.recovered = False
         self._life = life
         self._troubled = False
+        tiny = world.scenario.slice < WHOLE
+        self._disk = random.Random(f"{world.scenario.seed} disk") if tiny else None
 
     def process(self, items: Iterable[Item], now: float) -> Sequence[Effect]:
         """See `Engine.process`."""
@@ -190,6 +194,8 @@ class Watched(Engine):
         effects = super().process(taken, now)
         self._life.turned(waited, effects)
         self._moment(effects)
+        if self._disk is not None:
+            virtual.sleep(self._disk.uniform(0, _SLOW_DISK))
         return effects
 
     def flush(self) -> Sequence[Effect]:

@@ -3,7 +3,7 @@
 Each is one a hurried change could make. A storm that misses one is too gentle, and is repaired.
 """
 
-from . import of_attempts, of_brokers, of_files, of_gates, of_runtime
+from . import of_attempts, of_brokers, of_files, of_gates, of_runtime, of_slices
 from .planting import MUTATIONS, SHARED, planted
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "of_files",
     "of_gates",
     "of_runtime",
+    "of_slices",
     "planted",
 ]

@@ -156,7 +156,7 @@ class Broker:
     def limit(self, limits: ResourceLimits) -> None:
         """Hold users and queues to these limits from now on."""
         if limits != self._queues.held_back.limits:
-            self._queues.held_back.limits = limits
+            self._queues.held_back.change(limits)
             self._queues.more_may_fit()
 
     def remove_unclaimed(self, tokens: Collection[str]) -> None:

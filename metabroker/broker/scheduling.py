@@ -149,10 +149,9 @@ class Scheduling:
         queues, refusals = self._queues, self._queues.refusals
         most, more = self._state.settings.slice, False
         if queues.held_back.jobs:
-            through = queues.held_back.let_through(self.usage(), most)
-            for job in through:
+            for job in queues.held_back.let_through(self.usage(), most):
                 queues.join(job, now)
-            more = len(through) == most
+            more = queues.held_back.more
         if refusals.due(now):
             self._rechecks.add(refusals.detours)
             self._rechecks.work(most, now)

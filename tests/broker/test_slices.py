@@ -295,6 +295,24 @@ def test_who_waited_for_a_limit_joins_some_a_turn_and_before_who_comes_later(mad
     assert queue(it, 0) == [*jobs, late]
 
 
+def test_who_is_beyond_a_lowered_limit_by_itself_is_looked_at_once_and_keeps_nobody_back(
+    made: Made,
+) -> None:
+    it = bench(made, shares=ResourceLimits(ResourceLimit(processors=SIZE - 1)))
+    look(it, SIZE, (0, 1))
+    (held, *_), large = submit(it, 2, size=SIZE - 2), submit(it, MANY, size=SIZE - 2)
+    it.broker.limit(ResourceLimits(ResourceLimit(processors=2)))
+    (small,) = submit(it, 1, size=2)
+    turns(it)
+    assert small in queue(it, 0)
+    assert {*large} <= it.broker.view.held_back.keys()
+    assert not it.broker._queues.held_back.more
+    it.broker.limit(ResourceLimits())
+    it.settle()
+    turns(it)
+    assert queue(it, 0) == sorted([held, held + 1, *large, small])
+
+
 def test_jobs_for_a_suspended_cluster_step_aside_and_come_back_some_a_turn(made: Made) -> None:
     it = bench(made, "GS")
     look(it)

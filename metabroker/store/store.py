@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import IN_ATTEMPT, JobState
+from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
@@ -211,10 +211,11 @@ class Store:
 
     def recover(self, names: ClusterNames) -> Recovered:
         """All that has not ended, or still has something pending, as it was last written."""
+        ended = [state.value for state in ENDED]
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
-            open_ = select(tables.jobs).where(tables.jobs.c.state.in_(LIVE_WORDS))
-            rows = as_dicts(connection.execute(open_))
+            open_ = select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
+            rows = as_dicts(connection.execute(open_.order_by(tables.jobs.c.id)))
             jobs = list(_readable(rows, "id", job_of, names, unreadable))
             live = select(tables.components).where(not_gone() | _of_present_attempt())
             rows = as_dicts(connection.execute(live))

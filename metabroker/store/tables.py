@@ -177,8 +177,8 @@ requests = Table(
 
 
 LIVE_WORDS = tuple(state.value for state in JobState if not state.ended)
-"""The states of jobs that have not ended: to be asked for by these, which an index has, and not by
-not being one of the others, which would read all jobs that ever were."""
+"""The states of jobs that have not ended. Who asks for these is answered by an index, and who asks
+for all but the others by a look at all jobs that ever were; that finds those of no known state."""
 
 
 def not_gone() -> Any:

@@ -1,8 +1,9 @@
 """Load, by hand.
 
     python -m benchmarks.load [--submissions 10000] [--waiting 100000] [--users 1000]
-                              [--lost 25000,150000]
-                              [--parts burst,waiting,lost,slow,users] [--json] [--report FILE]
+                              [--lost 25000,150000] [--ended 1000000]
+                              [--parts burst,waiting,lost,slow,users,history]
+                              [--json] [--report FILE]
 
 It ends with 1 if a job was lost or made twice, or a limit did not answer as it should.
 """
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .history import history
 from .lost import lost
 from .parts import burst, waiting
 from .report import markdown, sound
@@ -23,7 +25,7 @@ from .slow import slow
 from .users import users
 
 Json = dict[str, Any]
-_PARTS = ("burst", "waiting", "lost", "slow", "users")
+_PARTS = ("burst", "waiting", "lost", "slow", "users", "history")
 
 
 def main() -> int:
@@ -32,6 +34,7 @@ def main() -> int:
     parser.add_argument("--submissions", type=int, default=10_000)
     parser.add_argument("--waiting", type=int, default=100_000)
     parser.add_argument("--lost", default="25000,150000", help="in the lost cluster's queue")
+    parser.add_argument("--ended", type=int, default=1_000_000)
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=400, help="beside the slow clusters")
     parser.add_argument("--parts", default=",".join(_PARTS))
@@ -44,6 +47,7 @@ def main() -> int:
         "lost": lambda: lost(*map(int, options.lost.split(","))),
         "slow": lambda: slow(options.jobs),
         "users": lambda: users(options.users),
+        "history": lambda: history(options.ended, options.waiting),
     }
     found = {}
     for name in options.parts.split(","):

@@ -172,8 +172,19 @@ class Client:
         later raises `LostReply`, and what came before it is not all.
         """
         url = _url(path, query)
-        pages = self._insist(lambda: self._paused(lambda: self._first_page(url, key)))
+        pages = self._insist(lambda: self._paused(lambda: self._first_of(url, key)))
         return (json.loads(page) for page in pages)
+
+    def history(self, **query: object) -> Iterator[Json]:
+        """The answers of `/v1/history`, one after the other until there are no more: neither side
+        ever holds all of them."""
+        after = None
+        while True:
+            answer = self.get("history", **query, after=after)
+            yield answer
+            after = answer.get("next")
+            if after is None:
+                return
 
     def wait(
         self,
@@ -268,12 +279,12 @@ class Client:
         with self._replied(method, path, body, timeout) as reply:
             return _understood(reply.status, reply.read(), reply.header("Retry-After"))
 
-    def _first_page(self, url: str, key: str) -> Iterator[bytes]:
+    def _first_of(self, url: str, key: str) -> Iterator[bytes]:
         """The pages, of which the first has come."""
-        pages = self._pages(url, key)
+        pages = self._page_texts(url, key)
         return chain([first for first in (next(pages, b""),) if first], pages)
 
-    def _pages(self, url: str, key: str) -> Iterator[bytes]:
+    def _page_texts(self, url: str, key: str) -> Iterator[bytes]:
         with self._replied("GET", url, None, self._timeout) as reply:
             again, lines = reply.header("Retry-After"), _lines(reply.pieces())
             head = next(lines, b"")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from metabroker.cli.errors import one_line
 
@@ -22,17 +22,35 @@ def print_table(
     On a terminal the widest columns are shortened until a row fits; elsewhere nothing is cut. Of
     very many rows those that come later may have wider columns than the first.
     """
-    rest = iter(rows)
-    widths = [len(head) for head in heads]
-    lines: list[list[str]] = [list(heads)]
-    while some := [[_cell(value) for value in row] for row in islice(rest, _AT_ONCE)]:
-        for number, column in enumerate(zip(*some, strict=True)):
-            widths[number] = max(widths[number], *map(len, column))
-        lines += some
-        _print_lines(heads, lines, widths, right)
-        lines.clear()
-    if lines:
-        _print_lines(heads, lines, widths, right)
+    some = iter(rows)
+    pages = iter(lambda: list(islice(some, _AT_ONCE)), [])
+    print_pages(heads, chain([next(pages, [])], pages), right=right)
+
+
+def print_pages(
+    heads: Sequence[str],
+    pages: Iterable[Sequence[Sequence[object]]],
+    *,
+    right: Sequence[str] = (),
+) -> None:
+    """The same for rows that come some at a time: columns only get wider on the way."""
+    above: list[list[str]] = [list(heads)]
+    widest = [len(head) for head in heads]
+    for rows in pages:
+        cells = [*above, *([_cell(value) for value in row] for row in rows)]
+        widest = [max([most, *(len(row[i]) for row in cells)]) for i, most in enumerate(widest)]
+        widths = widest
+        if sys.stdout.isatty():
+            import shutil  # with all that it can unpack, which takes a while
+
+            widths = _fitted(widest, shutil.get_terminal_size().columns)
+        for row in cells:
+            parts = [
+                _short(text, size).rjust(size) if head in right else _short(text, size).ljust(size)
+                for text, size, head in zip(row, widths, heads, strict=True)
+            ]
+            print((" " * _GAP).join(parts).rstrip())
+        above = []
 
 
 def duration(seconds: float | None) -> str:
@@ -61,21 +79,6 @@ def clock(moment: float | None) -> str:
     if moment is None:
         return "-"
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
-
-
-def _print_lines(
-    heads: Sequence[str], lines: Sequence[Sequence[str]], widths: list[int], right: Sequence[str]
-) -> None:
-    if sys.stdout.isatty():
-        import shutil  # with all that it can unpack, which takes a while
-
-        widths = _fitted(widths, shutil.get_terminal_size().columns)
-    for line in lines:
-        parts = [
-            _short(text, width).rjust(width) if head in right else _short(text, width).ljust(width)
-            for text, width, head in zip(line, widths, heads, strict=True)
-        ]
-        print((" " * _GAP).join(parts).rstrip())
 
 
 def _cell(value: object) -> str:

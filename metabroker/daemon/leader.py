@@ -40,9 +40,11 @@ from metabroker.store import Store
 from metabroker.store.requests import ASKED
 from metabroker.store.rows import ClusterNames
 
-from . import build
+from . import build, retention
 
 log = logging.getLogger(__name__)
+
+_LAST_STEP = 10.0  # seconds that a transaction of the retention is waited for
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,11 @@ class Leader:
             for index, (entry, cluster) in enumerate(zip(made.clusters, clusters, strict=True))
         ]
         self.loop = Loop(engine, self.executors, clock)
+        self.retention = retention.make(config, store, self.loop, clock, given.permit)
+        self._retention_thread = retention.RetentionThread(self.retention)
         self.service = DaemonService(
-            self.loop, store, self.executors, given.rules, clock, given.part
+            *(self.loop, store, self.executors, given.rules, clock, given.part),
+            retention=lambda: self.retention.state.told(),
         )
         self._rpc_server = self._make_rpc_server()
         self._ticks = BackgroundScheduler(
@@ -113,6 +118,7 @@ class Leader:
                 next_run_time=datetime.now(UTC),
             )
         self._ticks.start()
+        self._retention_thread.start()
         if self._rpc_server is not None:
             self._rpc_server.start()
 
@@ -130,6 +136,7 @@ class Leader:
         """Finish what is under way, close."""
         if self._rpc_server is not None:
             self._rpc_server.stop()
+        self._retention_thread.stop(_LAST_STEP)
         if self._ticks.running:
             self._ticks.remove_all_jobs()
             self._ticks.shutdown(wait=False)

@@ -9,16 +9,17 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, Table, func, insert, select, tuple_, union, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState
+from metabroker.broker.states import IN_ATTEMPT, JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
-from .database import Guard, StoreUnavailable, as_dicts, guard, open_engine, place
+from .database import Guard, StoreUnavailable, guard, open_engine, place, rows_of
+from .ended import EndedJobs
 from .job_queries import JobQueries
 from .leadership import Clock, Leadership, LeadershipLost, database_clock
 from .listener import Listener
@@ -27,7 +28,7 @@ from .requests import Requests
 from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
-from .tables import LIVE_WORDS, not_gone
+from .tables import live, not_gone
 
 _MEMORY = "policy memory"
 _BATCH = "batch"
@@ -99,6 +100,7 @@ class Store:
         self.jobs = JobQueries(self._engine, self._guard)
         self.access_tokens = TokenTable(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
+        self.ended = EndedJobs(self._engine, self._guard, lambda c, t: self.leadership.fence(c, t))
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.restorations = RestorationLog(self._engine, self._guard)
 
@@ -193,12 +195,11 @@ class Store:
         """What was last seen of each cluster."""
         query = select(tables.clusters).order_by(tables.clusters.c.name)
         with self._guard(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return rows_of(connection, query)
 
     def referred_clusters(self) -> set[str]:
         """The clusters that unfinished work refers to."""
-        c = tables.jobs.c
-        active = c.state.in_(LIVE_WORDS)
+        c, active = tables.jobs.c, live()
         with self._guard(), self._engine.connect() as connection:
             owed = select(tables.components.c.cluster).where(not_gone()).distinct()
             used = set(connection.execute(owed).scalars())
@@ -211,14 +212,15 @@ class Store:
 
     def recover(self, names: ClusterNames) -> Recovered:
         """All that has not ended, or still has something pending, as it was last written."""
-        ended = [state.value for state in ENDED]
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
-            open_ = select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
-            rows = as_dicts(connection.execute(open_.order_by(tables.jobs.c.id)))
-            jobs = list(_readable(rows, "id", job_of, names, unreadable))
-            live = select(tables.components).where(not_gone() | _of_present_attempt())
-            rows = as_dicts(connection.execute(live))
+            open_ = select(tables.jobs).where(live()).order_by(tables.jobs.c.id)
+            jobs = list(_readable(rows_of(connection, open_), "id", job_of, names, unreadable))
+            # Each by an index of its own: together they would be looked for in all that ended.
+            parts = select(tables.components)
+            wanted = union(parts.where(not_gone()), parts.where(_of_present_attempt()))
+            ordered = wanted.order_by("job", "attempt", "component")
+            rows = rows_of(connection, ordered)
             components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)
@@ -343,7 +345,7 @@ def _readable(
 def _of_present_attempt() -> Any:
     c, j = tables.components.c, tables.jobs.c
     under_way = j.state.in_([state.value for state in IN_ATTEMPT])
-    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(under_way))
+    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(live(), under_way))
 
 
 def _script_row(accepted: Accepted) -> dict[str, Any]:

@@ -130,10 +130,11 @@ class JobQueries(Part):
     def live(self, *, user: str | None = None, limit: int | None = None) -> list[int]:
         """The numbers of the jobs that have not ended, in their order; with `limit`, the first."""
         c = tables.jobs.c
-        query = select(c.id).where(live()).order_by(c.id)
+        query = select(c.id).where(live())
         if user is not None:
             query = query.where(c.user == user)
-        return self._column(query if limit is None else query.limit(limit))
+        # Not by the database: in this order SQLite looks for them among all that have ended.
+        return sorted(self._column(query))[:limit]
 
     def rows(
         self,

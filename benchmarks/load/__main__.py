@@ -1,7 +1,8 @@
 """Load, by hand.
 
     python -m benchmarks.load [--submissions 10000] [--waiting 100000] [--users 1000]
-                              [--ended 1000000] [--parts burst,waiting,slow,users,history]
+                              [--lost 25000,150000] [--ended 1000000]
+                              [--parts burst,waiting,lost,slow,users,history]
                               [--json] [--report FILE]
 
 It ends with 1 if a job was lost or made twice, or a limit did not answer as it should.
@@ -17,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from .history import history
+from .lost import lost
 from .parts import burst, waiting
 from .report import markdown, sound
 from .slow import slow
 from .users import users
 
 Json = dict[str, Any]
-_PARTS = ("burst", "waiting", "slow", "users", "history")
+_PARTS = ("burst", "waiting", "lost", "slow", "users", "history")
 
 
 def main() -> int:
@@ -31,6 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--submissions", type=int, default=10_000)
     parser.add_argument("--waiting", type=int, default=100_000)
+    parser.add_argument("--lost", default="25000,150000", help="in the lost cluster's queue")
     parser.add_argument("--ended", type=int, default=1_000_000)
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=400, help="beside the slow clusters")
@@ -41,6 +44,7 @@ def main() -> int:
     known: dict[str, Callable[[], Json]] = {
         "burst": lambda: burst(options.submissions),
         "waiting": lambda: waiting(options.waiting),
+        "lost": lambda: lost(*map(int, options.lost.split(","))),
         "slow": lambda: slow(options.jobs),
         "users": lambda: users(options.users),
         "history": lambda: history(options.ended, options.waiting),

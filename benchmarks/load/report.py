@@ -12,6 +12,7 @@ def markdown(found: Json) -> str:
     parts = {
         "burst": _burst,
         "waiting": _waiting,
+        "lost": _lost,
         "slow": _slow,
         "users": _users,
         "history": _history,
@@ -60,11 +61,36 @@ def _waiting(found: Json) -> list[str]:
             for what in asked
         ),
         _row("a pass of the scheduler, mean, ms", 1e3 * few["pass_mean"], 1e3 * many["pass_mean"]),
+        _row("the longest turn of the core, s", few["longest_turn"], many["longest_turn"]),
         _row("memory, MB", few["memory"], many["memory"]),
         _row("the same, once all jobs were listed, MB", few["memory_after"], many["memory_after"]),
         _row("from start to serving, s", few["started_in"], many["started_in"]),
         "",
         f"Lost: {few['lost'] + many['lost']}.",
+        "",
+    ]
+
+
+def _lost(found: Json) -> list[str]:
+    few, many = found["few"], found["many"]
+    lines = (
+        ("one submission beside it, median, s", "submit_median"),
+        ("99 of 100 below, s", "submit_p99"),
+        ("the longest, s", "submit_longest"),
+        ("the longest turn of the core, s", "longest_turn"),
+        ("from the first that is moved to the last, s", "moved_in"),
+        ("memory before, MB", "memory"),
+        ("memory after, MB", "memory_after"),
+        ("from start to serving, s", "started_in"),
+    )
+    return [
+        "### A cluster lost that has very many jobs in its queue",
+        "",
+        f"| | {few['jobs']} jobs | {many['jobs']} jobs | ratio |",
+        "|---|---|---|---|",
+        *(_row(what, few[key], many[key]) for what, key in lines),
+        "",
+        f"Not moved: {few['left'] + many['left']}.",
         "",
     ]
 
@@ -162,7 +188,7 @@ def _whole(found: Json) -> str:
 
 
 def _row(what: str, first: float, second: float) -> str:
-    return f"| {what} | {first:.3g} | {second:.3g} | {second / first:.2f} |"
+    return f"| {what} | {first:.3g} | {second:.3g} | {second / (first or 1.0):.2f} |"
 
 
 def sound(found: Json) -> list[str]:

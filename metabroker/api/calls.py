@@ -18,6 +18,10 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 | `GET /v1/leftovers` | after a restore, what nobody remembers: `{"leftovers": [...]}` |
 | `POST /v1/leftovers/remove` | those of the names in `{"names": [...]}` (null: all), to go |
 | `GET /v1/overview` | all that a page shows, of one moment |
+
+A list of very many jobs comes in chunks (`metabroker.api.pages`). Of `GET /v1/jobs` it has those
+jobs that had not ended when it was asked for, and have not when their page is made; each as it is
+then, with its position, and why it waits, as of when the list was asked for.
 """
 
 from __future__ import annotations

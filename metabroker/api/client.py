@@ -13,15 +13,17 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from metabroker.errors import AdvisedError
 
 from .socket_http import BadReply, SocketConnection
 
 Json = dict[str, Any]
+_T = TypeVar("_T")
 
 ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
 _TIMEOUT = 60.0  # seconds for one reply
@@ -72,6 +74,9 @@ class ClientReply(Protocol):
 
     def read(self) -> bytes:
         """The body. Raises `OSError`, `BadReply`."""
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body as it comes. Raises `OSError`, `BadReply`."""
 
 
 class Exchange(Protocol):
@@ -158,11 +163,17 @@ class Client:
 
     def get(self, path: str, **query: object) -> Json:
         """What `/v1/PATH` says; parts of the query that are None are left out."""
-        from urllib.parse import quote, urlencode
+        return self._repeated("GET", _url(path, query))
 
-        given = {key: str(value) for key, value in query.items() if value is not None}
-        url = f"/v1/{quote(path)}"
-        return self._repeated("GET", f"{url}?{urlencode(given)}" if given else url)
+    def pages(self, path: str, key: str, **query: object) -> Iterator[list[Json]]:
+        """The list that `get` has under `key`, page by page as it comes, in little memory.
+
+        It is asked for again, as by `get`, until its first page is there. One that is cut off
+        later raises `LostReply`, and what came before it is not all.
+        """
+        url = _url(path, query)
+        pages = self._insist(lambda: self._paused(lambda: self._first_of(url, key)))
+        return (json.loads(page) for page in pages)
 
     def history(self, **query: object) -> Iterator[Json]:
         """The answers of `/v1/history`, one after the other until there are no more: neither side
@@ -211,7 +222,10 @@ class Client:
             seen(state)
 
     def _repeated(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Json:
-        """`_request`, repeated when its reply was lost, or the daemon says that it is stopping.
+        return self._insist(lambda: self._request(method, path, body))
+
+    def _insist(self, ask: Callable[[], _T]) -> _T:
+        """Asks again when the reply was lost, or the daemon says that it is stopping.
 
         That nothing was changed, as a daemon in trouble says, is said of the last try: an earlier
         one whose reply was lost may be carried out yet.
@@ -221,7 +235,7 @@ class Client:
         pause = 0.1
         while True:
             try:
-                return self._request(method, path, body)
+                return ask()
             except ClientError as error:
                 lost_once = lost_once or isinstance(error, LostReply)
                 again = isinstance(error, LostReply) or error.status == 503
@@ -247,11 +261,14 @@ class Client:
         *,
         timeout: float | None = None,
     ) -> Json:
-        """One request and its reply; asked again as often as the daemon names a time for that."""
+        return self._paused(lambda: self._once(method, path, body, timeout or self._timeout))
+
+    def _paused(self, ask: Callable[[], _T]) -> _T:
+        """Asked again as often as the daemon names a time for that."""
         give_up = time.monotonic() + self._patience
         while True:
             try:
-                return self._once(method, path, body, timeout or self._timeout)
+                return ask()
             except ClientError as error:
                 pause = error.again_after
                 if pause is None or time.monotonic() + pause > give_up:
@@ -259,6 +276,32 @@ class Client:
             time.sleep(pause)
 
     def _once(self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float) -> Json:
+        with self._replied(method, path, body, timeout) as reply:
+            return _understood(reply.status, reply.read(), reply.header("Retry-After"))
+
+    def _first_of(self, url: str, key: str) -> Iterator[bytes]:
+        """The pages, of which the first has come."""
+        pages = self._page_texts(url, key)
+        return chain([first for first in (next(pages, b""),) if first], pages)
+
+    def _page_texts(self, url: str, key: str) -> Iterator[bytes]:
+        with self._replied("GET", url, None, self._timeout) as reply:
+            again, lines = reply.header("Retry-After"), _lines(reply.pieces())
+            head = next(lines, b"")
+            if reply.status >= 400 or not head.endswith(b"["):  # in one piece
+                answer = _understood(reply.status, b"".join((head, *lines)), again)
+                yield json.dumps(answer[key]).encode()
+                return
+            for line in lines:
+                if not line.startswith(b"]"):
+                    yield b"[%s]" % line.removesuffix(b",")
+
+    @contextmanager
+    def _replied(
+        self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
+    ) -> Iterator[ClientReply]:
+        """The reply to one request, of which the head has come. Whatever is wrong with it is a
+        `ClientError`."""
         connection = self._endpoint.connection(timeout)
         try:
             content = None if body is None else json.dumps(body).encode("ascii")
@@ -268,8 +311,7 @@ class Client:
             response = connection.reply()
             if response.length is None and not response.chunked:  # its head has no end, as it came
                 raise LostReply("the daemon's reply was cut off", "see its log")
-            again = response.header("Retry-After")
-            return _understood(response.status, response.read(), again)
+            yield response
         except (OSError, BadReply) as error:
             reason = "no reply in time" if isinstance(error, TimeoutError) else _reason(error)
             raise LostReply(f"the daemon did not reply: {reason}", "see its log") from error
@@ -293,6 +335,26 @@ class _Socket:
 
     def headers(self) -> dict[str, str]:
         return {}
+
+
+def _url(path: str, query: Mapping[str, object]) -> str:
+    from urllib.parse import quote, urlencode
+
+    given = {key: str(value) for key, value in query.items() if value is not None}
+    url = f"/v1/{quote(path)}"
+    return f"{url}?{urlencode(given)}" if given else url
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Without their ends."""
+    begun: list[bytes] = []
+    for piece in pieces:
+        first, *more = piece.split(b"\n")
+        begun.append(first)
+        for line in more:
+            yield b"".join(begun)
+            begun = [line]
+    yield b"".join(begun)
 
 
 def _new_id() -> str:

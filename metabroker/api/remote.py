@@ -6,7 +6,7 @@ import os
 import re
 import ssl
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from .socket_http import BadReply
 
 PORT = 9797
 _LARGEST = 4096  # bytes of a token's file
+_PIECE = 1 << 18  # bytes
 _HOST = re.compile(r"[A-Za-z0-9.:_-]+")
 
 
@@ -93,10 +94,18 @@ class _Reply:
         return self._response.headers.get(name, "")
 
     def read(self) -> bytes:
+        return b"".join(self.pieces())
+
+    def pieces(self) -> Iterator[bytes]:
+        missing = self.length  # which read() itself does not miss, if it is asked for a piece
         try:
-            return self._response.read()
+            while piece := self._response.read(_PIECE):
+                missing = None if missing is None else missing - len(piece)
+                yield piece
         except HTTPException as error:
             raise BadReply(str(error) or type(error).__name__) from error
+        if missing:
+            raise BadReply("it ended early")
 
 
 def read_token(path: Path) -> str:

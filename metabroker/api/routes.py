@@ -13,8 +13,10 @@ Who asks, the `Middleware` has found out before any of these is called.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor, Future
+from itertools import islice
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -23,6 +25,7 @@ from aiohttp.typedefs import Handler
 from metabroker.api.answers import answer, encode, errors
 from metabroker.api.bodies import Bodies, parsed
 from metabroker.api.calls import CALLS, DRY_RUN, WAIT, Arguments, Asked, Call, number
+from metabroker.api.pages import encoded
 from metabroker.api.service import Failure, Json, Service, ServiceError, TokenService, read
 from metabroker.submission.model import Caller
 
@@ -31,6 +34,8 @@ from .middleware import ABOUT, CALLER, Middleware
 from .token_request import token_request
 
 LONGEST_WAIT = 300.0  # seconds
+
+log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -75,8 +80,8 @@ class Routes:
             for limiter in self.limiters:
                 limiter.answered(request.protocol)
 
-    def _handler(self, call: Call) -> Callable[[web.Request], Awaitable[web.Response]]:
-        async def handler(request: web.Request) -> web.Response:
+    def _handler(self, call: Call) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def handler(request: web.Request) -> web.StreamResponse:
             dry = call.name == "submit" and request.query.get("dry_run") == "1"
             asked = DRY_RUN if dry else call
             if not asked.largest:
@@ -88,7 +93,7 @@ class Routes:
 
     async def _served(
         self, request: web.Request, call: Call, asked: Callable[[], Asked]
-    ) -> web.Response:
+    ) -> web.StreamResponse:
         """What a call answers. A change goes on even if the one who asked has gone."""
         caller = request[CALLER]
 
@@ -96,11 +101,42 @@ class Routes:
             return self._service.call(caller, call.name, call.arguments(asked()))
 
         if not call.changes and call is not DRY_RUN:  # which may wait for another broker
-            # Encoded in the executor too, since it may be long.
-            return answer(await self._call(lambda: encode(begin().result())))
+            return await self._sent(request, lambda: encoded(begin().result()))
         done = await self._done(begin)
         request[ABOUT] = call.about(done)
         return answer(encode(done))
+
+    async def _sent(
+        self, request: web.Request, begin: Callable[[], Iterator[bytes]]
+    ) -> web.StreamResponse:
+        """An answer in pieces: in chunks, if it has more than one page. Each piece is made in the
+        executor, once the one before is on its way: a slow reader keeps no worker and no memory."""
+
+        def first() -> tuple[list[bytes], Iterator[bytes]]:
+            pieces = begin()
+            return list(islice(pieces, 3)), pieces
+
+        some, rest = await self._call(first)
+        if len(some) < 3:
+            return answer(b"".join(some))
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        whole = False
+        try:
+            for piece in some:
+                await response.write(piece)
+            while piece := await self._call(lambda: next(rest, b"")):
+                await response.write(piece)
+            whole = True
+        except ConnectionError:  # whoever asked has gone
+            raise
+        except Exception as error:
+            log.warning("the answer to %s is cut off: %s", request.path, error)
+        if not whole and request.transport is not None:
+            # Its head said that all is well: no client may take it for whole.
+            request.transport.abort()
+        return response
 
     async def _whoami(self, request: web.Request) -> web.Response:
         caller = request[CALLER]

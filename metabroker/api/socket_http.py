@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
 _BUSY = 5.0  # seconds in which a full queue of connections is tried again
@@ -41,16 +41,19 @@ class SocketReply:
 
     def read(self) -> bytes:
         """The body. Raises `BadReply` where it ends before it should."""
-        if not self.chunked:
-            if self.length is None:
-                return self._source.read()
-            return self._exactly(self.length)
-        parts = []
-        while size := self._chunk():
-            parts.append(self._exactly(size))
-            self._exactly(2)
-        _headers(self._source)
-        return b"".join(parts)
+        return b"".join(self.pieces())
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body as it comes. Raises `BadReply` where it ends before it should."""
+        if self.chunked:
+            while size := self._chunk():
+                yield self._exactly(size)
+                self._exactly(2)
+            _headers(self._source)
+        elif self.length is None:
+            yield self._source.read()
+        else:
+            yield self._exactly(self.length)
 
     def _chunk(self) -> int:
         text = _line(self._source).partition(b";")[0].strip()

@@ -123,18 +123,25 @@ class Broker:
         self._saga.containment.contain(number, error, now, ref)
 
     def schedule(self, now: float) -> None:
-        """One pass of the policy, if anything may have changed what fits."""
-        self._requests.recount()
+        """Passes of the policy, if anything may have changed what fits."""
         if self._queues.changed and not self._state.behind:
             self._scheduling.run(now)
 
     def take(self) -> Ready:
         """What must be written, and then done."""
-        return self._state.outbox.take()
+        ready = self._state.outbox.take()
+        self._requests.count(ready.jobs)
+        return ready
 
     def next_time(self) -> float | None:
-        """When the next `Tick` is due (Unix seconds)."""
-        return None if self._state.behind else self._state.timers.next()
+        """When the next `Tick` is due (Unix seconds): at once, if there is more to do than one turn
+        does."""
+        if self._state.behind:
+            return None
+        moments = [self._state.timers.next(), self._scheduling.unfinished]
+        if self._state.backlog:
+            moments.append(self._state.backlog.since)
+        return min((moment for moment in moments if moment is not None), default=None)
 
     # --- what a driver asks for ---------------------------------------------------------------
 
@@ -149,7 +156,7 @@ class Broker:
     def limit(self, limits: ResourceLimits) -> None:
         """Hold users and queues to these limits from now on."""
         if limits != self._queues.held_back.limits:
-            self._queues.held_back.limits = limits
+            self._queues.held_back.change(limits)
             self._queues.more_may_fit()
 
     def remove_unclaimed(self, tokens: Collection[str]) -> None:
@@ -229,10 +236,9 @@ class Broker:
             self._count(cluster, snapshot)
             return
         self._lost.answers(cluster)
-        usable = self._state.ledger.entries[cluster].usable
         if self._count(cluster, snapshot):
             self._queues.grown(cluster)
-        if usable != snapshot.usable:
+        if self._scheduling.outdated(now):
             # Jobs that the cluster is too small for now step aside, or come back.
             self._queues.changed = True
         self._saga.reconciliation.observe(cluster, snapshot, now)
@@ -258,7 +264,7 @@ class Broker:
         return what is None or self._saga.deadlines.awaits(time, what)
 
     def _tick(self, _event: Tick, now: float) -> None:
-        for what in self._state.timers.due(now):
+        for what in self._state.timers.due(now, self.settings.slice):
             if what is None:
                 self._queues.more_may_fit()
                 self._lost.move_waiting(now)
@@ -268,3 +274,4 @@ class Broker:
                 except Exception as error:
                     number, ref = (what.job, what) if isinstance(what, Ref) else (what, None)
                     self.contain(number, error, now, ref)
+        self._state.backlog.work(self.settings.slice, now)

@@ -19,6 +19,7 @@ class LostClusters:
         self._state = state
         self._queues = queues
         self._since: dict[int, float] = {}
+        self._waiting = state.backlog.line(self._move)
 
     def answers(self, cluster: int) -> None:
         """A poll has succeeded."""
@@ -32,22 +33,32 @@ class LostClusters:
             self._queues.retry_at(now + self._state.settings.move_after)
 
     def move_waiting(self, now: float) -> None:
-        """Move whoever waits only by chance for one that is lost for long."""
-        after = self._state.settings.move_after
-        lost = {cluster for cluster, since in self._since.items() if now - since >= after}
+        """Whoever waits only by chance for one that is lost for long is to be moved."""
+        lost = self._lost_long(now)
         if not lost:
             return
-        ledger = self._state.ledger
-        if not any(ledger.known(c, now) for c in range(len(ledger.entries))):
-            self._queues.retry_at(now + after)
+        if not self._any_answers(now):
+            self._queues.retry_at(now + self._state.settings.move_after)
             return
-        for job in list(self._state.jobs.values()):
-            if job.state is not JobState.QUEUED or job.queue not in lost or job.local is not None:
-                continue
-            if job.request.clusters is None:
-                self._move(job, now)
+        jobs = self._state.jobs.values()
+        self._waiting.add([job.id for job in jobs if job.queue in lost and _by_chance(job)])
 
-    def _move(self, job: Job, now: float) -> None:
+    def _lost_long(self, now: float) -> set[int]:
+        after = self._state.settings.move_after
+        return {cluster for cluster, since in self._since.items() if now - since >= after}
+
+    def _any_answers(self, now: float) -> bool:
+        ledger = self._state.ledger
+        return any(ledger.known(c, now) for c in range(len(ledger.entries)))
+
+    def _move(self, number: int, now: float) -> None:
+        job = self._state.jobs.get(number)
+        if job is None or job.queue not in self._lost_long(now) or not _by_chance(job):
+            return
+        if not self._any_answers(now):  # any more
+            self._waiting.clear()
+            self._queues.retry_at(now + self._state.settings.move_after)
+            return
         before = job.queue
         if self._queues.queue_of(job) == before:
             return
@@ -61,3 +72,9 @@ class LostClusters:
             why=f"{names[before].name} does not answer",
             to=names[job.queue].name if job.queue < len(names) else "global",
         )
+
+
+def _by_chance(job: Job) -> bool:
+    """Whether it waits in a queue that no user has chosen."""
+    free = job.local is None and job.request.clusters is None
+    return free and job.state is JobState.QUEUED

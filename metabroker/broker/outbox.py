@@ -114,10 +114,10 @@ class Timers:
         self._count += 1
         heapq.heappush(self._heap, (time, self._count, what))
 
-    def due(self, now: float) -> list[Ref | int | None]:
-        """What is due, each once, earliest first."""
+    def due(self, now: float, most: int) -> list[Ref | int | None]:
+        """What is due, each once, earliest first; `most` of it, and the rest the next time."""
         found: dict[Ref | int | None, None] = {}
-        while self._heap and self._heap[0][0] <= now:
+        while self._heap and self._heap[0][0] <= now and len(found) < most:
             found[heapq.heappop(self._heap)[2]] = None
         return list(found)
 

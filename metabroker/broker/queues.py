@@ -43,7 +43,11 @@ _MORE_MAY_FIT = Departure(0, 0, 0, _NOWHERE)
 
 class Queues:
     """All waiting jobs. `changed`: whether anything may have changed what fits, since the last pass
-    of the policy."""
+    of the policy.
+
+    What a pass has decided may be too much for one turn. `decided`: the placements of those that
+    have not begun yet, the first one last; `stepped_back`: who is to come back from there to the
+    policy's queues."""
 
     def __init__(self, state: BrokerState, scheduler: Scheduler) -> None:
         self._state = state
@@ -53,6 +57,8 @@ class Queues:
         self.held_back = HeldBack()
         self.changed = False
         self.next_seq = 1
+        self.decided: dict[int, tuple[int, ...]] = {}
+        self.stepped_back: dict[int, Job] = {}
         self._departures: list[Departure] = []
         self._waiting = [0] * len(state.settings.clusters)
         scheduler.give_whole([cluster.unit for cluster in state.settings.clusters])
@@ -93,7 +99,7 @@ class Queues:
     def arrive(self, job: Job, now: float) -> None:
         """Wait in the queue that the job has, or outside of it for a limit."""
         self._count_waiting(job, +1)
-        if self.held_back.limits.hold_back:
+        if self.held_back.limits.hold_back or self.held_back.jobs:  # who came before goes first
             self.held_back.add(job)
         else:
             self.join(job, now)
@@ -125,7 +131,12 @@ class Queues:
     def withdraw(self, job: Job) -> None:
         """Out of its queue; whoever is behind may be able to start."""
         waits = self.refusals.remove(job.id)
-        if self.scheduler.remove(job.id) or self.held_back.remove(job.id) or waits:
+        waits = self.held_back.remove(job.id) or waits
+        waits = self.stepped_back.pop(job.id, None) is not None or waits
+        if self.decided.pop(job.id, None) is not None:
+            waits = True
+            self.more_may_fit()
+        if self.scheduler.remove(job.id) or waits:
             self.placed(job)
             self.changed = True
 

@@ -57,6 +57,17 @@ class Suspension:
 
 
 @dataclass(slots=True)
+class _Round:
+    """Who of those that wait is let through now, as far as that has come. `heads`: a heap of the
+    first of each kind; `sent`: how many go to each suspended cluster; `again`: more may go since
+    it began."""
+
+    heads: list[tuple[int, int, Kind]]
+    sent: Counter[Scope] = field(default_factory=Counter)
+    again: bool = False
+
+
+@dataclass(slots=True)
 class Refusals:
     """The suspended clusters, the jobs that were refused, and those that wait for that.
 
@@ -72,6 +83,8 @@ class Refusals:
     _accepted: dict[tuple[int, Step], float] = field(default_factory=dict)
     _lines: dict[Kind, list[tuple[int, int]]] = field(default_factory=dict)
     _changed: bool = False
+    _round: _Round | None = None
+    _soonest: float = float("inf")
 
     # --- what clusters answer -----------------------------------------------------------------
 
@@ -132,6 +145,7 @@ class Refusals:
         """A job is not sent there again at once; answers when it may be."""
         until = now + self.settings.refusal_delay(job.submission_failures)
         self._later.setdefault(job.id, {})[cluster] = until
+        self._soonest = min(self._soonest, until)
         return until
 
     # --- who may go where ---------------------------------------------------------------------
@@ -228,27 +242,54 @@ class Refusals:
             if suspension.until <= now and suspension.allowance <= 0:
                 suspension.allowance = 1
                 changed = True
+        if self._soonest <= now:
+            changed = self._end_pauses(now) or changed
+        return changed
+
+    def _end_pauses(self, now: float) -> bool:
+        """Of single jobs; whether there was one that is over."""
+        ended = False
         for number, pauses in list(self._later.items()):
             if any(until <= now for until in pauses.values()):
-                changed = True
+                ended = True
                 left = {cluster: until for cluster, until in pauses.items() if until > now}
                 self._later[number] = left
                 if not left:
                     del self._later[number]
-        return changed
+        moments = (until for pauses in self._later.values() for until in pauses.values())
+        self._soonest = min(moments, default=float("inf"))
+        return ended
 
-    def let_through(self, now: float, can_go: CanGo) -> list[Job]:
-        """Take out, in the order of joining, who can go somewhere again: where a cluster is
-        suspended no more than may be sent there. `can_go`: whether a job fits without these
-        clusters."""
-        through: list[Job] = []
-        sent: Counter[Scope] = Counter()
-        heads = [(*line[0], kind) for kind, line in self._lines.items() if line]
+    @property
+    def letting_through(self) -> bool:
+        """Whether there are more who may be let through now."""
+        return self._round is not None
+
+    def begin_round(self) -> None:
+        """Somebody may go where they could not: look again from the first on, when the round that
+        is under way has come to its end."""
+        if self._round is not None:
+            self._round.again = True
+            return
         self._lines = {kind: line for kind, line in self._lines.items() if line}
-        heapq.heapify(heads)
-        while heads:
+        self._round = _Round([(*line[0], kind) for kind, line in self._lines.items()])
+        heapq.heapify(self._round.heads)
+
+    def let_through(self, now: float, can_go: CanGo, most: int) -> list[Job]:
+        """Take out, in the order of joining, who can go somewhere again: where a cluster is
+        suspended no more than may be sent there. So `most` are looked at now, the others when this
+        is asked again. `can_go`: whether a job fits without these clusters."""
+        through: list[Job] = []
+        if self._round is None:
+            return through
+        heads, sent = self._round.heads, self._round.sent
+        while heads and most > 0:
+            most -= 1
             seq, number, kind = heapq.heappop(heads)
-            line = self._lines[kind]
+            line = self._lines.get(kind)
+            if not line or line[0] != (seq, number):  # others have joined meanwhile: next time
+                self._round.again = True
+                continue
             job = self.jobs.get(number)
             if job is not None and job.seq == seq:
                 met = list(self._of(job.user, single=job.single))
@@ -263,6 +304,9 @@ class Refusals:
             heapq.heappop(line)
             if line:
                 heapq.heappush(heads, (*line[0], kind))
+        if not heads:
+            self._changed = self._changed or self._round.again
+            self._round = None
         return through
 
     def _kind(self, job: Job) -> Kind:

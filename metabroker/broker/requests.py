@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 
 from .events import AbandonJob, CancelJob, HoldJob, ReleaseJob, SubmitJob
 from .job import Goal, Job, NewJob
 from .queues import Queues
 from .rejected import Rejected
-from .resource_limits import Key, ResourceLimits, keys, refused, standing
+from .resource_limits import ResourceLimits, Standing, refused
 from .saga import Saga
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
@@ -21,22 +21,29 @@ class Requests:
         self._state = state
         self._queues = queues
         self._saga = saga
-        self._standing: Counter[Key] | None = None  # how many wait, where it had to be counted
+        self._standing: Standing | None = None  # counted since there are limits
+        self._counted = False  # in this turn, as far as it has come
 
     def check_limits(self, new: NewJob) -> None:
         """Raises `Rejected` where a new job is beyond a configured limit."""
         held_back = self._queues.held_back
         if held_back.limits == ResourceLimits():
+            self._standing = None
             return
         if self._standing is None:
-            self._standing = standing(self._state.jobs.values())
-        beyond = held_back.refusal(new, self._queues.queue_of(new), self._standing)
+            self._standing = Standing(self._state.jobs.values())
+        if not self._counted:
+            self._counted = True
+            self._standing.update(self._state.outbox.jobs.values())
+        beyond = held_back.refusal(new, self._queues.queue_of(new), self._standing.count)
         if beyond is not None:
             raise refused(beyond, self._state.settings.clusters)
 
-    def recount(self) -> None:
-        """Who waits may change now: count again at the next submission."""
-        self._standing = None
+    def count(self, changed: Iterable[Job]) -> None:
+        """A turn ends, in which these jobs may have changed."""
+        self._counted = False
+        if self._standing is not None:
+            self._standing.update(changed)
 
     def submit(self, event: SubmitJob, now: float) -> None:
         """A new job."""
@@ -64,7 +71,7 @@ class Requests:
         except Exception as error:
             self._saga.containment.contain(job.id, error, now)
         if self._standing is not None:
-            self._standing.update(keys(job.user, job.queue))
+            self._standing.update((job,))
 
     def _enqueue(self, job: Job, new: NewJob, now: float) -> None:
         if new.hold:

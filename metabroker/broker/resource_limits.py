@@ -91,10 +91,13 @@ class Usage:
 
 
 class HeldBack:
-    """The limits, and the jobs that wait for one. `jobs`: those, by number."""
+    """The limits, and the jobs that wait for one. `jobs`: those, by number; `more`: whether more of
+    them might have been let through the last time."""
 
     def __init__(self) -> None:
         self.limits = ResourceLimits()
+        self.more = False
+        self._never: list[Job] = []  # by limits that were lowered since; they keep nobody back
         self.jobs: dict[int, Job] = {}
         # By user, queue, and whether it is co-allocated: a heap of (seq, number), in which those
         # that do not wait here any more are passed over.
@@ -122,6 +125,14 @@ class HeldBack:
                 return Beyond(key, Resource.COALLOCATED, have, limit.coallocated)
         return None
 
+    def change(self, limits: ResourceLimits) -> None:
+        """Go by these limits from now on."""
+        self.limits = limits
+        never, self._never = self._never, []
+        for job in never:
+            if self.jobs.get(job.id) is job:
+                self.add(job)
+
     def add(self, job: Job) -> None:
         """It waits here from now on, at the place that its seq gives it."""
         self.jobs[job.id] = job
@@ -132,13 +143,15 @@ class HeldBack:
         """It does not wait here any more; False if it did not."""
         return self.jobs.pop(number, None) is not None
 
-    def let_through(self, usage: Usage) -> list[Job]:
-        """Take out, in the order of joining, those within their limits beside what is in use.
+    def let_through(self, usage: Usage, most: int) -> list[Job]:
+        """Take out, in the order of joining, those within their limits beside what is in use; so
+        many at most are looked at.
 
         Whoever is not keeps back those who come later for the same limit: large jobs wait for no
         longer than their turn.
         """
         through: list[Job] = []
+        self.more = False
         if not self.jobs:
             self._lines.clear()
             return through
@@ -146,8 +159,8 @@ class HeldBack:
         heads = [(*line[0], of) for of, line in self._lines.items() if self._strip(of, line)]
         heapq.heapify(heads)
         shut: set[tuple[Key, bool]] = set()  # and whether co-allocated jobs alone
-        never: list[Job] = []  # by limits that were lowered since; they keep nobody back
-        while heads:
+        looked_at = 0
+        while heads and looked_at < most:
             _seq, number, of = heapq.heappop(heads)
             user, queue, single = of
             kinds = (False,) if single else (False, True)
@@ -159,16 +172,17 @@ class HeldBack:
             if beyond is not None and not beyond.never(total):
                 shut.add((beyond.key, beyond.measure is Resource.COALLOCATED))
                 continue
-            del self.jobs[number]
+            looked_at += 1
+            heapq.heappop(self._lines[of])
             if beyond is None:
+                del self.jobs[number]
                 usage.add(job, total, 1)
                 through.append(job)
             else:
-                never.append(job)
+                self._never.append(job)
             if self._strip(of, self._lines[of]):
                 heapq.heappush(heads, (*self._lines[of][0], of))
-        for job in never:
-            self.add(job)
+        self.more = bool(heads) and looked_at == most
         return through
 
     def _strip(self, of: tuple[str, int, bool], line: list[tuple[int, int]]) -> bool:
@@ -199,13 +213,30 @@ def in_use(jobs: Mapping[int, Job], live: Iterable[Mapping[Ref, Component]]) -> 
     return usage
 
 
-def standing(jobs: Iterable[Job]) -> Counter[Key]:
-    """How many wait or are held, by whose they are."""
-    found: Counter[Key] = Counter()
-    for job in jobs:
-        if job.state in (JobState.QUEUED, JobState.HELD):
-            found.update(keys(job.user, job.queue))
-    return found
+class Standing:
+    """How many jobs wait or are held, by whose they are (`count`). It is told of each job that may
+    have changed (`update`), so that nobody need look at all of them."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self.count: Counter[Key] = Counter()
+        self._of: dict[int, tuple[Key, Key]] = {}
+        self._keys: dict[tuple[str, int], tuple[Key, Key]] = {}
+        self.update(jobs)
+
+    def update(self, jobs: Iterable[Job]) -> None:
+        """These are as they are now."""
+        count, known = self.count, self._keys
+        for job in jobs:
+            for key in self._of.pop(job.id, ()):
+                count[key] -= 1
+            if job.state is JobState.QUEUED or job.state is JobState.HELD:
+                whose = job.user, job.queue
+                found = known.get(whose)
+                if found is None:
+                    found = known[whose] = keys(*whose)
+                self._of[job.id] = found
+                for key in found:
+                    count[key] += 1
 
 
 def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:

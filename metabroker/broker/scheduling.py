@@ -8,6 +8,7 @@ so that others may start instead.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from .job import Job
@@ -18,27 +19,46 @@ from .state import BrokerState
 
 
 class Scheduling:
-    """Asks the policy, and begins what it places."""
+    """Asks the policy, and begins what it places: so many jobs each turn (`Settings.slice`).
+
+    What the policy has decided stays decided over several turns, as long as there is room for it,
+    and until then the policy is not asked again. `unfinished`: since when (Unix seconds) there is
+    more to do, in the next turn; None: there is not."""
 
     def __init__(self, state: BrokerState, queues: Queues, saga: Saga) -> None:
         self._state = state
         self._queues = queues
         self._saga = saga
+        self.unfinished: float | None = None
         self._next_try: float | None = None
         self._by_nodes = any(cluster.unit > 1 for cluster in state.settings.clusters)
+        self._rechecks = state.backlog.line(self._recheck)
+        self._capacity: list[int] = []  # by which the policy has decided last
+        self._left = 0  # jobs that this turn may still handle
+        self._begun, self._kept_back = 0, False  # of what was decided
 
     def run(self, now: float) -> None:
-        """Passes, until none could start more."""
-        self._queues.changed = False
-        self._queues.depart()
-        self._let_through(now)
-        capacity = self._state.ledger.capacity(now)
-        while self._pass(capacity, now):
-            pass
-        at = self._queues.refusals.next_try(now)
+        """Passes, until none could start more, or it is enough for one turn."""
+        queues, self._left = self._queues, self._state.settings.slice
+        again = True
+        if queues.decided or queues.stepped_back:
+            self._carry_out(now, room=self._state.ledger.available(now))
+        if self._left > 0:
+            queues.changed = False
+            queues.depart()
+            more = self._let_through(now)
+            again = self._passes(now) or more
+        self.unfinished = now if again else None
+        queues.changed = queues.changed or again
+        at = queues.refusals.next_try(now)
         if at is not None and at != self._next_try:
             self._next_try = at
-            self._queues.retry_at(at)
+            queues.retry_at(at)
+
+    def outdated(self, now: float) -> bool:
+        """Whether the policy has decided last by other clusters than there are now: of another
+        size, or when what was known of them was too old."""
+        return self._state.ledger.capacity(now) != self._capacity
 
     def usage(self) -> Usage:
         """What is in use, as far as limits need it."""
@@ -46,57 +66,112 @@ class Scheduling:
             return Usage()
         return in_use(self._state.jobs, self._saga.claims.live)
 
-    def _pass(self, capacity: Sequence[int], now: float) -> bool:
-        """One pass. Whether another may start more: others may start instead of those who were
-        kept back; nor does a placement of two components in one cluster know of whole nodes, so it
-        may want more than there is."""
-        queues, usage = self._queues, self.usage()
-        begun, kept_back = 0, False
-        back: list[Job] = []
-        available = self._state.ledger.available(now)
-        for key, placement in queues.scheduler.run(available, now, capacity):
-            job = self._state.jobs[key]
-            if queues.held_back.beyond(job, job.queue, usage) is not None:
-                queues.held_back.add(job)
-                queues.scheduler.depart()
-                kept_back = True
-                continue
-            if not self._may_be_sent(job, placement, now):
-                queues.join_anew(job, now)
-                queues.scheduler.depart()
-                kept_back = True
-                continue
-            if self._by_nodes and not self._has_room(job, placement, begun, back, now):
-                back.append(job)
-                continue
-            begun += 1
-            queues.placed(job)
-            try:
-                self._saga.attempts.begin(job, placement, now)
-            except Exception as error:
-                self._saga.containment.contain(job.id, error, now)
-                continue
-            usage.add(job, sum(component.processors for component in job.components), 1)
-        for job in back:  # to their old places
-            queues.join(job, now)
-        return kept_back or bool(begun and back)
+    def _passes(self, now: float) -> bool:
+        """Passes of the policy; whether another may start more, in the next turn."""
+        queues, again = self._queues, True
+        capacity = self._capacity = self._state.ledger.capacity(now)
+        while again and self._left > 0:
+            available = self._state.ledger.available(now)
+            starts = queues.scheduler.run(available, now, capacity)
+            queues.decided = dict(reversed(starts))
+            self._begun, self._kept_back = 0, False
+            again = self._carry_out(now)
+        return again
 
-    def _let_through(self, now: float) -> None:
-        """Those who are within their limits now, or are not kept back by a refusal any more, join
-        the policy's queues, at their old places."""
-        queues, refusals = self._queues, self._queues.refusals
-        if queues.held_back.jobs:
-            for job in queues.held_back.let_through(self.usage()):
-                queues.join(job, now)
-        if not refusals.due(now):
+    def _carry_out(self, now: float, room: list[int] | None = None) -> bool:
+        """Begin what was decided; `room`: the processors that are left for it, where that was in an
+        earlier turn. Whether another pass may start more: others may start instead of those who
+        were kept back; nor does a placement of two components in one cluster know of whole nodes,
+        so it may want more than there is."""
+        queues, usage = self._queues, self.usage()
+        while queues.decided and self._left > 0:
+            self._left -= 1
+            number, placement = queues.decided.popitem()
+            self._begin(self._state.jobs[number], placement, usage, room, now)
+        if queues.decided:
+            return True
+        stepped_back, queues.stepped_back = queues.stepped_back, {}
+        for job in stepped_back.values():  # to their old places
+            queues.join(job, now)
+        return self._kept_back or bool(self._begun and stepped_back)
+
+    def _begin(
+        self,
+        job: Job,
+        placement: Sequence[int],
+        usage: Usage,
+        room: list[int] | None,
+        now: float,
+    ) -> None:
+        queues = self._queues
+        if queues.held_back.beyond(job, job.queue, usage) is not None:
+            queues.held_back.add(job)
+            self._keep_back()
             return
-        for number, barred in list(refusals.detours.items()):
-            job = self._state.jobs[number]
-            if refusals.elsewhere(job, now) != barred and queues.scheduler.remove(number):
-                queues.join_anew(job, now)
-        for job in refusals.let_through(now, queues.can_go):
+        if not self._may_be_sent(job, placement, now):
             queues.join_anew(job, now)
-        queues.scheduler.depart()
+            self._keep_back()
+            return
+        if room is not None and not self._takes(job, placement, room):
+            queues.join(job, now)
+            self._keep_back()
+            return
+        if self._by_nodes and not self._has_room(job, placement, now):
+            queues.stepped_back[job.id] = job
+            return
+        self._begun += 1
+        queues.placed(job)
+        try:
+            self._saga.attempts.begin(job, placement, now)
+        except Exception as error:
+            self._saga.containment.contain(job.id, error, now)
+            return
+        usage.add(job, sum(component.processors for component in job.components), 1)
+
+    def _keep_back(self) -> None:
+        self._queues.scheduler.depart()
+        self._kept_back = True
+
+    def _takes(self, job: Job, placement: Sequence[int], room: list[int]) -> bool:
+        """Take what it needs of this room, if there is still so much."""
+        clusters, wanted = self._state.settings.clusters, Counter[int]()
+        for cluster, size in zip(placement, job.request.sizes, strict=True):
+            wanted[cluster] += clusters[cluster].held(size)
+        if any(room[cluster] < processors for cluster, processors in wanted.items()):
+            return False
+        for cluster, processors in wanted.items():
+            room[cluster] -= processors
+        return True
+
+    def _let_through(self, now: float) -> bool:
+        """Those who are within their limits now, or are not kept back by a refusal any more, join
+        the policy's queues, at their old places. Whether there are more, for the next turn."""
+        queues, refusals = self._queues, self._queues.refusals
+        most, more = self._state.settings.slice, False
+        if queues.held_back.jobs:
+            for job in queues.held_back.let_through(self.usage(), most):
+                queues.join(job, now)
+            more = queues.held_back.more
+        if refusals.due(now):
+            self._rechecks.add(refusals.detours)
+            self._rechecks.work(most, now)
+            refusals.begin_round()
+        if refusals.letting_through:
+            for job in refusals.let_through(now, queues.can_go, most):
+                queues.join_anew(job, now)
+            queues.scheduler.depart()
+        return more or refusals.letting_through
+
+    def _recheck(self, number: int, now: float) -> None:
+        """One that goes another way now: whether it is to go that way still."""
+        queues = self._queues
+        barred, job = queues.refusals.detours.get(number), self._state.jobs.get(number)
+        if job is None or barred is None or queues.refusals.elsewhere(job, now) == barred:
+            return
+        if queues.scheduler.remove(number):
+            queues.join_anew(job, now)
+            queues.scheduler.depart()
+            queues.changed = True
 
     def _may_be_sent(self, job: Job, placement: Sequence[int], now: float) -> bool:
         """Whether no refusal speaks against it; if so, suspended clusters count it."""
@@ -108,13 +183,12 @@ class Scheduling:
         refusals.spend(job, set(placement), now)
         return True
 
-    def _has_room(
-        self, job: Job, placement: Sequence[int], begun: int, back: Sequence[Job], now: float
-    ) -> bool:
+    def _has_room(self, job: Job, placement: Sequence[int], now: float) -> bool:
         """Whether there are nodes for it: not where several of its components go to one cluster,
         and fit there only if nodes could be parted. What the policy has decided after that is
         decided again, by what is then idle; unless it was the first of all."""
-        if back and begun:
+        back = self._queues.stepped_back
+        if back and self._begun:
             return False
-        behind = any(other.queue == job.queue for other in back)
+        behind = any(other.queue == job.queue for other in back.values())
         return not behind and self._state.ledger.fits(placement, job.request.sizes, now)

@@ -46,6 +46,7 @@ class Settings:
     refusal_first: float = 2.0
     refusal_most: float = 300.0
     limit_most: float = 60.0
+    slice: int = 100  # jobs to which one turn does the same: more of it waits for the next turn
 
     def retry_delay(self, tries: int) -> float:
         """Before a step is tried again: doubling, bounded."""

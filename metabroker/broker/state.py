@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .backlog import Backlog
 from .job import Component, Job
 from .ledger import Ledger
 from .outbox import Outbox, Timers
@@ -24,6 +25,7 @@ class BrokerState:
     behind: str = ""
     jobs: dict[int, Job] = field(default_factory=dict)
     outbox: Outbox = field(default_factory=Outbox)
+    backlog: Backlog = field(default_factory=Backlog)
 
     def note(self, now: float, job: Job, component: Component, what: str, **detail: object) -> None:
         """Write a line about a component into its job's history."""

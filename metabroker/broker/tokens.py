@@ -13,6 +13,7 @@ so whatever a former leader has left, or a time that no backup knows of, is neve
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -47,6 +48,7 @@ def make(instance: str, ref: Ref) -> str:
     return f"mb-{instance}-{ref.job}-{ref.attempt}-{ref.component}{term}"
 
 
+@lru_cache(maxsize=1 << 16)  # polls show the same ones again and again
 def parse(instance: str, text: str) -> Ref | None:
     """The component that `text` names, or None if it is not a token of this instance."""
     match = _TOKEN.fullmatch(text)

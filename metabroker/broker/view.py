@@ -6,6 +6,7 @@ in the thread in which the core runs.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,6 +105,17 @@ class BrokerView:
         """The jobs in one of them, from its head on."""
         return self._queues.scheduler_view.keys(queue)
 
+    def seqs(self, queue: int) -> array[int]:
+        """The same, by their `seq`; a copy, for any thread."""
+        return array("q", self._queues.scheduler_view.seqs(queue))
+
+    def place(self, job: int) -> tuple[int, int] | None:
+        """The queue in which a job is, and how many are before it; None: it is in none."""
+        view = self._queues.scheduler_view
+        if job not in self._queues.scheduler or view.is_aside(job):
+            return None
+        return view.position(job)
+
     def queue_lengths(self) -> dict[int, int]:
         """How many jobs wait in each."""
         return self._queues.scheduler_view.waiting()
@@ -125,6 +137,11 @@ class BrokerView:
     def refused(self) -> Mapping[int, Job]:
         """Jobs in no queue, since they were refused wherever they could go."""
         return self._queues.refusals.jobs
+
+    @property
+    def decided(self) -> Mapping[int, object]:
+        """Jobs in no queue, since they are about to start, or to come back to it."""
+        return {**self._queues.decided, **self._queues.stepped_back}
 
     def usage(self) -> Usage:
         """What is in use, as far as configured limits need it."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -98,6 +99,23 @@ def print_json(data: object) -> None:
     import json
 
     print(json.dumps(data, indent=2))
+
+
+def print_json_pages(key: str, pages: Iterable[list[dict[str, Any]]]) -> None:
+    """`{key: [...]}` as one JSON document, page by page as they come. A list of one page is
+    indented; a longer one has an object a line."""
+    import json
+
+    rest = iter(pages)
+    first, second = next(rest, []), next(rest, None)
+    if second is None:
+        print_json({key: first})
+        return
+    before = f'{{"{key}": [\n'
+    for page in chain((first, second), rest):
+        print(before + ",\n".join(map(json.dumps, page)), end="")
+        before = ",\n"
+    print("\n]}")
 
 
 class JobId(click.ParamType[int]):

@@ -25,13 +25,13 @@ def queue(
     """
     client = common.connect(socket_path)
     name = client.get("whoami")["user"] if me else user
-    answer = client.get("jobs", user=name, limit=limit)
+    pages = client.pages("jobs", "jobs", user=name, limit=limit)
     if as_json:
-        common.print_json(answer)
+        common.print_json_pages("jobs", pages)
         return
     from metabroker.cli.views import print_queue
 
-    print_queue(answer["jobs"])
+    print_queue(job for page in pages for job in page)
 
 
 @click.command()

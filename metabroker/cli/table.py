@@ -5,21 +5,26 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 
 from metabroker.cli.errors import one_line
 
 _GAP = 2  # spaces between columns
+_AT_ONCE = 2000  # rows
 _NARROWEST = 12  # characters that a shortened column keeps
 
 
 def print_table(
-    heads: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()
+    heads: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()
 ) -> None:
     """Print the rows under their heads; columns in `right` are aligned to the right.
 
-    On a terminal the widest columns are shortened until a row fits; elsewhere nothing is cut.
+    On a terminal the widest columns are shortened until a row fits; elsewhere nothing is cut. Of
+    very many rows those that come later may have wider columns than the first.
     """
-    print_pages(heads, [rows], right=right)
+    some = iter(rows)
+    pages = iter(lambda: list(islice(some, _AT_ONCE)), [])
+    print_pages(heads, chain([next(pages, [])], pages), right=right)
 
 
 def print_pages(

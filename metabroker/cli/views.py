@@ -22,10 +22,10 @@ def places(job: Json) -> str:
     return ",".join(f"{c['cluster'] or '?'}:{c['processors']}" for c in job["components"])
 
 
-def print_queue(jobs: Sequence[Json]) -> None:
+def print_queue(jobs: Iterable[Json]) -> None:
     """Waiting and running jobs, one line each."""
     heads = ("JOB", "NAME", "USER", "STATE", "PROCS", "WHERE", "AGE", "POSITION", "START", "REASON")
-    rows = [
+    rows = (
         (
             *(job[key] for key in ("job", "name", "user", "state")),
             processors(job),
@@ -36,7 +36,7 @@ def print_queue(jobs: Sequence[Json]) -> None:
             job["reason"],
         )
         for job in jobs
-    ]
+    )
     print_table(heads, rows, right=("JOB", "PROCS", "AGE", "POSITION"))
 
 

@@ -4,11 +4,9 @@ then."""
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -30,6 +28,7 @@ from metabroker.config.model import Config
 from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.metrics import Meters, OfCluster, OfJobs
 from metabroker.runtime.cluster_accounts import Users
+from metabroker.runtime.collector import Collector
 from metabroker.runtime.engine import Engine
 from metabroker.runtime.executor import ClusterExecutor, Hook
 from metabroker.runtime.loop import Loop
@@ -46,18 +45,6 @@ from . import build, retention
 log = logging.getLogger(__name__)
 
 _LAST_STEP = 10.0  # seconds that a transaction of the retention is waited for
-
-
-@contextlib.contextmanager
-def _without_collections() -> Iterator[None]:
-    """What is read at the start stays: to look through 100,000 jobs for garbage, at the start and
-    now and then later, takes a third of the start, and holds up the core."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-        gc.freeze()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +74,7 @@ class Leader:
         made = build.settings(config, store)
         names = ClusterNames([cluster.name for cluster in made.clusters])
         self._of_jobs = OfJobs(given.meters)
+        self._collector = Collector()
         engine = Engine(
             build.broker(config, made, store.restorations.history()),
             store,
@@ -118,8 +106,9 @@ class Leader:
 
     def start(self) -> None:
         """Recover, look at the clusters, take what was passed on."""
-        with _without_collections():
+        with self._collector.loading():
             self.loop.start()
+        self._collector.there_are(len(self.loop.engine.broker.view.jobs))
         for executor in self.executors:
             self._ticks.add_job(
                 executor.observe,
@@ -181,6 +170,7 @@ class Leader:
     def _durable(self, ready: Ready) -> None:
         self._of_jobs.tell(ready)
         self.service.written(ready)
+        self._collector.there_are(len(self.loop.engine.broker.view.jobs))
 
     def _contained(self, mishap: Mishap) -> None:
         """Something could not be handled, which has ended one job, or one answer, and no more."""

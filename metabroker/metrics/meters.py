@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 SINGLE, CO_ALLOCATED = "single", "co-allocated"
 _HOUR, _DAY = 3600.0, 86400.0
@@ -18,6 +18,7 @@ _SKEW = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _BARRIER = (0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 _COMMAND = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 _PASS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
+_TURN = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1, 3, 10)
 _STORE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 
@@ -29,6 +30,9 @@ class _Make:
 
     def counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"metabroker_{name}", text, labels, registry=self.registry)
+
+    def gauge(self, name: str, text: str) -> Gauge:
+        return Gauge(f"metabroker_{name}", text, registry=self.registry)
 
     def histogram(
         self, name: str, text: str, buckets: tuple[float, ...], *labels: str
@@ -51,6 +55,15 @@ class Meters:
         self.store = make.histogram(
             "store_commit_seconds", "Duration of one transaction, until it is durable.", _STORE
         )
+        self.turns = make.histogram(
+            "turn_seconds",
+            "Duration of one turn of the core, in which it does nothing else.",
+            _TURN,
+        )
+        self.longest_turn = make.gauge(
+            "longest_turn_seconds", "The longest turn of the core since the daemon began."
+        )
+        self._longest = 0.0
         for kind in (SINGLE, CO_ALLOCATED):  # from 0 on, not from the first event on
             for meter in (self.submitted, self.waiting, self.response, self.slowdown):
                 meter.labels(kind)
@@ -113,5 +126,10 @@ class Meters:
         )  # fmt: skip
 
     def took(self, what: str, seconds: float) -> None:
-        """A "pass" of the policy, or a "commit" of the store, took so long."""
-        (self.scheduling if what == "pass" else self.store).observe(seconds)
+        """A "pass" of the policy, a "commit" of the store, or a whole "turn" took so long."""
+        if what == "turn":
+            self.turns.observe(seconds)
+            self._longest = max(self._longest, seconds)
+            self.longest_turn.set(self._longest)
+        else:
+            (self.scheduling if what == "pass" else self.store).observe(seconds)

@@ -41,7 +41,9 @@ class OfJobs:
         if not ready.journal:
             return
         jobs = {job.id: job for job in ready.jobs}
-        parts = {component.ref: component for component in ready.components}
+        parts: dict[int, list[Component]] = {}
+        for component in ready.components:
+            parts.setdefault(component.ref.job, []).append(component)
         for entry in ready.journal:
             job = jobs[entry.job]
             if entry.what in _ENDED:
@@ -49,7 +51,7 @@ class OfJobs:
             elif entry.what == "submitted" and "component" not in entry.detail:
                 self._meters.submitted.labels(_kind(job)).inc()
             elif not job.single:
-                self._of_attempt(entry, job, list(parts.values()))
+                self._of_attempt(entry, job, parts.get(job.id, []))
 
     def _ended(self, job: Job, state: JobState) -> None:
         kind = _kind(job)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.core import Metric
 
 from .exporter import Exporter
@@ -40,8 +40,9 @@ def families() -> list[Metric]:
 def labels() -> dict[str, tuple[str, ...]]:
     """The labels of each metric, by its name."""
     registry = CollectorRegistry()
-    counted = [*vars(Meters(registry)).values(), *vars(OfBroker(registry)).values()]
-    found = {meter._name: meter._labelnames for meter in counted}
+    made = [*vars(Meters(registry)).values(), *vars(OfBroker(registry)).values()]
+    counted = [meter for meter in made if isinstance(meter, Counter | Gauge | Histogram)]
+    found = {meter._name: tuple(meter._labelnames) for meter in counted}
     process = ProcessCollector(registry=None)
     for family in (*Exporter(lambda: _STATUS, list).collect(), *process.collect()):
         found[family.name] = tuple(getattr(family, "_labelnames", ()))  # not ours

@@ -13,6 +13,8 @@ from metabroker.policy.entry import Entry
 from .placement import Place
 from .queue import Queue
 
+_MOST_SHAPES = 4096  # that are remembered: of jobs that wait, or have waited
+
 
 class Eligibility:
     """Which waiting jobs could run, given the processors of the reachable clusters.
@@ -31,19 +33,27 @@ class Eligibility:
         self.limited = False
         """A capacity is known."""
         self._capacity: tuple[int, ...] = ()
-        self._known: dict[tuple[object, int], bool] = {}
+        self._known: dict[tuple[object, int], tuple[bool, Entry]] = {}
+        """For each shape of a job: whether one could run; and one of them."""
 
     def update(self, capacity: Sequence[int]) -> bool:
         """`capacity[c]` is what cluster c has with nothing running; True if jobs moved.
 
-        Costs O(1) unless the capacity has changed.
+        Costs O(1) unless the capacity has changed, and O(shapes of jobs) unless some shape that
+        could run there could not before, or the other way round.
         """
         now = tuple(capacity)
         if now == self._capacity:
             return False
+        known, self._known = self._known, {}
         self._capacity = now
+        if self.limited and len(known) < _MOST_SHAPES:
+            for answer, entry in known.values():
+                if self.can_run(entry) is not answer:
+                    break
+            else:
+                return False
         self.limited = True
-        self._known.clear()
         aside = self.aside
         back: dict[int, list[Entry]] = {}
         moved = False
@@ -68,11 +78,11 @@ class Eligibility:
         capacity = self._capacity
         _, _, request, pin, _, _ = entry
         shape = (request.shape, pin)
-        answer = self._known.get(shape)
-        if answer is None:
+        known = self._known.get(shape)
+        if known is None:
             if pin >= 0:
                 answer = capacity[pin] >= request.total
             else:
                 answer = self._place(request, capacity) is not None
-            self._known[shape] = answer
-        return answer
+            known = self._known[shape] = answer, entry
+        return known[0]

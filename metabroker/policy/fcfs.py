@@ -40,6 +40,9 @@ class FcfsQueue(Queue):
     def head(self) -> Entry:
         return self._jobs[0]
 
+    def before(self, seq: int) -> int:
+        return self._fifo.before(seq)
+
     def append(self, entry: Entry, since: int) -> bool:
         """True if the queue was empty at the last pass, or if the job becomes the head."""
         jobs = self._jobs

@@ -49,6 +49,9 @@ class FpfsQueue(Queue):
     def head(self) -> Entry:
         return min(fifo.items[0] for fifo in self._shapes.values())
 
+    def before(self, seq: int) -> int:
+        return sum(fifo.before(seq) for fifo in self._shapes.values())
+
     def append(self, entry: Entry, since: int) -> bool:
         """True: an arrival to a non-empty queue is tried too."""
         self._fifo(entry).append(entry)

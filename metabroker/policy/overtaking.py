@@ -17,7 +17,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf
 
 from metabroker.policy.aging import Aging
-from metabroker.policy.entry import Entry
+from metabroker.policy.entry import Entry, insert
 from metabroker.policy.request import Placement
 
 
@@ -70,8 +70,8 @@ class Overtaking:
         if group is None:
             group = self._groups[mask] = _ContentionGroup(mask)
         waiting = group.waiting
-        if waiting and waiting[-1][0] > entry[0]:
-            group.waiting = deque(sorted([*self._living(group), entry]))
+        if waiting and waiting[-1][0] >= entry[0]:
+            insert(waiting, entry)
             group.protected_head = None
             self._collect()
         else:
@@ -179,10 +179,8 @@ class Overtaking:
             group.waiting = deque(self._living(group))
 
     def _living(self, group: _ContentionGroup) -> Iterable[Entry]:
-        # By seq: a job that left and came back to its old place may be among them twice.
         waiting = self._waiting
-        living = {job[0]: job for job in group.waiting if waiting.get(job[1]) == job}
-        return living.values()
+        return (job for job in group.waiting if waiting.get(job[1]) == job)
 
     def _oldest(self, group: _ContentionGroup) -> Entry:
         """The oldest waiting job (there is one)."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from metabroker.policy.entry import Entry, Start
+from metabroker.policy.entry import Entry, Start, insert, place_of
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.placement import Place
 from metabroker.policy.request import Placement
@@ -34,12 +34,20 @@ class Fifo:
         return (entry for entry in self.items if entry[0] not in removed)
 
     def append(self, entry: Entry) -> None:
-        """Add an entry; one that joined before the last goes to its place, in O(n)."""
+        """Add an entry; one that joined before the last goes to its place."""
         items = self.items
         if items and items[-1][0] >= entry[0]:
-            self.merge([entry])
+            insert(items, entry)
+            self.removed.discard(entry[0])
         else:
             items.append(entry)
+
+    def before(self, seq: int) -> int:
+        """How many entries joined before this seq."""
+        found = place_of(self.items, seq)
+        if self.removed:
+            found -= sum(1 for removed in self.removed if removed < seq)
+        return found
 
     def merge(self, entries: Iterable[Entry]) -> None:
         """Add entries at their places by seq, in O(n)."""
@@ -113,6 +121,10 @@ class Queue(ABC):
     @abstractmethod
     def head(self) -> Entry:
         """The first waiting job of a non-empty queue."""
+
+    @abstractmethod
+    def before(self, seq: int) -> int:
+        """How many of its jobs joined before this seq."""
 
     @abstractmethod
     def append(self, entry: Entry, since: int) -> bool:

@@ -28,6 +28,15 @@ class SchedulerView:
         """The keys of the jobs set aside, because they need clusters that cannot be reached."""
         return list(self._scheduler._reach.aside)
 
+    def is_aside(self, key: int) -> bool:
+        """Whether a job is one of those."""
+        return key in self._scheduler._reach.aside
+
+    def seqs(self, queue: int) -> list[int]:
+        """The jobs in a queue from head to tail, without those set aside, by their places in the
+        order of joining."""
+        return [entry[0] for entry in self._scheduler._queues[queue]]
+
     def keys(self, queue: int) -> Iterator[int]:
         """The keys of the jobs in a queue from head to tail, without those set aside."""
         return (entry[1] for entry in self._scheduler._queues[queue])
@@ -39,11 +48,9 @@ class SchedulerView:
         }
 
     def position(self, key: int) -> tuple[int, int]:
-        """The queue of a job, and how many jobs are in front of it. O(n); KeyError if unknown."""
+        """The queue of a job, and how many jobs are in front of it. KeyError if unknown."""
         entry = self._scheduler._waiting[key]
-        return entry[4], sum(
-            1 for other in self._scheduler._queues[entry[4]] if other[0] < entry[0]
-        )
+        return entry[4], self._scheduler._queues[entry[4]].before(entry[0])
 
     def seq(self, key: int) -> int:
         """The place of a waiting job in the order of joining. Raises KeyError if unknown."""
@@ -52,7 +59,7 @@ class SchedulerView:
     def why(
         self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None
     ) -> Why:
-        """Why a job waits, by the strongest reason. O(n) in its queue; KeyError if unknown.
+        """Why a job waits, by the strongest reason. KeyError if unknown.
 
         `capacity`: None means as at the last pass.
         """

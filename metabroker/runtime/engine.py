@@ -116,7 +116,8 @@ class Engine:
         mishap: Callable[[Mishap], None] = _raised,
     ) -> None:
         """`written` is called with what has become durable, before its effects are handed out;
-        `took` with the seconds of each "pass" of the policy and each "commit" of the store;
+        `took` with the seconds of each "pass" of the policy and each "commit" of the store (and
+        by the loop with those of each whole "turn");
         `mishap` with what could not be handled, and has failed one job (a test raises it)."""
         self.broker = broker
         self.store = store
@@ -124,7 +125,7 @@ class Engine:
         self._limits = limits
         self._place = place
         self._written = written
-        self._took = took
+        self.took = took
         self._mishap = mishap
         self._pending: _Pending | None = None
         self._memory: PolicyState | None = None
@@ -194,7 +195,7 @@ class Engine:
     def _timed(self, what: str) -> Iterator[None]:
         began = time.perf_counter()
         yield
-        self._took(what, time.perf_counter() - began)
+        self.took(what, time.perf_counter() - began)
 
     def leave_open(self, why: str) -> None:
         """Tell those who asked for what waits to be written that they need not wait for it."""

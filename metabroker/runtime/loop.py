@@ -17,7 +17,7 @@ from metabroker.store import LeadershipLost
 from .engine import Engine, Item
 from .execution import step_of
 from .executor import ClusterExecutor
-from .turns import Question, Turns
+from .turns import BATCH, Question, Turns
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +30,16 @@ class Loop:
     """The thread of the core, and the executors to which it passes effects on."""
 
     def __init__(
-        self, engine: Engine, executors: Sequence[ClusterExecutor], clock: Callable[[], float]
+        self,
+        engine: Engine,
+        executors: Sequence[ClusterExecutor],
+        clock: Callable[[], float],
+        batch: int = BATCH,
     ) -> None:
+        """`batch`: items of one turn at most."""
         self.engine = engine
         self._executors = executors
-        self._turns = Turns(engine, clock, self._dispatch)
+        self._turns = Turns(engine, clock, self._dispatch, batch)
         self._news = threading.Event()
         self._thread = threading.Thread(target=self._run, name="core")
         self._stopping = threading.Event()
@@ -92,6 +97,7 @@ class Loop:
                 # Cleared before the turn: what comes in during it makes the next one begin at once.
                 self._news.clear()
                 pause = self._turns.turn()
+                self.engine.took("turn", time.monotonic() - self._beat)
                 if pause > 0:
                     self._news.wait(pause)
         except LeadershipLost as error:

@@ -24,7 +24,9 @@ log = logging.getLogger(__name__)
 
 LONGEST_PAUSE = 1.0
 """Seconds between two turns at most."""
-_BATCH = 512
+BATCH = 128
+"""Items of one turn at most."""
+_QUESTION = 16  # items that a question counts for
 _STORE_RETRY = 0.5  # seconds
 
 Dispatch = Callable[[Sequence[Effect]], None]
@@ -43,12 +45,19 @@ class Turns:
     """The engine, and the line of what has come in. `add` may be called from any thread (a deque
     needs no lock for that), all else from the one that owns the core."""
 
-    def __init__(self, engine: Engine, clock: Callable[[], float], dispatch: Dispatch) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        clock: Callable[[], float],
+        dispatch: Dispatch,
+        batch: int = BATCH,
+    ) -> None:
         self.engine = engine
         self.trouble: str | None = None
         """Why the store cannot be written now."""
         self._clock = clock
         self._dispatch = dispatch
+        self._batch = batch
         self._line: deque[Item | Question] = deque()
         self._kept: list[Item] = []  # in trouble: what came in, and is not refused
         self._retry_at = 0.0
@@ -81,12 +90,14 @@ class Turns:
         return 0.0 if self._line else max(0.0, self._until_due())
 
     def _collect(self) -> list[Item]:
-        """At most `_BATCH` items, and a tick when one is due; questions are answered at once."""
+        """So many items at most, and a tick when one is due; questions are answered at once."""
         items: list[Item] = []
-        while self._line and len(items) < _BATCH:
+        asked = 0
+        while self._line and len(items) + asked < self._batch:
             item = self._line.popleft()
             if isinstance(item, Question):
                 _answer(item)
+                asked += _QUESTION
             else:
                 items.append(item)
         if self._until_due() <= 0:

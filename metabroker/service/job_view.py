@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 from metabroker.broker import tokens
+from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
+from metabroker.store.rows import ClusterNames
 
 Json = dict[str, Any]
 Row = Mapping[str, Any]
@@ -56,6 +61,32 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
     }
 
 
+def waiting_text(job: Job, names: ClusterNames, position: int | None, reason: str) -> bytes:
+    """The object of a job that waits and was in no attempt yet, as JSON: what encoding `job_view`
+    gives, ten times as fast. `position`, `reason`: where and why it waits."""
+    request, where = job.request, job.request.clusters
+    named = None if where is None else tuple(names.names[cluster] for cluster in where)
+    text = (
+        f'{{"job":{job.id},"name":{_quoted(job.name)},"user":{_quoted(job.user)},'
+        f'"state":"{job.state._value_}","reason":{_quoted(reason)},'
+        f'"queue":{_quoted(names.queue(job.queue) or "global")},'
+        f'"processors":{request.total},"ordered":{"false" if where is None else "true"},'
+        f'"time_limit":{job.time_limit},"submit_time":{job.submit_time!r},'
+        '"start_time":null,"end_time":null,"exit_code":null,"attempts":0,'
+        f'"submission_failures":{job.submission_failures},'
+        f'"completion_failures":{job.completion_failures},'
+        f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
+        f'"left_behind":[],"position":{"null" if position is None else position},'
+        '"earliest_start":null}'
+    )
+    return text.encode("ascii")
+
+
+@lru_cache(maxsize=4096)
+def _components_text(sizes: tuple[int, ...], named: tuple[str, ...] | None, state: str) -> str:
+    return json.dumps(_components_of(sizes, named, state), separators=(",", ":"))
+
+
 def _same(row: Row, *keys: str) -> Json:
     """What a row and its object call by the same names."""
     return {key: row[key] for key in keys}
@@ -63,8 +94,16 @@ def _same(row: Row, *keys: str) -> Json:
 
 def _requested(row: Row) -> list[Json]:
     """The components of a job that is in no attempt."""
-    clusters = row["clusters"] or [None] * len(row["sizes"])
-    state = row["state"]
+    clusters = row["clusters"]
+    shape = tuple(row["sizes"]), None if clusters is None else tuple(clusters)
+    return [{**part} for part in _components_of(*shape, row["state"])]
+
+
+@lru_cache(maxsize=4096)  # very many jobs have the same shape
+def _components_of(
+    sizes: tuple[int, ...], named: tuple[str, ...] | None, state: str
+) -> Sequence[Json]:
+    clusters = named or (None,) * len(sizes)
     return [
         {
             "index": index,
@@ -77,7 +116,7 @@ def _requested(row: Row) -> list[Json]:
             **dict.fromkeys(("start_time", "end_time", "exit_code")),
             "detail": "",
         }
-        for index, (processors, cluster) in enumerate(zip(row["sizes"], clusters, strict=True))
+        for index, (processors, cluster) in enumerate(zip(sizes, clusters, strict=True))
     ]
 
 

@@ -42,7 +42,7 @@ def choose(view: BrokerView, now: float) -> Selection:
         elif job.state is not JobState.QUEUED:
             under_way.append((job.start_time or now, number))
     shown = [number for _start, number in sorted(under_way)[:MOST_UNDER_WAY]]
-    places = reasons.waiting(view, now, most=first)
+    places = reasons.first(view, now, first)
     shown += islice(places, 2 * MOST_WAITING)
     shown += islice(sorted(held), first)
     return Selection(tuple(shown), places)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
+from metabroker.api.answers import encode
 from metabroker.api.calls import DEFAULT, GREATEST, cursor
+from metabroker.api.pages import PAGE, Pages
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
@@ -20,6 +22,18 @@ T = TypeVar("T")
 Row = dict[str, Any]
 Places = dict[int, reasons.Waiting]
 """Where jobs wait, by their numbers, and why: what only the core of the broker that leads knows."""
+Where = Callable[[Sequence[Row]], Places]
+
+
+class Listing(Protocol):
+    """What is told of the jobs of a long list, page after page, as of one moment."""
+
+    def places(self, rows: Sequence[Row]) -> Places:
+        """Of those of these rows that wait."""
+
+    def texts(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Those of these jobs that need not be read from the store, as JSON."""
+
 
 _MOST_FILES = 3  # that are named
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
@@ -29,17 +43,18 @@ _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.R
 class Queries:
     """Those calls of `metabroker.api.service.Service` that the store answers."""
 
-    def __init__(self, store: Store, places: Callable[[Sequence[Row]], Places]) -> None:
-        """`places`: of those of these rows that wait."""
+    def __init__(self, store: Store, places: Where, listing: Callable[[], Listing]) -> None:
+        """`places`: of those of these rows that wait; `listing`: begins a long list."""
         self._store = store
         self._places = places
+        self._listing = listing
         self.instance = store.instance
 
     def calls(self) -> Mapping[str, Callable[..., Json]]:
         """The calls of the API that are answered here."""
         return {
             "job": self.job,
-            "queue": lambda **given: {"jobs": self.active(**given)},
+            "queue": self.active,
             "history": self.ended,
         }
 
@@ -56,10 +71,29 @@ class Queries:
         view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))
         return view
 
-    def active(self, *, user: str | None = None, limit: int | None = None) -> list[Json]:
-        """Jobs that have not ended."""
-        rows = self.reading(lambda: self._store.jobs.rows(ended=False, user=user, limit=limit))
-        places = self._places(rows)
+    def active(self, *, user: str | None = None, limit: int | None = None) -> Json:
+        """Jobs that have not ended: those that had not when this was asked, and have not when their
+        page is read. A long list comes in `Pages`; where its jobs wait, and why, is as of its
+        first page."""
+        numbers = self.reading(lambda: self._store.jobs.live(user=user, limit=limit))
+        if len(numbers) <= PAGE:
+            return {"jobs": self._active(numbers, self._places)}
+        return {"jobs": Pages(self._pages(numbers))}
+
+    def _pages(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        listing = self._listing()
+        for first in range(0, len(numbers), PAGE):
+            some = numbers[first : first + PAGE]
+            texts = listing.texts(some)
+            others = [number for number in some if number not in texts]
+            if others:
+                views = self._active(others, listing.places)
+                texts |= {view["job"]: encode(view) for view in views}
+            yield b",".join(texts[number] for number in some if number in texts)
+
+    def _active(self, numbers: Sequence[int], where: Where) -> list[Json]:
+        rows = [row for row in self.rows(numbers) if row["state"] not in ENDED_WORDS]
+        places = where(rows)
         return [self.view(row, places) for row in rows]
 
     def ended(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.resource_limits import Resource, Usage, whose
+from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView
 from metabroker.policy import Reason, Request, Why
 
@@ -25,62 +26,56 @@ class Waiting:
     reason: str
 
 
-def waiting(
-    view: BrokerView, now: float, most: int | None = None, only: Container[int] | None = None
-) -> dict[int, Waiting]:
-    """All waiting jobs, or the first `most` of each queue, or `only` these. To be asked in the
-    core's thread: it costs little for each that is told of, and next to nothing for the others.
-    """
+def first(view: BrokerView, now: float, most: int) -> dict[int, Waiting]:
+    """The first `most` of each queue, and of those that are in none. In the core's thread."""
     explain = _Explainer(view, now)
     found: dict[int, Waiting] = {}
     for queue in view.queues:
-        _of_queue(explain, queue, most, only, found)
-    for key, text in _aside(explain, most):
-        if only is None or key in only:
-            found[key] = Waiting(None, explain.with_past(key, text()))
-    if view.behind:
-        return {key: Waiting(each.position, view.behind) for key, each in found.items()}
+        for position, key in enumerate(islice(view.queued(queue), most)):
+            found[key] = explain.in_queue(key, queue, position)
+    for keys in (view.held_back, view.refused, view.ineligible()):
+        found.update((key, explain.in_none(key)) for key in islice(keys, most))
     return found
 
 
-def _of_queue(
-    explain: _Explainer,
-    queue: int,
-    most: int | None,
-    only: Container[int] | None,
-    found: dict[int, Waiting],
-) -> None:
-    """Those in one of the policy's queues, from its head on."""
-    name = explain.queue(queue)
-    head, head_text = -1, ""
-    for position, key in enumerate(islice(explain.view.queued(queue), most)):
-        if position == 0:
-            head, head_text = key, explain.why(key)
-        if only is not None and key not in only:
-            continue
-        if position == 0:
-            text = head_text
-        elif not explain.separately:
-            text = f"behind {position} in queue {name}; job {head} is first: {head_text}"
-        elif position < _MOST_EXPLAINED:
-            text = explain.why(key)
-        else:
-            text = explain.in_short(queue, key)
-        found[key] = Waiting(position, explain.with_past(key, text))
+def of(view: BrokerView, now: float, jobs: Iterable[int]) -> dict[int, Waiting]:
+    """Those of these jobs that wait. In the core's thread, for some hundred at a time: each costs
+    some microseconds."""
+    explain = _Explainer(view, now)
+    found: dict[int, Waiting] = {}
+    for key in jobs:
+        job, place = view.jobs.get(key), view.place(key)
+        if place is not None:
+            found[key] = explain.in_queue(key, *place)
+        elif job is not None and job.state is JobState.QUEUED:
+            found[key] = explain.in_none(key)
+    return found
 
 
-def _aside(explain: _Explainer, most: int | None) -> Iterator[tuple[int, Callable[[], str]]]:
-    """Those in no queue: who has no share, who was refused wherever they can go, and who needs a
-    cluster that does not answer."""
-    view = explain.view
-    usage = view.usage() if view.held_back else Usage()
-    for key, job in islice(view.held_back.items(), most):
-        yield key, partial(held_back, view, job, job.queue, usage)
-    for key, job in islice(view.refused.items(), most):
-        yield key, partial(explain.kept_back, job)
-    for key in islice(view.ineligible(), most):
-        job = view.jobs[key]
-        yield key, partial(explain.out_of_reach, job.request, job.queue)
+class Moment:
+    """Where all jobs in queues stand at one moment, to be read in any thread. It is made in the
+    core's thread, in some milliseconds for 100,000 jobs; working out the reasons of all of them
+    there would hold up everybody else."""
+
+    def __init__(self, view: BrokerView, now: float) -> None:
+        self._explain = explain = _Explainer(view, now)
+        self._seqs = {queue: view.seqs(queue) for queue in view.queues}
+        for queue, seqs in self._seqs.items():
+            if seqs:
+                explain.head(queue)
+
+    def waiting(self, job: Job) -> Waiting | None:
+        """None: it was in no queue then, has joined again since, or must be asked about by itself
+        (`of`). The job is the core's own, which may be changing it at this moment; what it was
+        then is found by its seq, which is another one at each joining."""
+        seqs = self._seqs.get(job.queue, ())
+        position = bisect_left(seqs, job.seq)
+        if position == len(seqs) or seqs[position] != job.seq:
+            return None
+        explain = self._explain
+        if explain.separately and position < _MOST_EXPLAINED:
+            return None
+        return explain.told(position, job, explain.behind_head(job, position))
 
 
 def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> str:
@@ -116,24 +111,61 @@ class _Explainer:
         self.view = view
         self.at = view.at(now)
         self.separately = view.discipline == "FPFS"
+        self._heads: dict[int, tuple[int, Why, str]] = {}
+        self._usage: Usage | None = None
+
+    def head(self, queue: int) -> tuple[int, Why, str]:
+        """A queue's first job, and why it waits."""
+        found = self._heads.get(queue)
+        if found is None:
+            key = next(self.view.queued(queue))
+            why = self.at.why(key)
+            found = self._heads[queue] = key, why, self.of(why, self.view.jobs[key].request)
+        return found
+
+    def in_queue(self, key: int, queue: int, position: int) -> Waiting:
+        """One in a queue, behind so many."""
+        job = self.view.jobs[key]
+        if self.separately and 0 < position < _MOST_EXPLAINED:
+            return self.told(position, job, self.of(self.at.why(key), job.request))
+        return self.told(position, job, self.behind_head(job, position))
+
+    def behind_head(self, job: Job, position: int) -> str:
+        """What holds for whoever is in its queue: by what is said of the first one there."""
+        head, why, text = self.head(job.queue)
+        if position == 0:
+            return text
+        if not self.separately:
+            name = self.queue(job.queue)
+            return f"behind {position} in queue {name}; job {head} is first: {text}"
+        return text if why.reason is Reason.RULE else self.misfit(why, job.request)
+
+    def in_none(self, key: int) -> Waiting:
+        """One in no queue: it is to start, or it has no share, was refused wherever it can go, or
+        needs a cluster that does not answer."""
+        job = self.view.jobs[key]
+        if key in self.view.decided:
+            return self.told(None, job, "starts at the next pass")
+        if key in self.view.held_back:
+            self._usage = self._usage or self.view.usage()
+            return self.told(None, job, held_back(self.view, job, job.queue, self._usage))
+        if key in self.view.refused:
+            return self.told(None, job, self.kept_back(job))
+        return self.told(None, job, self.out_of_reach(job.request, job.queue))
+
+    def told(self, position: int | None, job: Job, text: str) -> Waiting:
+        """With what became of it before."""
+        if self.view.behind:
+            return Waiting(position, self.view.behind)
+        past = f" (attempt {job.attempt}: {job.reason})" if job.reason else ""
+        return Waiting(position, text + past)
 
     def queue(self, queue: int) -> str:
         names = self.view.settings.clusters
         return names[queue].name if queue < len(names) else "global"
 
-    def why(self, key: int) -> str:
-        return self.of(self.at.why(key), self.view.jobs[key].request)
-
     def of(self, why: Why, request: Request) -> str:
         return _TEXTS[why.reason](self, why, request)
-
-    def in_short(self, queue: int, key: int) -> str:
-        """Where working out the reason of each would take too long: what holds for its queue."""
-        head = next(self.view.queued(queue))
-        why = self.at.why(head)
-        if why.reason is Reason.RULE:
-            return self.of(why, self.view.jobs[head].request)
-        return self.misfit(why, self.view.jobs[key].request)
 
     def kept_back(self, job: Job) -> str:
         """Clusters are suspended, or it was refused, wherever it could go."""
@@ -142,10 +174,6 @@ class _Explainer:
             return suspended
         later = self.at.retried_in(job)
         return f"every cluster that could run it has refused it; it is tried again in {later:.0f} s"
-
-    def with_past(self, key: int, text: str) -> str:
-        job = self.view.jobs[key]
-        return f"{text} (attempt {job.attempt}: {job.reason})" if job.reason else text
 
     def unreachable(self, why: Why, request: Request) -> str:
         return self.out_of_reach(request, why.queue)

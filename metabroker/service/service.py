@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from metabroker.api.pages import PAGE
 from metabroker.api.service import Json, answered
 from metabroker.broker.outbox import Ready
+from metabroker.broker.states import JobState
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.store import Store
@@ -17,6 +19,7 @@ from . import orphans_view, reasons
 from .authorization import Authorization
 from .changes import Changes
 from .completions import Completions
+from .listing import CoreListing
 from .queries import Places, Queries, Row
 from .status import ALONE, Status
 
@@ -41,7 +44,7 @@ class DaemonService:
         goes on."""
         self._loop = loop
         self._clock = clock
-        self.queries = Queries(store, self._waiting)
+        self.queries = Queries(store, self._waiting, self._listing)
         self.changes = Changes(loop, self.queries, executors, rules, clock)
         self.status = Status(loop, self.queries, rules, clock, part, retention)
         self.completions = Completions(self.queries)
@@ -83,14 +86,26 @@ class DaemonService:
 
     def _places(self, jobs: Sequence[int] | None) -> Json:
         """For another broker: where these jobs wait and why; None: all that wait."""
-        found = self._places_of(None if jobs is None else frozenset(jobs))
-        return {str(job): [place.position, place.reason] for job, place in found.items()}
+        found: Places = {}
+        if jobs is not None:
+            found = self._places_of(jobs)
+        else:
+            numbers, listing = self._loop.ask(self._numbers), self._listing()
+            for first in range(0, len(numbers), PAGE):
+                found |= listing.of(numbers[first : first + PAGE])
+        return {str(job): [each.position, each.reason] for job, each in found.items()}
+
+    def _numbers(self) -> list[int]:
+        return list(self._loop.engine.broker.view.jobs)
+
+    def _listing(self) -> CoreListing:
+        return CoreListing(self._loop, self._clock)
 
     def _waiting(self, rows: Sequence[Row]) -> Places:
         """Why those of these jobs wait that are in a queue; the core is held up for no others."""
-        wanted = {row["id"] for row in rows if row["state"] == "QUEUED"}
+        wanted = [row["id"] for row in rows if row["state"] == JobState.QUEUED.value]
         return self._places_of(wanted) if wanted else {}
 
-    def _places_of(self, wanted: Container[int] | None) -> Places:
+    def _places_of(self, wanted: Sequence[int]) -> Places:
         view = self._loop.engine.broker.view
-        return self._loop.ask(lambda: reasons.waiting(view, self._clock(), only=wanted))
+        return self._loop.ask(lambda: reasons.of(view, self._clock(), wanted))

@@ -8,6 +8,7 @@ from typing import Any
 
 import metabroker
 from metabroker.api.service import Json
+from metabroker.broker.job import Job
 from metabroker.broker.states import JobState
 from metabroker.runtime.loop import Loop
 
@@ -59,18 +60,23 @@ class Status:
         """The daemon itself: version, instance, policy, uptime, pending effects, queue lengths, and
         its part among the brokers of its store: `"role"` ("leader" or "standby"), `"leader"` (the
         name of the one that leads; null: none, or no other is possible) and `"term"`."""
-        return self._loop.ask(self._status)
+        found, jobs = self._loop.ask(lambda: (self._status(), self._jobs()))
+        return {**found, **self._counted(jobs, found["queues"])}
 
     def totals(self) -> Json:
         """`overview` without its jobs: the store is not asked."""
         now = self._clock()
-        return self._loop.ask(lambda: self._moment(now))
+        found, jobs = self._loop.ask(lambda: (self._moment(now), self._jobs()))
+        return self._with_counts(found, jobs)
 
     def overview(self) -> Json:
         """All at one moment: the daemon, its clusters, and jobs as far as they can be looked at."""
         now = self._clock()
         view = self._loop.engine.broker.view
-        chosen, found = self._loop.ask(lambda: (overview.choose(view, now), self._moment(now)))
+        chosen, found, all_jobs = self._loop.ask(
+            lambda: (overview.choose(view, now), self._moment(now), self._jobs())
+        )
+        found = self._with_counts(found, all_jobs)
         rows = self._queries.rows(chosen.jobs)
         by_number = {row["id"]: row for row in rows if row["state"] not in ENDED_WORDS}
         found["jobs"] = [
@@ -93,10 +99,6 @@ class Status:
     def _status(self) -> Json:
         view = self._loop.engine.broker.view
         names = self._loop.engine.names
-        found = Counter((job.queue, job.state) for job in view.jobs.values())
-        states: Counter[str] = Counter()
-        for (_queue, state), count in found.items():
-            states[state.value] += count
         return {
             **self._part,
             "version": metabroker.__version__,
@@ -105,16 +107,10 @@ class Status:
             "policy": self.rules.policy,
             "offline": self.rules.offline,
             "store": self._loop.trouble or "ok",
-            "jobs": dict(states),
-            "jobs_by_queue": [
-                {"queue": names.queue(queue) or "global", "state": state.value, "jobs": count}
-                for (queue, state), count in found.items()
-            ],
             "queues": {
                 names.queue(queue) or "global": count
                 for queue, count in view.queue_lengths().items()
             },
-            "oldest_wait": self._oldest_wait(),
             "owed_effects": view.pending_steps,
             "restored": orphans_view.restored_view(view.history.latest),
             "leftovers": len(view.unclaimed),
@@ -122,11 +118,33 @@ class Status:
             "history": self._retention(),
         }
 
-    def _oldest_wait(self) -> dict[str, float]:
-        """For how long the oldest job of each queue waits (held ones not counted); 0: none does."""
-        view, names, now = self._loop.engine.broker.view, self._loop.engine.names, self._clock()
-        oldest = dict.fromkeys(view.queue_lengths(), now)
-        for job in view.jobs.values():
-            if job.state is JobState.QUEUED:
-                oldest[job.queue] = min(oldest.get(job.queue, now), job.submit_time)
-        return {names.queue(queue) or "global": now - since for queue, since in oldest.items()}
+    def _jobs(self) -> list[Job]:
+        """All that have not ended. To go through them takes too long for the core's thread, and
+        no other needs more than that each of them is right by itself."""
+        return list(self._loop.engine.broker.view.jobs.values())
+
+    def _with_counts(self, found: Json, jobs: list[Job]) -> Json:
+        status = found["status"]
+        return {**found, "status": {**status, **self._counted(jobs, status["queues"])}}
+
+    def _counted(self, jobs: list[Job], queues: Json) -> Json:
+        """Jobs by state and queue, and for how long the oldest of each queue waits (held ones not
+        counted); 0: none does."""
+        names, now = self._loop.engine.names, self._clock()
+        counts = Counter([(job.queue, job.state._value_) for job in jobs])
+        states: Counter[str] = Counter()
+        for (_queue, state), count in counts.items():
+            states[state] += count
+        oldest: dict[int, float] = {}
+        for job in jobs:
+            if job.state is JobState.QUEUED and job.submit_time < oldest.get(job.queue, now):
+                oldest[job.queue] = job.submit_time
+        waits = {names.queue(queue) or "global": now - since for queue, since in oldest.items()}
+        return {
+            "jobs": dict(states),
+            "jobs_by_queue": [
+                {"queue": names.queue(queue) or "global", "state": state, "jobs": count}
+                for (queue, state), count in counts.items()
+            ],
+            "oldest_wait": dict.fromkeys(queues, 0.0) | waits,
+        }

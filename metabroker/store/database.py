@@ -11,7 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from . import postgres
-from .columns import serialized
+from .columns import parsed, serialized
 
 _TOLD = frozenset({"host", "port", "service"})  # keys after the ? of a URL that are no secrets
 
@@ -31,7 +31,7 @@ def open_engine(url: str) -> Engine:
         StoreUnavailable: the URL cannot be understood, or what it needs is not installed.
     """
     try:
-        parsed = make_url(url)
+        parsed_url = make_url(url)
     except (SQLAlchemyError, ValueError) as error:
         # What is wrong is not told in their words: they may quote a password.
         raise StoreUnavailable(
@@ -39,9 +39,9 @@ def open_engine(url: str) -> Engine:
             "postgresql://user@host/name"
         ) from error
     try:
-        if parsed.drivername in ("postgresql", "postgresql+psycopg"):
-            return postgres.engine_of(parsed)
-        engine = create_engine(parsed, json_serializer=serialized)
+        if parsed_url.drivername in ("postgresql", "postgresql+psycopg"):
+            return postgres.engine_of(parsed_url)
+        engine = create_engine(parsed_url, json_serializer=serialized, json_deserializer=parsed)
     except ImportError as error:
         advice = "pip install 'metabroker[postgresql]'"
         raise StoreUnavailable(f"store: {error}; install its driver: {advice}") from error

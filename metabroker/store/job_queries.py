@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, bindparam, literal, select, tuple_
 from . import tables
 from .database import Part, rows_of
 from .ended import Place
-from .tables import not_gone
+from .tables import live, not_gone
 
 # Read at every step of an attempt: built once.
 _s, _ITS_SCRIPT = tables.scripts.c, tables.scripts.c.job == bindparam("job")
@@ -126,6 +126,15 @@ class JobQueries(Part):
         for row in rows:
             row["asked"] = row.pop("sizes")[row["component"]]
         return rows
+
+    def live(self, *, user: str | None = None, limit: int | None = None) -> list[int]:
+        """The numbers of the jobs that have not ended, in their order; with `limit`, the first."""
+        c = tables.jobs.c
+        query = select(c.id).where(live())
+        if user is not None:
+            query = query.where(c.user == user)
+        # Not by the database: in this order SQLite looks for them among all that have ended.
+        return sorted(self._column(query))[:limit]
 
     def rows(
         self,

@@ -45,6 +45,7 @@ class Bench:
         aging: Aging | None = None,
         units: Mapping[str, int] | None = None,
         shares: ResourceLimits | None = None,
+        slice: int = 100,
     ) -> None:
         whole = units or {}
         made = tuple(
@@ -61,6 +62,7 @@ class Bench:
             made,
             submission_retries=submission_retries,
             completion_retries=completion_retries,
+            slice=slice,
         )
         self.policy = policy
         self.aging = aging
@@ -171,7 +173,7 @@ class Bench:
         for job in broker.view.jobs.values():
             assert not job.state.ended
             waits = (job.id in broker._queues.scheduler) + (job.id in broker.view.held_back)
-            waits += job.id in broker.view.refused
+            waits += (job.id in broker.view.refused) + (job.id in broker.view.decided)
             assert waits == (job.state.value == "QUEUED")
             attempting = job.state.value not in ("QUEUED", "HELD")
             assert bool(job.components) == attempting

@@ -53,5 +53,5 @@ def test_what_is_awaited_is_due_whatever_is_forgotten(timers: list[tuple[int, in
         kept.set(float(time), what)
         all_of_them.set(float(time), what)
     for now in range(51):
-        due = [what for what in kept.due(now) if (float(now), what) in awaited]
-        assert due == [what for what in all_of_them.due(now) if (float(now), what) in awaited]
+        due = [what for what in kept.due(now, 999) if (float(now), what) in awaited]
+        assert due == [what for what in all_of_them.due(now, 999) if (float(now), what) in awaited]

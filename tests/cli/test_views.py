@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from metabroker.cli import views
+from metabroker.cli import common, views
 from metabroker.cli.table import duration, print_table
 
 PART = {
@@ -85,3 +87,21 @@ def test_a_table_fits_the_terminal_and_is_whole_elsewhere(
 )  # fmt: skip
 def test_spans_of_time(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_long_list_in_json_is_one_document(capsys: Out) -> None:
+    for pages in ([], [[JOB]], [[JOB], [JOB, JOB]], [[JOB], [JOB], [JOB]]):
+        common.print_json_pages("jobs", iter(pages))
+        jobs = json.loads(capsys.readouterr().out)["jobs"]
+        assert jobs == [job for page in pages for job in page]
+
+
+def test_a_long_table_is_printed_as_it_comes(capsys: Out) -> None:
+    def rows() -> Iterator[tuple[int]]:
+        for number in range(5000):
+            if number == 4500:
+                assert len(capsys.readouterr().out.splitlines()) == 4001
+            yield (number,)
+
+    print_table(("N",), rows(), right=("N",))
+    assert capsys.readouterr().out.splitlines()[-1] == "4999"

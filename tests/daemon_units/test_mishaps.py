@@ -131,7 +131,7 @@ def test_a_handler_that_fails_fails_its_job(core: Core, monkeypatch: pytest.Monk
 def test_a_timer_that_fails_fails_its_job(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     core.tell(Unsure(ONE, Step.SUBMIT, "?"))
     broker = core.engine.broker
-    monkeypatch.setattr(broker._state.timers, "due", lambda _now: [ONE, 2])
+    monkeypatch.setattr(broker._state.timers, "due", lambda _now, _most: [ONE, 2])
     real = broker._saga.deadlines.due
 
     def breaks(what: Ref | int, now: float) -> None:

@@ -1,87 +1,47 @@
-"""The queue's data structure: order, removal of any entry, cost."""
+"""A line in order of seq, whoever leaves it and comes back."""
 
-from random import Random
+from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metabroker.policy import Request
 from metabroker.policy.entry import Entry
 from metabroker.policy.queue import Fifo
 
 
-def entry(seq: int) -> Entry:
-    return (seq, seq, Request((1,)), -1, 0, 0.0)
+def entry(seq: int, key: int) -> Entry:
+    return seq, key, Request((1 + key % 3,)), -1, 0, 0.0
 
 
-def filled(number: int) -> tuple[Fifo, list[Entry]]:
-    fifo, entries = Fifo(), [entry(seq) for seq in range(number)]
-    for one in entries:
-        fifo.append(one)
-    return fifo, entries
+@given(st.lists(st.tuples(st.integers(0, 15), st.integers(0, 2)), max_size=60))
+def test_who_comes_back_is_at_its_old_place_however_many_have_left(
+    moves: list[tuple[int, int]],
+) -> None:
+    fifo, there = Fifo(), dict[int, Entry]()
+    for number, (seq, what) in enumerate(moves):
+        if seq not in there:
+            there[seq] = entry(seq, number)  # perhaps another request than before
+            fifo.append(there[seq])
+        elif what == 0:
+            fifo.remove(there.pop(seq))
+        elif there:
+            assert fifo.popleft() == there.pop(min(there))
+        assert list(fifo) == [there[each] for each in sorted(there)]
+        assert bool(fifo.items) == bool(there)
+        assert not there or fifo.items[0] == there[min(there)]
+        assert all(fifo.before(s) == sum(each < s for each in there) for s in range(17))
 
 
-def seqs(fifo: Fifo) -> list[int]:
-    return [one[0] for one in fifo]
-
-
-def test_entries_leave_in_the_order_in_which_they_came() -> None:
-    fifo, entries = filled(3)
-    assert [fifo.popleft() for _ in range(3)] == entries
-    assert not fifo.items
-    with pytest.raises(IndexError):
-        fifo.popleft()
-
-
-def test_a_removed_entry_is_neither_counted_nor_seen() -> None:
-    fifo, entries = filled(4)
-    fifo.remove(entries[1])
-    assert (len(fifo), seqs(fifo)) == (3, [0, 2, 3])
-    fifo.remove(entries[0])
-    assert fifo.items[0] == entries[2]
-    assert fifo.popleft() == entries[2]
-    fifo.remove(entries[3])
-    assert not fifo.items
-
-
-def test_the_head_is_never_a_removed_entry_when_it_is_taken() -> None:
-    fifo, entries = filled(6)
-    fifo.remove(entries[1])
-    fifo.remove(entries[2])
-    fifo.popleft()
-    assert fifo.items[0] == entries[3]
-
-
-def test_removed_entries_do_not_pile_up_behind_a_head_that_stays() -> None:
-    fifo, entries = filled(10_000)
-    for one in entries[1:]:
-        fifo.remove(one)
-    assert seqs(fifo) == [0]
-    assert len(fifo.items) < 10
-
-
-def test_an_entry_that_comes_back_takes_its_old_place() -> None:
-    fifo, entries = filled(4)
-    for one in (entries[3], entries[1]):
-        fifo.remove(one)
-        fifo.append(one)
-    assert (len(fifo), seqs(fifo)) == (4, [0, 1, 2, 3])
-    fifo.merge([entry(9), entry(-1)])
-    assert seqs(fifo) == [-1, 0, 1, 2, 3, 9]
-
-
-def test_it_agrees_with_a_list_over_random_operations() -> None:
-    rng = Random(5)
-    fifo, model = Fifo(), list[Entry]()
-    for seq in range(3000):
-        action = rng.random()
-        if action < 0.5 or not model:
-            model.append(entry(seq))
-            fifo.append(model[-1])
-        elif action < 0.7:
-            assert fifo.popleft() == model.pop(0)
-        else:
-            fifo.remove(model.pop(rng.randrange(len(model))))
-        assert len(fifo) == len(model)
-        assert bool(fifo.items) == bool(model)
-        assert not model or fifo.items[0] == model[0]
-    assert list(fifo) == model
+def test_for_who_comes_back_a_line_is_not_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    fifo = Fifo()
+    entries = [entry(seq, seq) for seq in range(100)]
+    for each in entries:
+        fifo.append(each)
+    for each in entries[10:60]:
+        fifo.remove(each)
+    monkeypatch.setattr(Fifo, "_keep", lambda *_: pytest.fail("it is read from end to end"))
+    for each in reversed(entries[10:60]):
+        fifo.append(each)
+    assert list(fifo) == entries

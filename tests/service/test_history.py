@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 
@@ -29,9 +30,14 @@ def store() -> Iterator[Store]:
     made.close()
 
 
+def no_lists() -> NoReturn:
+    """No long list of jobs that have not ended is asked for here."""
+    raise AssertionError
+
+
 def asked(store: Store, **query: object) -> Json:
     given = {key: str(value) for key, value in query.items() if value is not None}
-    return Queries(store, lambda _rows: {}).ended(**CALL.arguments(Asked({}, given)))
+    return Queries(store, lambda _rows: {}, no_lists).ended(**CALL.arguments(Asked({}, given)))
 
 
 def numbers(answer: Json) -> list[int]:
@@ -81,7 +87,7 @@ def test_a_removed_job_is_said_to_be_no_longer_kept(store: Store) -> None:
     assert due is not None and len(due.jobs) == 3
     files = Archived("2026-11", "/var/archive", 1e9, 1e9, 3, 1, 3)
     store.ended.remove(What.JOB, due.jobs, files, None)
-    queries = Queries(store, lambda _rows: {})
+    queries = Queries(store, lambda _rows: {}, no_lists)
     with pytest.raises(ServiceError, match=r"job 2 is no longer kept.*2001-09-0") as refused:
         queries.job(2)
     assert refused.value.failure is Failure.NOT_FOUND
@@ -95,5 +101,5 @@ def test_a_job_whose_events_were_removed_says_so(store: Store) -> None:
     due = store.ended.batch(What.EVENTS, 15.0, FIRST, 10, 1 << 20)
     assert due is not None
     store.ended.remove(What.EVENTS, due.jobs, Archived("2026-11", "/a", 1.0, 1.0), None)
-    told = Queries(store, lambda _rows: {}).job(1)
+    told = Queries(store, lambda _rows: {}, no_lists).job(1)
     assert (told["events"], told["events_kept"], told["chdir"]) == ([], False, "/home/anna")

@@ -23,7 +23,7 @@ def waiting(
 ) -> tuple[Engine, dict[int, reasons.Waiting]]:
     it = engine(Failing(), policy=policy)
     it.process(items, NOW)
-    return it, reasons.waiting(it.broker.view, at)
+    return it, reasons.of(it.broker.view, at, it.broker.view.jobs)
 
 
 def want(processors: int, on: str | None = None) -> Item:
@@ -88,12 +88,12 @@ def test_a_user_at_a_limit_is_told_so_and_others_wait_for_nothing() -> None:
     it, _found = waiting(*BOTH, want(8, "delft"))
     said = "sbatch: error: AssocMaxSubmitJobLimit"
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.LIMIT, said)], NOW + 1)
-    assert reasons.waiting(it.broker.view, NOW + 2)[1].reason.startswith(
+    assert reasons.of(it.broker.view, NOW + 2, it.broker.view.jobs)[1].reason.startswith(
         f"anna has as many jobs as may be in delft: {said} (asked again in 1 s)"
     )
     assert said in told(it, 8, on=0)
     it.process([ask(Answers().to("c"), "bert", processors=Processors(single=8))], NOW + 2)
-    assert 2 not in reasons.waiting(it.broker.view, NOW + 2)
+    assert 2 not in reasons.of(it.broker.view, NOW + 2, it.broker.view.jobs)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,9 @@ def test_who_waits_for_a_suspended_cluster_is_told_why_since_when_and_until_when
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, cause, "sbatch: no")], NOW + 1)
     said = f"sbatch: no ({whose} suspended for 1 s; asked again in 1 s)"
-    assert reasons.waiting(it.broker.view, NOW + 2)[1].reason.startswith(f"delft: {said}")
+    assert reasons.of(it.broker.view, NOW + 2, it.broker.view.jobs)[1].reason.startswith(
+        f"delft: {said}"
+    )
     it.process([looked(0, NOW + 2)], NOW + 2)
     delft, _leiden = cluster_views(it.broker.view, NOW + 2)
     assert (delft["idle"], delft["available"]) == (24, available)
@@ -129,7 +131,7 @@ def test_a_cluster_that_is_avoided_is_not_called_taken() -> None:
 def test_what_a_cluster_has_refused_is_not_called_taken() -> None:
     it, _found = waiting(*BOTH, want(40, "delft"))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
-    reason = reasons.waiting(it.broker.view, NOW + 2)[1].reason
+    reason = reasons.of(it.broker.view, NOW + 2, it.broker.view.jobs)[1].reason
     assert "delft 24 (2 s ago; it refused 40 processors, and is asked again in 1 s)" in reason
 
 
@@ -138,7 +140,31 @@ def test_only_those_that_are_asked_for() -> None:
     assert set(found) == {2, 3, 4}
     for some in ({2}, {4}, {5}, {3, 4}, set[int]()):
         expected = {key: told for key, told in found.items() if key in some}
-        assert reasons.waiting(it.broker.view, NOW, only=some) == expected
+        assert reasons.of(it.broker.view, NOW, some) == expected
+
+
+@pytest.mark.parametrize("policy", ["GS", "FPFS", "LS-OR", "GP"])
+def test_a_moment_tells_the_same_of_all_jobs_without_the_core(policy: str) -> None:
+    local = [want(size, "delft") for size in (40, 30, 64, 32)]
+    jobs = [want(60), *local, *[want(40)] * 205, want(64, "leiden")]
+    it, found = waiting(*BOTH, *jobs, policy=policy)
+    view = it.broker.view
+    moment = reasons.Moment(view, NOW)
+    told = {job.id: moment.waiting(job) for job in view.jobs.values()}
+    known = {number: waits for number, waits in told.items() if waits is not None}
+    assert known == {number: found[number] for number in known}
+    # All but those in no queue, and the first of a queue whose jobs have reasons of their own.
+    assert len(known) >= len(found) - (201 if policy == "FPFS" else 1)
+
+
+def test_what_has_joined_again_since_a_moment_is_not_told_by_it() -> None:
+    it, _found = waiting(*BOTH, want(60), want(40), want(41), want(42))
+    moment = reasons.Moment(it.broker.view, NOW)
+    job = it.broker.view.jobs[3]
+    assert moment.waiting(job) is not None
+    it.broker._queues.withdraw(job)
+    it.broker._queues.requeue(job, NOW)
+    assert moment.waiting(job) is None
 
 
 def test_nothing_is_known_of_a_cluster() -> None:
@@ -154,7 +180,7 @@ def test_nodes_that_take_no_jobs() -> None:
     drained = looked(0, NOW)
     small = type(drained.snapshot)(NOW, 64, 8, 0)
     it.process([type(drained)(0, small), looked(1, NOW, 32), want(40)], NOW)
-    reason = reasons.waiting(it.broker.view, NOW)[1].reason
+    reason = reasons.of(it.broker.view, NOW, it.broker.view.jobs)[1].reason
     assert reason == "asks for 40: more than the nodes that accept jobs now have"
 
 
@@ -162,7 +188,7 @@ def test_what_happened_to_the_last_attempt_is_told_too() -> None:
     it, _found = waiting(*BOTH, want(64))
     it.process([Refused(Ref(1, 1, 0), Step.SUBMIT, Cause.BUSY, "nodes are busy")], NOW + 1)
     assert "(attempt 1: component 0 in delft: nodes are busy)" in (
-        reasons.waiting(it.broker.view, NOW + 1)[1].reason
+        reasons.of(it.broker.view, NOW + 1, it.broker.view.jobs)[1].reason
     )
 
 

@@ -22,7 +22,7 @@ def waiting(limits: ResourceLimits, *sizes: Processors) -> dict[int, reasons.Wai
     answers = Answers()
     jobs = [ask(answers.to("a"), processors=wanted) for wanted in sizes]
     it.process([looked(0, NOW), looked(1, NOW, 32), *jobs], NOW)
-    return reasons.waiting(it.broker.view, NOW)
+    return reasons.of(it.broker.view, NOW, it.broker.view.jobs)
 
 
 def single(processors: int) -> Processors:

@@ -26,6 +26,7 @@ from .scenario import (
     STORE,
     SYSTEMS,
     TROUBLE,
+    WHOLE,
     WINDOWS,
     ClusterPlan,
     Fault,
@@ -75,6 +76,8 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         look=look,
         overtaken=rng.choice((None, 1, 2, 20)),
         completion_retries=rng.choice((0, 0, 1, 2)),
+        # In some worlds what is too much for one turn begins with the second job.
+        slice=random.Random(f"{seed} slices").choice((WHOLE, WHOLE, WHOLE, 1, 2)),
         mutation=mutation,
         brokers=brokers,
         kept=_kept(random.Random(f"{seed} retention")),

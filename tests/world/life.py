@@ -23,11 +23,13 @@ from metabroker.store import StoreUnavailable
 from . import virtual
 from .home import WorldHome
 from .keeping import goes_on
+from .scenario import WHOLE
 from .transport import transport
 
 if TYPE_CHECKING:
     from .host import Host
 
+_SLOW_DISK = 0.2  # seconds of a turn, where slices are tiny: much comes in between two of them
 _QUICK = 0.5  # seconds between two looks while a component is on its way
 
 
@@ -68,7 +70,7 @@ class Life:
             )
             for index, cluster in enumerate(world.clusters)
         ]
-        self.loop = Loop(self.engine, self.executors, self.clock)
+        self.loop = Loop(self.engine, self.executors, self.clock, scenario.slice)
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._able_since = world.now
 
@@ -185,6 +187,8 @@ class Watched(Engine):
         self.recovered = False
         self._life = life
         self._troubled = False
+        tiny = world.scenario.slice < WHOLE
+        self._disk = random.Random(f"{world.scenario.seed} disk") if tiny else None
 
     def process(self, items: Iterable[Item], now: float) -> Sequence[Effect]:
         """See `Engine.process`."""
@@ -194,6 +198,8 @@ class Watched(Engine):
         effects = super().process(taken, now)
         self._life.turned(waited, effects)
         self._moment(effects)
+        if self._disk is not None:
+            virtual.sleep(self._disk.uniform(0, _SLOW_DISK))
         return effects
 
     def flush(self) -> Sequence[Effect]:

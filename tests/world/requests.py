@@ -58,4 +58,5 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
         submit_timeout=20.0,
         barrier_timeout=40.0,
         stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
+        slice=scenario.slice,
     )

@@ -60,6 +60,7 @@ DATABASE_CLOCK = "database clock"
 CRASHES = (
     "now", "written", "done", "Reserve", "Submit", "Arm", "Open", "Clean", "Clean", "Discard",
 )  # fmt: skip
+WHOLE = 100  # jobs of one turn: more than a world has
 SPAN = 240.0  # seconds in which jobs come and faults happen
 
 
@@ -133,6 +134,7 @@ class Scenario:
     look: float = 2.0  # seconds between two looks at the components' records
     mutation: str = ""
     brokers: int = 1  # that share one store
+    slice: int = WHOLE  # so many jobs, and so many items, in one turn
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
 
     def to_json(self) -> str:

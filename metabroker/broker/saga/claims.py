@@ -27,11 +27,13 @@ class Claims:
         self._queues = queues
         self.live: list[dict[Ref, Component]] = [{} for _ in state.settings.clusters]
         self.known: dict[Ref, Component] = {}
+        self._of_job: dict[int, dict[Ref, Component]] = {}
 
     def add(self, component: Component) -> None:
         """Count the component's claim: of a new one, or one that the store remembers."""
         if component.phase is not Phase.GONE or component.step is not Step.NONE:
             self.known[component.ref] = component
+            self._of_job.setdefault(component.ref.job, {})[component.ref] = component
         if component.phase is Phase.GONE:
             return
         self.live[component.cluster][component.ref] = component
@@ -49,6 +51,10 @@ class Claims:
     def forget(self, component: Component) -> None:
         """Nothing of it is left anywhere."""
         del self.known[component.ref]
+        of_job = self._of_job[component.ref.job]
+        del of_job[component.ref]
+        if not of_job:
+            del self._of_job[component.ref.job]
 
     def find(self, ref: Ref) -> tuple[Component | None, Job | None]:
         """The component, and its job if this is of the job's present attempt."""
@@ -62,7 +68,7 @@ class Claims:
 
     def of_job(self, number: int) -> Iterator[Component]:
         """Those of all attempts of a job; they may be changed or forgotten meanwhile."""
-        yield from [c for c in self.known.values() if c.ref.job == number]
+        yield from list(self._of_job.get(number, {}).values())
 
     @property
     def pending(self) -> int:

@@ -31,7 +31,9 @@ _BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
 
 @dataclass(eq=False)
 class Reconciliation:
-    """Holds what a cluster shows against what the broker believes."""
+    """Holds what a cluster shows against what the broker believes. What a poll tells of very many
+    components is taken over in several turns; should another poll come meanwhile, the rest of them
+    is held against that."""
 
     _state: BrokerState
     _claims: Claims
@@ -41,40 +43,66 @@ class Reconciliation:
     _adoption: Adoption
     _orphans: UnclaimedOrphans
 
+    def __post_init__(self) -> None:
+        self._shown = self._state.backlog.line(self._hold_against)
+        self._strays = self._state.backlog.line(self._clean_stray)
+
     def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:
-        """A poll has succeeded."""
-        for component in list(self._claims.live[cluster].values()):
-            if component.phase in _WITH_ITS_CLUSTER and component.step is not Step.CLEAN:
-                try:
-                    self._judge(component, snapshot, now)
-                except Exception as error:  # what is told of one job is no matter of the others
-                    ref = component.ref
-                    self._containment.contain(ref.job, error, now, ref)
-        self._judge_reservations(cluster, snapshot, now)
-        unclaimed = self._clean_orphans(cluster, snapshot)
+        """A poll has succeeded; the ledger has its snapshot."""
+        most, live = self._state.settings.slice, self._claims.live[cluster]
+        degraded = [self._parsed(t) for t, r in snapshot.reservations.items() if r.degraded]
+        shown = [ref for ref, component in live.items() if _to_be_judged(component)]
+        self._shown.add([(cluster, ref) for ref in (*shown, *degraded) if ref is not None])
+        self._shown.work(most, now)
+        orphans = self._orphans_of(cluster, snapshot)
+        unclaimed = [token for token, lost in orphans if lost]
+        self._strays.add([(cluster, token) for token, lost in orphans if not lost])
+        self._strays.work(most, now)
         if unclaimed or len(self._orphans):
             self._adoption.adopt(cluster, snapshot, unclaimed, now)
 
-    def _clean_orphans(self, cluster: int, snapshot: Snapshot) -> list[str]:
-        """Have removed what no live component explains; the tokens of what was begun in a time
-        that nobody remembers, which is left alone."""
-        known = self._claims.known
+    def _hold_against(self, shown: tuple[int, Ref], now: float) -> None:
+        """One component against the last poll of its cluster."""
+        cluster, ref = shown
+        component = self._claims.live[cluster].get(ref)
+        snapshot = self._state.ledger.entries[cluster].snapshot
+        if component is None or snapshot is None:
+            return
+        try:
+            if _to_be_judged(component):
+                self._judge(component, snapshot, now)
+            self._judge_reservation(component, snapshot, now)
+        except Exception as error:  # what is told of one job is no matter of the others
+            self._containment.contain(ref.job, error, now, ref)
+
+    def _parsed(self, token: str) -> Ref | None:
+        return tokens.parse(self._state.settings.instance, token)
+
+    def _orphans_of(self, cluster: int, snapshot: Snapshot) -> list[tuple[str, bool]]:
+        """What no live component explains, and whether it was begun in a time that nobody
+        remembers, so that it is left alone."""
         shown = [t for t, j in snapshot.jobs.items() if j.state is not NativeState.ENDED]
-        unclaimed: list[str] = []
+        found: list[tuple[str, bool]] = []
         for token in dict.fromkeys([*shown, *snapshot.reservations]):
-            ref = tokens.parse(self._state.settings.instance, token)
+            ref = self._parsed(token)
             if ref is None or self._live_anywhere(ref):
                 continue
             if self._state.ledger.cleaned_lately(cluster, token, snapshot.taken_at):
                 continue
             history = self._orphans.history
             lost = history.unknown(ref) or begun_elsewhere(self._state, history, ref)
-            if ref not in known and lost:
-                unclaimed.append(token)
-            else:
-                spare = ref in known  # the step that is pending for it comes first
-                self._state.outbox.effects.append(CleanStray(cluster, token, spare))
-        return unclaimed
+            found.append((token, ref not in self._claims.known and lost))
+        return found
+
+    def _clean_stray(self, stray: tuple[int, str], _now: float) -> None:
+        """Have it removed, unless something explains it since."""
+        cluster, token = stray
+        ref, snapshot = self._parsed(token), self._state.ledger.entries[cluster].snapshot
+        if ref is None or snapshot is None or self._live_anywhere(ref):
+            return
+        if not self._state.ledger.cleaned_lately(cluster, token, snapshot.taken_at):
+            spare = ref in self._claims.known  # the step that is pending for it comes first
+            self._state.outbox.effects.append(CleanStray(cluster, token, spare))
 
     def _live_anywhere(self, ref: Ref) -> bool:
         """Whether a live component explains it, in whichever cluster: two entries of the
@@ -82,11 +110,11 @@ class Reconciliation:
         component = self._claims.known.get(ref)
         return component is not None and ref in self._claims.live[component.cluster]
 
-    def _judge_reservations(self, cluster: int, snapshot: Snapshot, now: float) -> None:
-        degraded = [t for t, r in snapshot.reservations.items() if r.degraded]
-        for ref in [tokens.parse(self._state.settings.instance, token) for token in degraded]:
-            component = None if ref is None else self._claims.live[cluster].get(ref)
-            if component is not None and component.phase in _BEFORE_THE_BARRIER:
+    def _judge_reservation(self, component: Component, snapshot: Snapshot, now: float) -> None:
+        if component.phase in _BEFORE_THE_BARRIER and snapshot.reservations:
+            token = tokens.make(self._state.settings.instance, component.ref)
+            found = snapshot.reservations.get(token)
+            if found is not None and found.degraded:
                 self._degraded(component, snapshot, now)
 
     def _judge(self, component: Component, snapshot: Snapshot, now: float) -> None:
@@ -184,3 +212,7 @@ class Reconciliation:
         component.cause, component.detail = Cause.NODE, why
         self._state.outbox.changed(component)
         self._rollback.roll_back(job, now, self._state.blame(component, why))
+
+
+def _to_be_judged(component: Component) -> bool:
+    return component.phase in _WITH_ITS_CLUSTER and component.step is not Step.CLEAN

@@ -13,7 +13,13 @@ from typing import Any
 
 import metabroker
 from metabroker.api.service import Failure, Json, Service, ServiceError, answered
-from metabroker.service.queries import ENDED_WORDS, Places, Queries, Row, unavailable
+from metabroker.service.queries import (
+    ENDED_WORDS,
+    Places,
+    Queries,
+    Row,
+    unavailable,
+)
 from metabroker.service.reasons import Waiting
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Caller
@@ -24,7 +30,6 @@ from .rpc_client import RpcClient
 
 PATIENCE = 2.0  # seconds for what only the broker that leads knows
 _GRACE = 10.0  # seconds that a change waits for a leader, after the last one's lease has run out
-_MOST_NAMED = 1000  # waiting jobs asked for by their numbers: of more, all are
 _LOOK = 0.5  # seconds between two looks for jobs that have ended
 _UNTOLD = "this broker is a stand-by, and no broker leads now: where it waits is not known"
 
@@ -53,7 +58,7 @@ class StandbyService:
     ) -> None:
         """`own`: what it says of itself in its status; `lease`: for how many seconds one leads."""
         self._store = store
-        self._queries = Queries(store, self._asked_places)
+        self._queries = Queries(store, self._asked_places, self._listing)
         self._client = client
         self._clock = clock
         self._own = own
@@ -149,11 +154,10 @@ class StandbyService:
         waiting = [row["id"] for row in rows if row["state"] == "QUEUED"]
         if not waiting:
             return {}
-        named = waiting if len(waiting) <= _MOST_NAMED else None
-        found: Json | None = self._asked("places", jobs=named)
-        if found is None:
-            return {number: Waiting(None, _UNTOLD) for number in waiting}
-        return {int(number): Waiting(*place) for number, place in found.items()}
+        return _places(waiting, self._asked("places", jobs=waiting))
+
+    def _listing(self) -> _Listing:
+        return _Listing(self._asked("places", jobs=None))
 
     def _asked(self, name: str, **arguments: Any) -> Any:
         """What the broker that leads says; None where it says nothing in time."""
@@ -165,6 +169,30 @@ class StandbyService:
             if error.failure in (Failure.UNAVAILABLE, Failure.UNDECIDED):
                 return None
             raise
+
+
+class _Listing:
+    """See `metabroker.service.queries.Listing`; what the broker that leads says is asked for at
+    once. None: it says nothing."""
+
+    def __init__(self, told: Json | None) -> None:
+        self._told = told
+
+    def places(self, rows: Sequence[Row]) -> Places:
+        """Of those that wait."""
+        return _places([row["id"] for row in rows if row["state"] == "QUEUED"], self._told)
+
+    def texts(self, _numbers: Sequence[int]) -> dict[int, bytes]:
+        """All are read from the store."""
+        return {}
+
+
+def _places(waiting: Sequence[int], told: Json | None) -> Places:
+    """Of these jobs, by what the broker that leads says; None: it says nothing."""
+    if told is None:
+        return {number: Waiting(None, _UNTOLD) for number in waiting}
+    named = {number: told.get(str(number)) for number in waiting}
+    return {number: Waiting(*place) for number, place in named.items() if place is not None}
 
 
 class CompletionWatcher(Background):

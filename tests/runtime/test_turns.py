@@ -1,0 +1,72 @@
+"""A turn takes over so many items at most; what it leaves comes first in the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from metabroker.broker.effects import Effect
+from metabroker.broker.events import ClusterUnreachable, Tick
+from metabroker.runtime.turns import BATCH, Question, Turns
+
+
+class Engine:
+    """Takes over whatever comes, and has more to do if `busy`."""
+
+    def __init__(self) -> None:
+        self.busy = False
+        self.turns: list[list[Any]] = []
+        self.broker = SimpleNamespace(next_time=lambda: 0.0 if self.busy else None)
+
+    def process(self, items: Iterable[Any], _now: float) -> Sequence[Effect]:
+        self.turns.append(list(items))
+        return ()
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine()
+
+
+def made(engine: Engine, batch: int = BATCH) -> Turns:
+    return Turns(engine, lambda: 100.0, lambda _effects: None, batch)  # type: ignore[arg-type]
+
+
+def test_many_items_are_taken_over_in_their_order_in_several_turns(engine: Engine) -> None:
+    turns = made(engine, 3)
+    items = [ClusterUnreachable(0, str(number)) for number in range(8)]
+    for item in items:
+        turns.add(item)
+    assert [turns.turn() for _ in range(3)] == [0.0, 0.0, 1.0]
+    assert engine.turns == [items[:3], items[3:6], items[6:]]
+
+
+def test_what_the_core_has_left_is_gone_on_with_at_once_beside_what_comes_in(
+    engine: Engine,
+) -> None:
+    turns, item = made(engine), ClusterUnreachable(0, "gone")
+    engine.busy = True
+    assert turns.turn() == 0.0
+    turns.add(item)
+    turns.turn()
+    engine.busy = False
+    assert turns.turn() == 1.0
+    assert engine.turns == [[Tick()], [item, Tick()]]
+
+
+def test_questions_do_not_keep_what_has_been_taken_over_from_being_written(
+    engine: Engine,
+) -> None:
+    turns, item = made(engine), ClusterUnreachable(0, "gone")
+    futures: list[Future[int]] = [Future() for _ in range(BATCH)]
+    turns.add(item)
+    for future in futures:
+        turns.add(Question(lambda: 1, future))
+    assert turns.turn() == 0.0
+    assert engine.turns == [[item]]
+    answered = sum(future.done() for future in futures)
+    assert 0 < answered < len(futures)

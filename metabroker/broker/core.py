@@ -125,7 +125,7 @@ class Broker:
     def schedule(self, now: float) -> None:
         """One pass of the policy, if anything may have changed what fits."""
         self._requests.recount()
-        if self._queues.changed and not self._state.behind:
+        if self._queues.changed and not self._state.behind and not self._state.first_polls.wait:
             self._scheduling.run(now)
 
     def take(self) -> Ready:
@@ -164,8 +164,11 @@ class Broker:
         """Go on from what the store holds. `jobs` have not ended; `components` are those of
         their present attempts, and all others that are not GONE or have a step pending.
 
-        The driver must carry out the effects that this leaves behind: all that was pending, again.
+        What was pending is handed out again once the clusters were polled (see `first_polls`).
         """
+        until = now + self.settings.stale_after
+        self._state.first_polls.begin(len(self.settings.clusters), until)
+        self._state.timers.set(until, None)
         waiting = []
         for job in jobs:
             self._state.jobs[job.id] = job
@@ -229,6 +232,9 @@ class Broker:
             self._count(cluster, snapshot)
             return
         self._lost.answers(cluster)
+        if self._still_waits(cluster, now, listed=True):
+            self._count(cluster, snapshot)
+            return
         usable = self._state.ledger.entries[cluster].usable
         if self._count(cluster, snapshot):
             self._queues.grown(cluster)
@@ -253,6 +259,27 @@ class Broker:
     def _unreachable(self, event: ClusterUnreachable, now: float) -> None:
         self._state.ledger.lose(event.cluster, event.detail)
         self._lost.lost(event.cluster, now)
+        self._still_waits(event.cluster, now, listed=False)
+
+    def _still_waits(self, cluster: int | None, now: float, *, listed: bool) -> bool:
+        """A poll of the cluster has come to an end (None: it is waited for no longer): hand out
+        what may be done now. Whether nothing may be decided yet."""
+        first, clusters = self._state.first_polls, range(len(self.settings.clusters))
+        waited, shut = first.wait, [c for c in clusters if self._state.shut(c)]
+        if cluster is None:
+            first.give_up(now)
+        elif listed:
+            first.compared(cluster)
+        else:
+            first.failed(cluster)
+        if waited and not first.wait:
+            self._queues.changed = True
+            for job in self._state.jobs.values():
+                self._saga.deadlines.resume(job, now)
+        for each in shut:
+            if not self._state.shut(each):
+                self._saga.hand_out(each)
+        return first.wait
 
     def _awaited(self, time: float, what: Ref | int | None) -> bool:
         return what is None or self._saga.deadlines.awaits(time, what)
@@ -260,9 +287,10 @@ class Broker:
     def _tick(self, _event: Tick, now: float) -> None:
         for what in self._state.timers.due(now):
             if what is None:
+                self._still_waits(None, now, listed=False)
                 self._queues.more_may_fit()
                 self._lost.move_waiting(now)
-            else:
+            elif not self._state.first_polls.wait:  # deadlines begin anew when that is over
                 try:
                     self._saga.deadlines.due(what, now)
                 except Exception as error:

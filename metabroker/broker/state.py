@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .first_polls import FirstPolls
 from .job import Component, Job
 from .ledger import Ledger
 from .outbox import Outbox, Timers
@@ -24,6 +25,11 @@ class BrokerState:
     behind: str = ""
     jobs: dict[int, Job] = field(default_factory=dict)
     outbox: Outbox = field(default_factory=Outbox)
+    first_polls: FirstPolls = field(default_factory=FirstPolls)
+
+    def shut(self, cluster: int) -> bool:
+        """Whether nothing is sent to the cluster for now: steps stay pending (see `first_polls`)."""
+        return self.first_polls.wait or cluster in self.first_polls.unseen
 
     def note(self, now: float, job: Job, component: Component, what: str, **detail: object) -> None:
         """Write a line about a component into its job's history."""

@@ -36,8 +36,11 @@ class StoreBehind(Exception):
 def begun_elsewhere(state: BrokerState, history: History, ref: Ref) -> bool:
     """Whether nobody who goes by this store can have begun it, in a lost time neither."""
     job = state.jobs.get(ref.job)
-    later = job is not None and ref.attempt > job.attempt
-    ahead = later or ref.job >= state.next_job or ref.term > state.settings.term
+    ahead = ref.job >= state.next_job or ref.term > state.settings.term
+    if job is not None:
+        # An attempt is begun once, in one term.
+        other = ref.attempt == job.attempt and all(c.ref.term != ref.term for c in job.components)
+        ahead = ahead or ref.attempt > job.attempt or (other and bool(job.components))
     return ahead and not history.unknown(ref)
 
 

@@ -88,6 +88,12 @@ class BrokerView:
         not, as far as is known."""
         return self._state.behind
 
+    @property
+    def starting(self) -> bool:
+        """Whether the clusters are still held against the store after a start (see `first_polls`):
+        nothing is decided, and no job number given."""
+        return self._state.first_polls.wait
+
     # --- queues -------------------------------------------------------------------------------
 
     @property

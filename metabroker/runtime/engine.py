@@ -22,6 +22,7 @@ same code.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -129,6 +130,7 @@ class Engine:
         self._pending: _Pending | None = None
         self._memory: PolicyState | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
+        self._early: deque[AskToSubmit] = deque()
 
     def recover(self, now: float) -> Sequence[Effect]:
         """Go on from what the store holds; all that was pending comes out again as effects."""
@@ -156,13 +158,14 @@ class Engine:
         intake = _Intake()
         for item in items:
             if isinstance(item, AskToSubmit):
-                self._submit(item, intake, now)
+                self._early.append(item)
             elif isinstance(item, Ask):
                 self._ask(item, intake, now)
             else:
                 self.broker.handle(item, now)
                 if isinstance(item, Observed):
                     intake.clusters[item.cluster] = item
+            self._take_submissions(intake, now)
         with self._timed("pass"):
             self.broker.schedule(now)
         return self._commit(intake)
@@ -231,6 +234,12 @@ class Engine:
             stages_in=bool(submission.stage_in),
             stages_out=bool(submission.stage_out),
         )
+
+    def _take_submissions(self, intake: _Intake, now: float) -> None:
+        """In their order; those that come in while the broker starts wait until it gives numbers
+        (some seconds at most: their users need not be told to come again)."""
+        while self._early and not self.broker.view.starting:
+            self._submit(self._early.popleft(), intake, now)
 
     def _submit(self, asked: AskToSubmit, intake: _Intake, now: float) -> None:
         request_id = asked.submission.request_id

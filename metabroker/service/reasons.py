@@ -15,6 +15,7 @@ from metabroker.policy import Reason, Request, Why
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
+_STARTING = "the broker has just started, and looks at its clusters before it starts jobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ def waiting(
     for key, text in _aside(explain, most):
         if only is None or key in only:
             found[key] = Waiting(None, explain.with_past(key, text()))
-    if view.behind:
-        return {key: Waiting(each.position, view.behind) for key, each in found.items()}
+    everyone = view.behind or (_STARTING if view.starting else "")
+    if everyone:
+        return {key: Waiting(each.position, everyone) for key, each in found.items()}
     return found
 
 

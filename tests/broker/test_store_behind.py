@@ -95,6 +95,12 @@ def test_it_then_ends_begins_and_removes_nothing(event: Observed) -> None:
     assert made.view.entries[0].others == 4, "it goes on looking"
 
 
+def test_an_attempt_that_was_begun_in_another_term_too_is_a_sign() -> None:
+    made = broker(term=9)
+    assert not after(made, look(0, Ref(1, 1, 0, 8))).effects
+    assert made.view.behind, "a copy of the store is in use elsewhere"
+
+
 @pytest.fixture
 def restored() -> Iterator[History]:
     yield History([Restored(1.0, 2.0, "then", 7, 1, 20, {1: 1})])
@@ -110,6 +116,8 @@ def test_what_a_restore_tells_of_is_no_sign(restored: History) -> None:
 
 def test_late_commands_of_a_former_leader_are_no_sign() -> None:
     made = broker(term=9)
+    made.handle(CancelJob(1, "anna"), NOW)
+    made.take()
     ready = after(made, look(0, Ref(1, 1, 0, 8)))
     assert not made.view.behind
     assert [type(effect) for effect in ready.effects] == [CleanStray]

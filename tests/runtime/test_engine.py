@@ -87,6 +87,8 @@ def test_the_same_request_gives_the_same_job(store: Failing, answers: Answers) -
     again = engine(store)
     again.recover(NOW)
     again.process([ask(answers.to("f"), request_id="r"), ask(answers.to("g"))], NOW)
+    assert answers.jobs().keys() == set("abcde"), "no number is given before the clusters are seen"
+    again.process([looked(0, NOW), looked(1, NOW, 32)], NOW)
     assert (answers.jobs()["f"], answers.jobs()["g"]) == (1, 4)
 
 
@@ -134,7 +136,8 @@ def test_after_a_restart_all_that_was_owed_comes_out_again(
     it = engine(store)
     it.process([looked(0, NOW), looked(1, NOW, 32), ask(answers.to("a"))], NOW)
     again = engine(store)
-    effects = again.recover(NOW + 5)
+    assert not [e for e in again.recover(NOW + 5) if isinstance(e, Submit)]
+    effects = again.process([looked(0, NOW + 5), looked(1, NOW + 5, 32)], NOW + 5)
     (owed,) = [e for e in effects if isinstance(e, Submit)]
     assert (owed.ref, owed.again) == (Ref(1, 1, 0), True)
     again.process([Submitted(Ref(1, 1, 0), "77", NOW)], NOW + 6)
@@ -147,7 +150,7 @@ def test_a_number_is_never_given_twice(store: Failing, answers: Answers) -> None
     it.process([Ask(CancelJob(1, "anna"), 1, answers.to("b"))], NOW)
     again = engine(store)
     again.recover(NOW)
-    again.process([ask(answers.to("c"))], NOW)
+    again.process([ask(answers.to("c")), looked(0, NOW), looked(1, NOW, 32)], NOW)
     assert answers.jobs()["c"] == 2
 
 

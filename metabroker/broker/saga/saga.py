@@ -85,3 +85,8 @@ class Saga:
             Ended: records.ended,
             GaveUp: records.gave_up,
         }
+
+    def hand_out(self, cluster: int) -> None:
+        """Steps that were pending while the cluster was shut (see `BrokerState.shut`)."""
+        for component in self.claims.in_cluster(cluster):
+            self.pending.hand_out(component)

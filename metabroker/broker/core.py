@@ -25,6 +25,7 @@ from .events import (
     SubmitJob,
     Tick,
 )
+from .identities import Identities, NotUsable
 from .input_checks import sound
 from .job import Component, Job, NewJob
 from .ledger import Ledger
@@ -60,7 +61,8 @@ class Broker:
         self._scheduling = Scheduling(state, queues, saga)
         self._requests = requests = Requests(state, queues, saga)
         self._lost = LostClusters(state, queues)
-        self.view = BrokerView(state, queues, saga, self._scheduling)
+        self._identities = Identities(settings, saga.claims.in_cluster)
+        self.view = BrokerView(state, queues, saga, self._scheduling, self._identities)
         self._handlers: Mapping[type, Callable[[Any, float], None]] = {
             SubmitJob: requests.submit,
             CancelJob: requests.cancel,
@@ -224,12 +226,17 @@ class Broker:
         live = claims.live[cluster].values()
         snapshot = with_tokens(event.snapshot, live, self.settings.instance)
         history = orphans.history
-        why = store_behind.trouble(self._state, history, claims.known, cluster, snapshot)
+        wrong = self._identities.trouble(cluster, snapshot)
+        elsewhere = self._identities.elsewhere
+        why = store_behind.trouble(self._state, history, claims.known, cluster, snapshot, elsewhere)
         if why:
             self._state.behind = why
             told = store_behind.StoreBehind(f"{why}; nothing is decided any more")
             self._state.outbox.mishaps.append(Mishap(told, cluster=cluster))
             self._count(cluster, snapshot)
+            return
+        if wrong:
+            self._not_usable(cluster, wrong, now)
             return
         self._lost.answers(cluster)
         if self._still_waits(cluster, now, listed=True):
@@ -255,6 +262,13 @@ class Broker:
             return 0 if component is None else component.processors
 
         return self._state.ledger.observe(cluster, snapshot, claim)
+
+    def _not_usable(self, cluster: int, why: str, now: float) -> None:
+        """It is as if the cluster did not answer, and nothing is sent to it."""
+        if self._state.ledger.entries[cluster].detail != why:
+            self._state.outbox.mishaps.append(Mishap(NotUsable(why), cluster=cluster))
+        self._state.first_polls.unseen.add(cluster)
+        self._unreachable(ClusterUnreachable(cluster, why), now)
 
     def _unreachable(self, event: ClusterUnreachable, now: float) -> None:
         self._state.ledger.lose(event.cluster, event.detail)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
     """What the core must know of one cluster. `unit`: it gives processors only by so many at a
-    time, those of a whole node. `acting`: jobs run there under the accounts of their users."""
+    time, those of a whole node. `acting`: jobs run there under the accounts of their users. `part`:
+    of its system's partitions or queues (None: the default one); `identity`: the system that it was
+    when it was last used (see `identities`; "": not known); `configured`: it can be reached."""
 
     name: str
     reserves: bool = True  # components of co-allocated jobs are held by reservations
@@ -16,6 +18,9 @@ class ClusterSettings:
     system: str = ""
     unit: int = 1
     acting: bool = False
+    part: str | None = None
+    identity: str = ""
+    configured: bool = True
 
     def held(self, processors: int) -> int:
         """How many processors a component holds that asks for so many."""

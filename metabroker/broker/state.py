@@ -28,7 +28,7 @@ class BrokerState:
     first_polls: FirstPolls = field(default_factory=FirstPolls)
 
     def shut(self, cluster: int) -> bool:
-        """Whether nothing is sent to the cluster for now: steps stay pending (see `first_polls`)."""
+        """Whether nothing is sent to the cluster now: steps stay pending (see `first_polls`)."""
         return self.first_polls.wait or cluster in self.first_polls.unseen
 
     def note(self, now: float, job: Job, component: Component, what: str, **detail: object) -> None:

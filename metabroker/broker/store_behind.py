@@ -12,7 +12,7 @@ what is ahead is named and left alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from . import tokens
 from .after_restore import History
@@ -50,8 +50,10 @@ def trouble(
     known: Mapping[Ref, Component],
     cluster: int,
     seen: Snapshot,
+    elsewhere: Callable[[Component, int], bool] = lambda _component, _cluster: False,
 ) -> str:
-    """Why the store must be behind, by a poll of the cluster; "": nothing says so."""
+    """Why the store must be behind, by a poll of the cluster; "": nothing says so. `elsewhere`:
+    whether a component was sent to another system than the cluster is."""
     settings = state.settings.clusters[cluster]
     if settings.acting:
         return ""
@@ -60,7 +62,10 @@ def trouble(
         if ref is None:
             continue
         component = known.get(ref)
-        early = component is not None and component.step in _NOT_SUBMITTED and token in seen.jobs
+        job = seen.jobs.get(token)
+        early = component is not None and component.step in _NOT_SUBMITTED and job is not None
+        if component is not None and job is not None and not job.is_of(component.native):
+            early = early or elsewhere(component, cluster)
         if early or begun_elsewhere(state, history, ref):
             return f"the store is older than the clusters: {settings.name} shows {token}"
     return ""

@@ -13,6 +13,7 @@ from functools import cached_property
 from metabroker.policy import PolicyState, Request, Why
 
 from .after_restore import History
+from .identities import Identities
 from .job import Component, Job, NewJob
 from .ledger import Avoided, LedgerEntry
 from .orphans import UnclaimedOrphan
@@ -33,6 +34,7 @@ class BrokerView:
     _queues: Queues
     _saga: Saga
     _scheduling: Scheduling
+    _identities: Identities
 
     def at(self, now: float) -> ViewAt:
         """The view of a moment (Unix seconds), as long as nothing is handled."""
@@ -93,6 +95,14 @@ class BrokerView:
         """Whether the clusters are still held against the store after a start (see `first_polls`):
         nothing is decided, and no job number given."""
         return self._state.first_polls.wait
+
+    def systems(self) -> Mapping[str, str]:
+        """What each cluster is, by its name, to be remembered (see `identities`)."""
+        return self._identities.by_name()
+
+    def successors(self) -> Mapping[str, str]:
+        """Former names of clusters, and present names of the same systems (see `identities`)."""
+        return {} if self._state.behind else self._identities.successors()
 
     # --- queues -------------------------------------------------------------------------------
 

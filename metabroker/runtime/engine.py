@@ -37,7 +37,7 @@ from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.policy import Limits, Place
 from metabroker.policy.scheduler import PolicyState
-from metabroker.store import Accepted, Store, StoreUnavailable, Transaction
+from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Submission
 
@@ -45,6 +45,10 @@ _LOG = "ask the administrator to read the daemon's log"
 
 Answer = Callable[[int | Exception], None]
 """Told a job's number once what was asked is durable, or why it was not done."""
+
+
+class ClustersRenamed(MustRestart):
+    """The store goes by other names of clusters now: the broker must be made anew from it."""
 
 
 class Undecided(Exception):
@@ -130,6 +134,7 @@ class Engine:
         self._pending: _Pending | None = None
         self._memory: PolicyState | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
+        self._systems: dict[str, str] = {}
         self._early: deque[AskToSubmit] = deque()
 
     def recover(self, now: float) -> Sequence[Effect]:
@@ -153,6 +158,7 @@ class Engine:
         Raises:
             StoreUnavailable: nothing of it is durable yet, and nothing must be done: call `flush`
                 until it succeeds before any other item is handed over.
+            ClustersRenamed: this engine must not be used any more; what is pending is in the store.
         """
         assert self._pending is None, "a batch waits to be written: flush it first"
         intake = _Intake()
@@ -168,7 +174,22 @@ class Engine:
             self._take_submissions(intake, now)
         with self._timed("pass"):
             self.broker.schedule(now)
-        return self._commit(intake)
+        effects = self._commit(intake)
+        if intake.clusters:
+            self._follow_names(now)
+        return effects
+
+    def _follow_names(self, now: float) -> None:
+        """Where a cluster has another name now, go on under that: from a new start on, since all
+        that the core holds is by the old ones."""
+        names = self.broker.view.successors()
+        if names:
+            try:
+                self.store.rename_clusters(names, now)
+            except StoreUnavailable:
+                return  # until the next poll
+            told = ", ".join(f"{new} is the cluster that was {old}" for old, new in names.items())
+            raise ClustersRenamed(f"{told}: the broker begins anew, and goes on with its jobs")
 
     def flush(self) -> Sequence[Effect]:
         """Write the batch that could not be written; answers and effects as `process`.
@@ -289,9 +310,11 @@ class Engine:
         for mishap in ready.mishaps:
             self._mishap(mishap)
         rows = self._cluster_rows(intake)
-        self._pending = _Pending(
-            Transaction(ready, intake.accepted, rows, self._new_memory()), intake.answers
-        )
+        systems = dict(self.broker.view.systems())
+        new = None if systems == self._systems else systems
+        self._systems = systems
+        batch = Transaction(ready, intake.accepted, rows, self._new_memory(), new)
+        self._pending = _Pending(batch, intake.answers)
         return self.flush()
 
     def _new_memory(self) -> Any:

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, Table, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState
+from metabroker.broker.states import ENDED, JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
@@ -23,13 +23,15 @@ from .job_queries import JobQueries
 from .leadership import Clock, Leadership, LeadershipLost, database_clock
 from .listener import Listener
 from .moving import Extent, Told, extent, move
+from .renaming import rename
 from .requests import Requests
 from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
-from .tables import not_gone
+from .tables import not_gone, of_present_attempt
 
 _MEMORY = "policy memory"
+_SYSTEMS = "systems"
 _BATCH = "batch"
 T = TypeVar("T")
 
@@ -48,17 +50,20 @@ class Accepted:
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """All that is written in one transaction. `memory`: what the policy must remember besides
-    the waiting jobs, or None if that has not changed. `id`: by which the store knows that it has
-    been written already, where the answer to a commit was lost."""
+    the waiting jobs, `systems`: what each cluster is, by name; None: that has not changed. `id`: by
+    which the store knows that it has been written already, where the answer to a commit was lost.
+    """
 
     ready: Ready
     accepted: Sequence[Accepted] = ()
     clusters: Sequence[Mapping[str, Any]] = ()
     memory: Any = None
+    systems: Mapping[str, str] | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __bool__(self) -> bool:
-        return bool(self.ready or self.accepted or self.clusters or self.memory is not None)
+        facts = self.memory is not None or self.systems is not None
+        return bool(self.ready or self.accepted or self.clusters or facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +146,9 @@ class Store:
                     insert(tables.events), [asdict(entry) for entry in ready.journal]
                 )
             self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
-            if batch.memory is not None:
-                fact = {"name": _MEMORY, "value": json.dumps(batch.memory)}
-                self._upsert(connection, tables.facts, [fact])
+            facts = {_MEMORY: batch.memory, _SYSTEMS: batch.systems}
+            rows = [{"name": n, "value": json.dumps(v)} for n, v in facts.items() if v is not None]
+            self._upsert(connection, tables.facts, rows)
 
     def _is_new(self, connection: Connection, batch: str) -> bool:
         """Note this batch as the last one; False: it was that already. There is one writer, which
@@ -200,7 +205,8 @@ class Store:
         c = tables.jobs.c
         active = c.state.not_in([s.value for s in ENDED])
         with self._guard(), self._engine.connect() as connection:
-            owed = select(tables.components.c.cluster).where(not_gone()).distinct()
+            held = not_gone() | of_present_attempt()
+            owed = select(tables.components.c.cluster).where(held).distinct()
             used = set(connection.execute(owed).scalars())
             for column in (c.queue, c.local, c.home):
                 used.update(connection.execute(select(column).where(active).distinct()).scalars())
@@ -208,6 +214,23 @@ class Store:
             for names in connection.execute(ordered).scalars():
                 used.update(names or ())
         return {name for name in used if name}
+
+    def systems(self) -> dict[str, str]:
+        """Which system each cluster was when it was last used, by name."""
+        with self._guard(), self._engine.connect() as connection:
+            found: dict[str, str] = json.loads(self._fact(connection, _SYSTEMS) or "{}")
+        return found
+
+    def rename_clusters(self, names: Mapping[str, str], now: float) -> None:
+        """What has not ended in these clusters goes on under new names: of the same systems."""
+        before = self.systems()
+        kept = {name: system for name, system in before.items() if name not in names}
+        kept |= {names[name]: system for name, system in before.items() if name in names}
+        with self._guard(), self._write() as connection:
+            if self.term is not None:
+                self.leadership.fence(connection, self.term)
+            rename(connection, names, now)
+            self._upsert(connection, tables.facts, [{"name": _SYSTEMS, "value": json.dumps(kept)}])
 
     def recover(self, names: ClusterNames) -> Recovered:
         """All that has not ended, or still has something pending, as it was last written."""
@@ -217,7 +240,7 @@ class Store:
             open_ = select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
             rows = [dict(row) for row in connection.execute(open_).mappings()]
             jobs = list(_readable(rows, "id", job_of, names, unreadable))
-            live = select(tables.components).where(not_gone() | _of_present_attempt())
+            live = select(tables.components).where(not_gone() | of_present_attempt())
             rows = [dict(row) for row in connection.execute(live).mappings()]
             components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
@@ -338,12 +361,6 @@ def _readable(
             yield made(row, names)
         except Exception as error:
             unreadable[row[number]] = error
-
-
-def _of_present_attempt() -> Any:
-    c, j = tables.components.c, tables.jobs.c
-    under_way = j.state.in_([state.value for state in IN_ATTEMPT])
-    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(under_way))
 
 
 def _script_row(accepted: Accepted) -> dict[str, Any]:

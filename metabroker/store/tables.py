@@ -21,9 +21,11 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
     false,
+    select,
+    tuple_,
 )
 
-from metabroker.broker.states import Phase, Step
+from metabroker.broker.states import IN_ATTEMPT, Phase, Step
 
 from .columns import Int64, Moment, Words
 
@@ -180,3 +182,10 @@ def not_gone() -> Any:
     """That a component holds something, or that something is still to be done for it."""
     c = components.c
     return (c.phase != Phase.GONE.value) | (c.step != Step.NONE.value)
+
+
+def of_present_attempt() -> Any:
+    """That a component is of the attempt that its job is in."""
+    c, j = components.c, jobs.c
+    under_way = j.state.in_([state.value for state in IN_ATTEMPT])
+    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(under_way))

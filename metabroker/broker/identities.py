@@ -26,6 +26,10 @@ from .job import Component
 from .observation import Snapshot
 from .settings import Settings
 
+System = tuple[str, str | None]
+"""A system, and the part of it (a partition or queue; None: the default one) that is used."""
+UNKNOWN: System = ("", None)
+
 
 class NotUsable(Exception):
     """Nothing is sent to a cluster that answers: why, and what to do."""
@@ -112,18 +116,21 @@ class Identities:
         return bool(self.in_cluster(cluster)) and (other or any(self._same(cluster)))
 
     def _successor(self, former: int, system: str) -> int | None:
-        """The cluster that is that system now: with the same part of it, or the only one."""
+        """The cluster that is that system now, if there is no doubt which: the one with the same
+        part of it; or that may mean the same; or of which nothing was known under its name."""
         clusters = self.settings.clusters
+        part = clusters[former].part
         able = [
             other
             for other, entry in enumerate(clusters)
             if entry.configured and self.present[other] == system and not any(self._same(other))
         ]
-        alike = [other for other in able if clusters[other].part == clusters[former].part]
-        chosen = alike or able
+        chosen = [other for other in able if clusters[other].part == part]
+        chosen = chosen or [other for other in able if None in (part, clusters[other].part)]
+        chosen = chosen or [other for other in able if not clusters[other].identity]
         return chosen[0] if len(chosen) == 1 and chosen[0] != former else None
 
-    def by_name(self) -> dict[str, str]:
+    def by_name(self) -> dict[str, System]:
         """What is to be remembered."""
-        names = [cluster.name for cluster in self.settings.clusters]
-        return {name: system for name, system in zip(names, self.sent_to, strict=True) if system}
+        clusters = zip(self.settings.clusters, self.sent_to, strict=True)
+        return {entry.name: (system, entry.part) for entry, system in clusters if system}

@@ -13,7 +13,7 @@ from functools import cached_property
 from metabroker.policy import PolicyState, Request, Why
 
 from .after_restore import History
-from .identities import Identities
+from .identities import Identities, System
 from .job import Component, Job, NewJob
 from .ledger import Avoided, LedgerEntry
 from .orphans import UnclaimedOrphan
@@ -94,15 +94,16 @@ class BrokerView:
     def starting(self) -> bool:
         """Whether the clusters are still held against the store after a start (see `first_polls`):
         nothing is decided, and no job number given."""
-        return self._state.first_polls.wait
+        return self._state.first_polls.wait and not self._state.behind
 
-    def systems(self) -> Mapping[str, str]:
+    def systems(self) -> Mapping[str, System]:
         """What each cluster is, by its name, to be remembered (see `identities`)."""
         return self._identities.by_name()
 
     def successors(self) -> Mapping[str, str]:
         """Former names of clusters, and present names of the same systems (see `identities`)."""
-        return {} if self._state.behind else self._identities.successors()
+        undecided = self._state.behind or self._state.first_polls.wait
+        return {} if undecided else self._identities.successors()
 
     # --- queues -------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from metabroker.api.middleware import RateLimits
 from metabroker.api.server import Listen
 from metabroker.broker.after_restore import History
 from metabroker.broker.core import Broker
+from metabroker.broker.identities import UNKNOWN
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.clocks import EVERY
@@ -64,7 +65,7 @@ def settings(config: Config, store: Store) -> Settings:
             unit=1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1,
             acting=cluster.run_as != "self",
             part=part_of(cluster) if isinstance(cluster, RealCluster) else None,
-            identity=systems.get(name, ""),
+            identity=systems.get(name, UNKNOWN)[0],
         )
         for name, cluster in config.clusters.items()
     ]
@@ -73,7 +74,8 @@ def settings(config: Config, store: Store) -> Settings:
             name,
             reserves=False,
             system="absent",
-            identity=systems.get(name, ""),
+            identity=systems.get(name, UNKNOWN)[0],
+            part=systems.get(name, UNKNOWN)[1],
             configured=False,
         )
         for name in sorted(store.referred_clusters() - config.clusters.keys())

@@ -32,6 +32,7 @@ from metabroker.broker.admission import Admission
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Observed, SubmitJob
+from metabroker.broker.identities import System
 from metabroker.broker.job import NewJob
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
@@ -134,7 +135,7 @@ class Engine:
         self._pending: _Pending | None = None
         self._memory: PolicyState | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
-        self._systems: dict[str, str] = {}
+        self._systems: dict[str, System] = {}
         self._early: deque[AskToSubmit] = deque()
 
     def recover(self, now: float) -> Sequence[Effect]:

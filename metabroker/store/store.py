@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Table, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from metabroker.broker.identities import System
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import ENDED, JobState
@@ -58,7 +59,7 @@ class Transaction:
     accepted: Sequence[Accepted] = ()
     clusters: Sequence[Mapping[str, Any]] = ()
     memory: Any = None
-    systems: Mapping[str, str] | None = None
+    systems: Mapping[str, System] | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __bool__(self) -> bool:
@@ -215,11 +216,11 @@ class Store:
                 used.update(names or ())
         return {name for name in used if name}
 
-    def systems(self) -> dict[str, str]:
+    def systems(self) -> dict[str, System]:
         """Which system each cluster was when it was last used, by name."""
         with self._guard(), self._engine.connect() as connection:
-            found: dict[str, str] = json.loads(self._fact(connection, _SYSTEMS) or "{}")
-        return found
+            found = json.loads(self._fact(connection, _SYSTEMS) or "{}")
+        return {name: (system, part) for name, (system, part) in found.items()}
 
     def rename_clusters(self, names: Mapping[str, str], now: float) -> None:
         """What has not ended in these clusters goes on under new names: of the same systems."""

@@ -65,7 +65,6 @@ def test_what_is_pending_is_handed_out_when_all_have_been_seen(started: Started)
     effects = started.handle(started.poll(2))
     assert [(type(e), e.cluster) for e in effects] == [(Reserve, 0), (Reserve, 1)]
     assert all(isinstance(e, Reserve) and e.again for e in effects)
-    assert not started.broker.view.starting
     (removed,) = started.handle(started.poll(0, stray))
     assert isinstance(removed, CleanStray)
 

@@ -8,7 +8,7 @@ import pytest
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
-from metabroker.broker.events import Observed, SubmitJob, Submitted
+from metabroker.broker.events import ClusterUnreachable, Observed, SubmitJob, Submitted
 from metabroker.broker.identities import NotUsable
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
@@ -26,8 +26,10 @@ NATIVE = NativeJob("77", 1000.0, NativeState.RUNNING, "RUNNING", 4)
 X, Y = "delft at ctl1:6817", "delft at ctl2:6817"
 
 
-def cluster(name: str, was: str = "", part: str | None = None, **more: bool) -> ClusterSettings:
-    return ClusterSettings(name, True, 16, "slurm", part=part, identity=was, **more)
+def cluster(
+    name: str, was: str = "", part: str | None = None, *, configured: bool = True
+) -> ClusterSettings:
+    return ClusterSettings(name, True, 16, "slurm", part=part, identity=was, configured=configured)
 
 
 class Site:
@@ -65,7 +67,7 @@ class Site:
         self.poll(0, X)
         self.handle(SubmitJob(NewJob("anna", "job", Request((4,), (0,)), 600, local=0)))
         self.handle(Submitted(ONE, "77", 1000.0))
-        assert self.store.systems() == {"delft": X}
+        assert self.store.systems() == {"delft": (X, part)}
 
     @property
     def why(self) -> list[str]:
@@ -93,7 +95,7 @@ def test_a_name_that_means_another_system_says_nothing_of_jobs_in_the_former(sit
         "its own, or cancel and `metabroker abandon` these jobs"
     ]
     assert len(site.said) == 1, "the log has it once"
-    assert site.store.systems() == {"delft": X}
+    assert site.store.systems() == {"delft": (X, None)}
     site.poll(0, X, {ONE: NATIVE})
     assert site.why == [""]
 
@@ -102,7 +104,7 @@ def test_a_controller_that_has_moved_shows_the_jobs_that_it_had(site: Site) -> N
     site.running_in_delft()
     site.life(cluster("delft", X))
     site.poll(0, Y, {ONE: NATIVE})
-    assert site.why == [""] and site.store.systems() == {"delft": Y}
+    assert site.why == [""] and site.store.systems() == {"delft": (Y, None)}
     for _ in range(3):
         site.poll(0, Y)
     assert site.lost(), "and may lose them"
@@ -111,13 +113,14 @@ def test_a_controller_that_has_moved_shows_the_jobs_that_it_had(site: Site) -> N
 def test_a_cluster_that_is_unused_may_be_any_other(site: Site) -> None:
     site.life(cluster("delft", X))
     site.poll(0, Y)
-    assert site.why == [""] and site.store.systems() == {"delft": Y}
+    assert site.why == [""] and site.store.systems() == {"delft": (Y, None)}
 
 
 def test_a_renamed_one_goes_on_with_what_was_there(site: Site) -> None:
     site.running_in_delft()
     site.life(cluster("utrecht"), cluster("delft", X, configured=False))
     site.poll(0, X, {ONE: NATIVE})
+    site.handle(ClusterUnreachable(1, "not configured"))
     assert site.broker.view.successors() == {"delft": "utrecht"}
     assert not site.broker.view.behind
     site.store.rename_clusters({"delft": "utrecht"}, site.now)
@@ -133,6 +136,20 @@ def test_a_renamed_one_goes_on_with_what_was_there(site: Site) -> None:
     (renamed,) = [event for event in events if event["what"] == "cluster renamed"]
     assert placed["detail"]["clusters"] == ["delft"], "history keeps the name of its time"
     assert renamed["detail"] == {"component": 0, "cluster": "delft", "to": "utrecht"}
+
+
+def test_another_part_of_its_system_is_no_successor(site: Site) -> None:
+    site.running_in_delft("batch")
+    site.life(
+        cluster("gpus", X, part="gpu"), cluster("utrecht", part="batch"),
+        cluster("delft", X, part="batch", configured=False),
+    )  # fmt: skip
+    site.poll(0, X, {ONE: NATIVE})
+    site.handle(ClusterUnreachable(1, "no route"))
+    site.handle(ClusterUnreachable(2, "not configured"))
+    assert not site.broker.view.successors()
+    site.poll(1, X, {ONE: NATIVE})
+    assert site.broker.view.successors() == {"delft": "utrecht"}
 
 
 def test_names_that_have_changed_places_are_told_apart(site: Site) -> None:

@@ -65,7 +65,7 @@ class Saga:
         self.reconciliation = Reconciliation(
             state, claims, pending, rollback, containment, adoption, orphans
         )
-        self.deadlines = Deadlines(state, claims, pending, rollback, completion)
+        self.deadlines = Deadlines(state, claims, pending, rollback, completion, outcome)
         replies = Replies(state, queues, claims, pending, attempts, completion)
         failures = Failures(state, queues, claims, pending, outcome, rollback, completion, staging)
         records = Records(state, claims, pending, barrier, attempts, rollback, completion)

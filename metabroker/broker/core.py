@@ -227,8 +227,7 @@ class Broker:
         snapshot = with_tokens(event.snapshot, live, self.settings.instance)
         history = orphans.history
         wrong = self._identities.trouble(cluster, snapshot)
-        elsewhere = self._identities.elsewhere
-        why = store_behind.trouble(self._state, history, claims.known, cluster, snapshot, elsewhere)
+        why = store_behind.trouble(self._state, history, claims.known, cluster, snapshot)
         if why:
             self._state.behind = why
             told = store_behind.StoreBehind(f"{why}; nothing is decided any more")
@@ -250,7 +249,7 @@ class Broker:
             self._queues.changed = True
         self._saga.reconciliation.observe(cluster, snapshot, now)
         for orphan in orphans:
-            if history.unknown(orphan.ref):
+            if history.unknown(orphan.ref) and tokens.proven(self.settings.key, orphan.ref):
                 self.number_from(orphan.ref.job + 1)
 
     def _count(self, cluster: int, snapshot: Snapshot) -> bool:

@@ -69,11 +69,6 @@ class Identities:
         self.sent_to[cluster] = system
         return ""
 
-    def elsewhere(self, component: Component, cluster: int) -> bool:
-        """Whether the component was sent to another system than this cluster is."""
-        system, before = self.present[cluster], self.sent_to[component.cluster]
-        return bool(system and before) and system != before
-
     def _same(self, cluster: int) -> Iterator[str]:
         """The entries before it that mean the same processors."""
         clusters, system = self.settings.clusters, self.present[cluster]

@@ -29,11 +29,13 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now."""
+    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now; `key`: the
+    store's own, by which tokens are proven (see `tokens`; "": they are not)."""
 
     instance: str
     clusters: tuple[ClusterSettings, ...]
     term: int = 0
+    key: str = ""
     submission_retries: int = 3  # failed submissions after which a job is given up (DCS 3.2)
     completion_retries: int = 0  # failed runs after which it is still tried again (DCS 3.5)
     stage_timeout: float = 3600.0  # for a job's files to be sent, and for its results to be back

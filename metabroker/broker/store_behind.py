@@ -7,12 +7,14 @@ and each decision that goes by it may end a job that runs, or begin one again. T
 nothing, until an administrator has said what the store is (`metabroker restore --in-place`).
 
 Where the broker acts for users each of them can give a job any name, so names prove nothing there:
-what is ahead is named and left alone.
+what is ahead is named and left alone. So is a token without a proof (see `tokens`). What can be
+repeated by whoever has seen it, a token of an attempt that the store knows, is a sign only in a
+cluster's first listing after a start: nobody can have repeated it sooner than it was made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from . import tokens
 from .after_restore import History
@@ -36,7 +38,7 @@ class StoreBehind(Exception):
 def begun_elsewhere(state: BrokerState, history: History, ref: Ref) -> bool:
     """Whether nobody who goes by this store can have begun it, in a lost time neither."""
     job = state.jobs.get(ref.job)
-    ahead = ref.job >= state.next_job or ref.term > state.settings.term
+    ahead = ref.job >= state.next_job or tokens.term_of(ref.term) > state.settings.term
     if job is not None:
         # An attempt is begun once, in one term.
         other = ref.attempt == job.attempt and all(c.ref.term != ref.term for c in job.components)
@@ -50,10 +52,8 @@ def trouble(
     known: Mapping[Ref, Component],
     cluster: int,
     seen: Snapshot,
-    elsewhere: Callable[[Component, int], bool] = lambda _component, _cluster: False,
 ) -> str:
-    """Why the store must be behind, by a poll of the cluster; "": nothing says so. `elsewhere`:
-    whether a component was sent to another system than the cluster is."""
+    """Why the store must be behind, by a poll of the cluster; "": nothing says so."""
     settings = state.settings.clusters[cluster]
     if settings.acting:
         return ""
@@ -62,10 +62,9 @@ def trouble(
         if ref is None:
             continue
         component = known.get(ref)
-        job = seen.jobs.get(token)
-        early = component is not None and component.step in _NOT_SUBMITTED and job is not None
-        if component is not None and job is not None and not job.is_of(component.native):
-            early = early or elsewhere(component, cluster)
-        if early or begun_elsewhere(state, history, ref):
+        early = component is not None and component.step in _NOT_SUBMITTED and token in seen.jobs
+        early = early and (cluster in state.first_polls.unseen)
+        ahead = begun_elsewhere(state, history, ref) and tokens.proven(state.settings.key, ref)
+        if early or ahead:
             return f"the store is older than the clusters: {settings.name} shows {token}"
     return ""

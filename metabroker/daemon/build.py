@@ -88,6 +88,7 @@ def settings(config: Config, store: Store) -> Settings:
         )
     return Settings(
         instance=store.instance,
+        key=store.key,
         clusters=(*named, *absent),
         term=store.leadership.term() if store.term is None else store.term,
         submission_retries=config.retries.submission,

@@ -96,7 +96,8 @@ class Store:
         self._upserts: dict[str, Any] = {}  # a statement for each table, compiled once
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
-            self.instance = self._instance()
+            self.instance = self._made_once("instance", secrets.token_hex(4))
+            self.key = self._made_once("key", secrets.token_hex(16))
         self._make_parts(clock)
         self.term: int | None = None  # in whose name is written, where there are several brokers
         self._writer: Connection | None = None
@@ -312,14 +313,14 @@ class Store:
         with self._guard(), self._write() as connection:
             self._upsert(connection, tables.facts, [fact])
 
-    def _instance(self) -> str:
+    def _made_once(self, name: str, value: str) -> str:
+        """A fact that every store has from the beginning."""
         with self._engine.begin() as connection:
-            found = self._fact(connection, "instance")
+            found = self._fact(connection, name)
             if found is None:
                 # Another broker may be doing the same: whoever comes first has named them all.
-                fact = {"name": "instance", "value": secrets.token_hex(4)}
-                connection.execute(self._once(tables.facts), fact)
-                found = self._fact(connection, "instance")
+                connection.execute(self._once(tables.facts), {"name": name, "value": value})
+                found = self._fact(connection, name)
         assert found is not None, "it has just been written"
         return found
 

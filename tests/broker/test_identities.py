@@ -192,13 +192,3 @@ def test_what_a_second_name_of_one_system_had_goes_on_under_the_first(site: Site
     site.poll(0, X, {ONE: NATIVE})
     site.poll(1, X, {ONE: NATIVE})
     assert site.broker.view.successors() == {"delft": "first"}
-
-
-def test_one_system_has_another_job_of_a_token_that_was_sent_to_another(site: Site) -> None:
-    """A copy of the store is in use elsewhere, and has placed the same job elsewhere."""
-    site.running_in_delft()
-    site.life(cluster("delft", X), cluster("leiden", Y))
-    site.poll(0, X, {ONE: NATIVE})
-    twin = NativeJob("5", 1003.0, NativeState.RUNNING, "RUNNING", 4)
-    site.poll(1, Y, {ONE: twin})
-    assert "leiden shows mb-abcdef01-1-1-0" in site.broker.view.behind

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .scenario import (
+    BESIDE_ROLLBACK,
     BROKERS,
     CRASHES,
     DATABASE_CLOCK,
@@ -22,6 +23,7 @@ from .scenario import (
     POWER,
     RENAME,
     RENEWED,
+    ROLLBACK,
     SPAN,
     STORE,
     SYSTEMS,
@@ -63,6 +65,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             faults = _with_broker_faults(random.Random(f"{seed} brokers"), faults)
             faults = _with_meetings(random.Random(f"{seed} meetings"), faults)
             faults = _with_clock_steps(random.Random(f"{seed} clocks"), faults)
+        else:
+            rolled = random.Random(f"{seed} rollback")
+            clusters, jobs, faults = _rolled_back(rolled, clusters, jobs, faults)
     return Scenario(
         seed,
         policy,
@@ -262,6 +267,29 @@ def _renames(
         at = round(rng.choice(jobs).at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 60))), 3)
         found.append(Fault(at, RENAME, rng.choice(clusters).name))
     return found
+
+
+def _rolled_back(
+    rng: random.Random,
+    clusters: tuple[ClusterPlan, ...],
+    jobs: tuple[JobPlan, ...],
+    faults: Sequence[Fault],
+) -> tuple[tuple[ClusterPlan, ...], tuple[JobPlan, ...], Sequence[Fault]]:
+    """The store goes back, in a world whose clusters tell all that they ever had."""
+    if rng.random() >= 0.06:
+        return clusters, jobs, faults
+    clusters = tuple(
+        replace(c, system="openpbs") if c.system == "openpbs-forgets" else c for c in clusters
+    )
+    jobs = tuple(
+        replace(job, exits=(0,), actions=(), hold=False, sends=False, fetches=False, limit=600)
+        for job in jobs
+    )
+    at = rng.choice(jobs).at + rng.choice((rng.uniform(0.5, 10), rng.uniform(5, 120)))
+    before = rng.choice((rng.uniform(0.2, 10), rng.uniform(5, 120)))
+    lasts = round(rng.uniform(0.1, 40), 3)
+    fault = Fault(round(at, 3), ROLLBACK, "", lasts, str(round(min(before, at), 3)))
+    return clusters, jobs, [*(f for f in faults if f.what in BESIDE_ROLLBACK), fault]
 
 
 def _with_broker_faults(rng: random.Random, faults: Sequence[Fault]) -> Sequence[Fault]:

@@ -39,14 +39,15 @@ class Life:
         self.host = host
         self.world = world
         self._process = host.process
-        settings = replace(world.settings, term=host.term)
+        term = host.store.leadership.term() if host.alone else host.term
+        settings = replace(world.settings, term=term)
         scheduler = make(
             scenario.policy,
             len(world.clusters),
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
         )
-        self.engine = Watched(self, Broker(settings, scheduler))
+        self.engine = Watched(self, Broker(settings, scheduler, host.store.restorations.history()))
         rng = random.Random(f"{scenario.seed} workers")
         self.executors = [
             ClusterExecutor(
@@ -104,7 +105,7 @@ class Life:
 
     def in_time(self) -> None:
         """Has the broker done what is due?"""
-        if self.loop.trouble is None:
+        if self.loop.trouble is None and not self.engine.broker.view.behind:
             self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
 
     def _poll(self, executor: ClusterExecutor) -> None:
@@ -176,7 +177,13 @@ class Watched(Engine):
         policy = world.scenario.policy
         place = PLACEMENTS["worst-fit-reuse" if policy in ("FCFS", "FPFS") else "worst-fit"]
         super().__init__(
-            broker, life.host.store, world.names, Limits(), place, written=life.written
+            broker,
+            life.host.store,
+            world.names,
+            Limits(),
+            place,
+            written=life.written,
+            mishap=world.back.mishap,
         )
         self.recovered = False
         self._life = life

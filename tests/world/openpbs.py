@@ -80,6 +80,8 @@ class Server:
             return _said("PBS_AUTH_METHOD=munge\n")
         if program == "qselect":
             return self._select(argv)
+        if program == "qstat" and "-B" in argv:
+            return _said(json.dumps({"Server": {self.name: {"server_host": self.name}}}))
         if program == "qstat":
             return self._show(argv)
         if program == "pbsnodes":

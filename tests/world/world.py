@@ -32,6 +32,7 @@ from .life import Life
 from .network import Network
 from .oracle import Oracle, Violation
 from .requests import settings_of, submission_of
+from .rolled_back import RolledBack
 from .scenario import (
     BROKERS,
     DATABASE_CLOCK,
@@ -40,6 +41,7 @@ from .scenario import (
     MEETS,
     POWER,
     RENAME,
+    ROLLBACK,
     SPAN,
     TROUBLE,
     Fault,
@@ -103,6 +105,7 @@ class World:
         for cluster in self.clusters:
             cluster.files.fate = partial(self.network.step_fate, cluster)
         self.last_fault = 0.0
+        self.back = RolledBack(self)
 
     # --- time ---------------------------------------------------------------------------------
 
@@ -131,12 +134,17 @@ class World:
         self.home.lose_power()  # what was reported has been there for good
         at_the_end(self)
 
-    def _play(self) -> None:
+    def _plan(self) -> None:
         for index, plan in enumerate(self.scenario.jobs):
             self.at(START + plan.at, partial(self._submit, index))
         for fault in self.scenario.faults:
             self.at(START + fault.at, partial(self.fault, fault))
+            if fault.what == ROLLBACK:
+                self.at(START + fault.at - float(fault.how), self.back.remember)
             self.last_fault = max(self.last_fault, fault.at + fault.lasts)
+
+    def _play(self) -> None:
+        self._plan()
         # A crash may bring more trouble, when it comes (see `crash`).
         self.last_fault = START + max(self.last_fault, SPAN) + 100.0
         self.at(self.last_fault + 1, self._heal)
@@ -249,15 +257,19 @@ class World:
 
     def fault(self, fault: Fault) -> None:
         """Something goes wrong."""
-        what, until = fault.what, self.now + fault.lasts
+        what = fault.what
         self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
-        if what in ("crash", POWER) or what in BROKERS:
+        if what == ROLLBACK:
+            self.back.go_back(fault)
+        elif what in ("crash", POWER) or what in BROKERS:
             self._broker_fault(fault)
-            return
-        if what in (TROUBLE, HOME, DATABASE_CLOCK):
+        elif what in (TROUBLE, HOME, DATABASE_CLOCK):
             self._store_fault(fault)
-            return
-        cluster = self.by_name[fault.where]
+        else:
+            self._cluster_fault(self.by_name[fault.where], fault)
+
+    def _cluster_fault(self, cluster: WorldCluster, fault: Fault) -> None:
+        what, until = fault.what, self.now + fault.lasts
         self.tally.add(f"fault {what}")
         if fault.lasts:
             cluster.until[what], cluster.how[what] = until, fault.how
@@ -334,13 +346,14 @@ class World:
     # --- what the oracle asks -----------------------------------------------------------------
 
     def _siblings(self, ref: Ref) -> list[Ref]:
-        rows = self.store.jobs.attempt(ref.job, ref.attempt)
+        rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
         return [Ref(ref.job, ref.attempt, row["component"], row["term"]) for row in rows]
 
     def _gate_position(self, ref: Ref) -> str | None:
-        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
+        store = self.back.store_of(ref)
+        row = store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         cluster = self.by_name[row["cluster"]]
-        gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
+        gate = RequestBuilder(store, self.settings, row["cluster"]).gate(ref)
         with cluster.files.mended():
             names = {_known(name) for name in cluster.files.names(gate or "") or ()}
         position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
@@ -352,9 +365,10 @@ class World:
         for index, job in self.acknowledged.items():
             if job == ref.job and self.scenario.jobs[index].sends:
                 wanted = inputs(index)
-        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
+        store = self.back.store_of(ref)
+        row = store.jobs.attempt(ref.job, ref.attempt)[ref.component]
         files = self.by_name[row["cluster"]].files
-        gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
+        gate = RequestBuilder(store, self.settings, row["cluster"]).gate(ref)
         with files.mended():
             found = {name: files.read(f"{work_folder(gate or '')}/{name}") for name in wanted}
         return found == wanted
@@ -371,7 +385,7 @@ class World:
 
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""
-        rows = self.store.jobs.attempt(ref.job, ref.attempt)
+        rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
         row = rows[ref.component]
         cluster = self.by_name[row["cluster"]]
         token = tokens.make(self.store.instance, ref)
@@ -380,7 +394,7 @@ class World:
 
     def _ending(self, ref: Ref) -> bool:
         """Whether the component's attempt is over, or is being ended, by what is written."""
-        (row,) = self.store.jobs.rows(ids=[ref.job])
+        (row,) = self.back.store_of(ref).jobs.rows(ids=[ref.job])
         running = row["state"] == JobState.RUNNING.value and row["attempt"] == ref.attempt
         return not running or row["goal"] is not None
 

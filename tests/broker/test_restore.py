@@ -199,7 +199,8 @@ def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
             queue: sorted(
                 (job.seq, n)
                 for n, job in broker.view.jobs.items()
-                if n in broker._queues.scheduler and n not in refused
+                if n in broker._queues.scheduler
+                and n not in refused
                 and broker._queues.scheduler_view.position(n)[0] == queue
             )
             for queue in broker.view.queues

@@ -126,7 +126,8 @@ class Life:
         broker, world = self.engine.broker, self.world
         new = [j for j in broker.view.jobs.values() if j.id in waited and j.components]
         placed = [c.cluster for job in new for c in job.components]
-        world.oracle.within(broker, [c.plan.processors for c in world.clusters])
+        if not world.back.happened:  # what is found again may be more than was known to be there
+            world.oracle.within(broker, [c.plan.processors for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         for effect in effects:

@@ -99,6 +99,15 @@ class RolledBack:
         life = self.world.hosts[0].life
         return life is not None and bool(life.engine.broker.view.behind)
 
+    def given(self, number: int) -> None:
+        """Somebody is told that a job has this number."""
+        if not self.happened or number not in self.world.acknowledged.values():
+            return
+        names = [job.name for c in self.world.clusters for job in c.model.jobs.values()]
+        refs = [tokens.parse(self.world.store.instance, name) for name in names]
+        if any(ref is not None and ref.job == number for ref in refs):
+            raise Violation(f"a store of old: the number {number} is given again")
+
     def _look(self) -> None:
         if self.behind:
             self.world.tally.add("store found behind")

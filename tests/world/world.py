@@ -8,12 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from metabroker.broker import tokens
-from metabroker.broker.events import (
-    CancelJob,
-    Event,
-    HoldJob,
-    ReleaseJob,
-)
+from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
@@ -239,6 +234,8 @@ class World:
                 self.refused.add(index)
                 self.tell(f"submission {index} refused: {outcome.message}")
             elif isinstance(outcome, int):
+                if index not in self.acknowledged:
+                    self.back.given(outcome)
                 known = self.acknowledged.setdefault(index, outcome)
                 if known != outcome:
                     raise Violation(f"P1: submission {index} became jobs {known} and {outcome}")

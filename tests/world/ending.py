@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from metabroker.broker import tokens
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
+from metabroker.runtime.requests import RequestBuilder
 
 from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
+from .home import FOLDER, RESULT
 from .oracle import Violation
 from .scenario import DENIES
 
@@ -60,7 +63,7 @@ def at_the_end(world: World) -> None:
             for part in row["components"]
             if part["exit_code"] is not None
         }
-        results = {r: world.result(r) for r in refs if r in own} if row["stages_out"] else {}
+        results = {r: _result(world, r) for r in refs if r in own} if row["stages_out"] else {}
         kept = any("kept" in places for places in results.values())
         world.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
         world.oracle.results(JobState(row["state"]), results)
@@ -70,6 +73,17 @@ def at_the_end(world: World) -> None:
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
         _compare_calm(world, rows)
+
+
+def _result(world: World, ref: Ref) -> set[str]:
+    """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
+    that they had come home)."""
+    token = tokens.make(world.store.instance, ref).encode()
+    home = world.home.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
+    where = world.store.jobs.attempt(ref.job, ref.attempt)[ref.component]["cluster"]
+    builder = RequestBuilder(world.store, world.settings, where)
+    kept = world.by_name[where].files.read(f"{builder.keep(ref)}/{RESULT}")
+    return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
 
 def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:

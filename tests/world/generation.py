@@ -300,7 +300,9 @@ def _rolled_back(
         late = replace(jobs[0], at=round(at + lasts + rng.uniform(0, 2), 3))
         jobs = (*jobs, late)
     found = [f for f in faults if f.what in BESIDE_ROLLBACK]
-    found.append(Fault(round(at, 3), ROLLBACK, "", lasts, str(round(min(before, at), 3))))
+    copied = round(max(0.0, at - before), 3)
+    found.append(Fault(copied, ROLLBACK, "", 0.0, "copied"))
+    found.append(Fault(round(at, 3), ROLLBACK, "", lasts, "back"))
     if rng.random() < 0.8:  # one answers later than the others, when the broker starts
         until = rng.uniform(1, 0.8 * COMMAND_TIMEOUT)
         frozen = round(at + lasts - 0.5, 3)

@@ -41,16 +41,21 @@ class RolledBack:
         self._lost: WorldStore | None = None
         self._rng = random.Random(f"{world.scenario.seed} operator")
 
-    def remember(self) -> None:
-        """A copy of the store is made, which nobody will remember."""
+    def fault(self, fault: Fault) -> None:
+        """See `scenario.ROLLBACK`."""
+        if fault.how == "copied":
+            self._copy()
+        elif self._kept is not None:
+            self._go_back(fault)
+
+    def _copy(self) -> None:
         self._kept = bytes(_connection(self.world.store).serialize())
         self._time = self.world.now
         self.last_job = max((row["id"] for row in self.world.store.jobs.rows()), default=0)
 
-    def go_back(self, fault: Fault) -> None:
+    def _go_back(self, fault: Fault) -> None:
         """The copy is put in the store's place, and the broker is started again."""
         world, host = self.world, self.world.hosts[0]
-        assert self._kept is not None
         world.tell("the store goes back")
         world.tally.add("fault rollback")
         self.happened = True
@@ -99,9 +104,11 @@ class RolledBack:
         life = self.world.hosts[0].life
         return life is not None and bool(life.engine.broker.view.behind)
 
-    def given(self, number: int) -> None:
-        """Somebody is told that a job has this number."""
-        if not self.happened or number not in self.world.acknowledged.values():
+    def given(self, index: int, number: int) -> None:
+        """Who has submitted this plan is told that the job has this number."""
+        if not self.happened or index in self.world.acknowledged:
+            return
+        if number not in self.world.acknowledged.values():
             return
         names = [job.name for c in self.world.clusters for job in c.model.jobs.values()]
         refs = [tokens.parse(self.world.store.instance, name) for name in names]

@@ -53,7 +53,7 @@ BROKERS = {
 # Stopped in two ways more: as it is about to change something in a cluster's files, until another
 # broker does so there too; and when its lease was renewed, before it hears that.
 MEETS, RENEWED = "meets", "renewed"
-# The store of some time before (`how`: so many seconds) is put in its place.
+# The store is "copied", and later the copy comes "back" in its place.
 ROLLBACK = "rollback"
 # What else may go wrong then: what a cluster does not show is no proof of anything.
 BESIDE_ROLLBACK = ("full", "drained", "jump", "lax", "missized", "files")

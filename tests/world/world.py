@@ -21,7 +21,8 @@ from metabroker.store.rows import ClusterNames
 from .cluster import WorldCluster
 from .ending import at_the_end
 from .errors import no_error_of_its_own
-from .home import FOLDER, RESULT, HomeFiles, inputs
+from .files import ClusterFiles
+from .home import HomeFiles, inputs
 from .host import Host
 from .life import Life
 from .network import Network
@@ -129,17 +130,12 @@ class World:
         self.home.lose_power()  # what was reported has been there for good
         at_the_end(self)
 
-    def _plan(self) -> None:
+    def _play(self) -> None:
         for index, plan in enumerate(self.scenario.jobs):
             self.at(START + plan.at, partial(self._submit, index))
         for fault in self.scenario.faults:
             self.at(START + fault.at, partial(self.fault, fault))
-            if fault.what == ROLLBACK:
-                self.at(START + fault.at - float(fault.how), self.back.remember)
             self.last_fault = max(self.last_fault, fault.at + fault.lasts)
-
-    def _play(self) -> None:
-        self._plan()
         # A crash may bring more trouble, when it comes (see `crash`).
         self.last_fault = START + max(self.last_fault, SPAN) + 100.0
         self.at(self.last_fault + 1, self._heal)
@@ -234,8 +230,7 @@ class World:
                 self.refused.add(index)
                 self.tell(f"submission {index} refused: {outcome.message}")
             elif isinstance(outcome, int):
-                if index not in self.acknowledged:
-                    self.back.given(outcome)
+                self.back.given(index, outcome)
                 known = self.acknowledged.setdefault(index, outcome)
                 if known != outcome:
                     raise Violation(f"P1: submission {index} became jobs {known} and {outcome}")
@@ -257,7 +252,7 @@ class World:
         what = fault.what
         self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
         if what == ROLLBACK:
-            self.back.go_back(fault)
+            self.back.fault(fault)
         elif what in ("crash", POWER) or what in BROKERS:
             self._broker_fault(fault)
         elif what in (TROUBLE, HOME, DATABASE_CLOCK):
@@ -346,13 +341,18 @@ class World:
         rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
         return [Ref(ref.job, ref.attempt, row["component"], row["term"]) for row in rows]
 
-    def _gate_position(self, ref: Ref) -> str | None:
+    def _gate(self, ref: Ref) -> tuple[ClusterFiles, str]:
+        """The component's gate, and where it is."""
         store = self.back.store_of(ref)
-        row = store.jobs.attempt(ref.job, ref.attempt)[ref.component]
-        cluster = self.by_name[row["cluster"]]
-        gate = RequestBuilder(store, self.settings, row["cluster"]).gate(ref)
-        with cluster.files.mended():
-            names = {_known(name) for name in cluster.files.names(gate or "") or ()}
+        where = store.jobs.attempt(ref.job, ref.attempt)[ref.component]["cluster"]
+        return self.by_name[where].files, RequestBuilder(store, self.settings, where).gate(
+            ref
+        ) or ""
+
+    def _gate_position(self, ref: Ref) -> str | None:
+        files, gate = self._gate(ref)
+        with files.mended():
+            names = {_known(name) for name in files.names(gate) or ()}
         position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 
@@ -362,23 +362,10 @@ class World:
         for index, job in self.acknowledged.items():
             if job == ref.job and self.scenario.jobs[index].sends:
                 wanted = inputs(index)
-        store = self.back.store_of(ref)
-        row = store.jobs.attempt(ref.job, ref.attempt)[ref.component]
-        files = self.by_name[row["cluster"]].files
-        gate = RequestBuilder(store, self.settings, row["cluster"]).gate(ref)
+        files, gate = self._gate(ref)
         with files.mended():
-            found = {name: files.read(f"{work_folder(gate or '')}/{name}") for name in wanted}
+            found = {name: files.read(f"{work_folder(gate)}/{name}") for name in wanted}
         return found == wanted
-
-    def result(self, ref: Ref) -> set[str]:
-        """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
-        that they had come home)."""
-        token = tokens.make(self.store.instance, ref).encode()
-        home = self.home.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
-        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
-        builder = RequestBuilder(self.store, self.settings, row["cluster"])
-        kept = self.by_name[row["cluster"]].files.read(f"{builder.keep(ref)}/{RESULT}")
-        return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""

@@ -48,9 +48,9 @@ class Barrier:
             self._pending.start(component, Step.OPEN, now)
 
     def found_open(self, job: Job, start: float, now: float) -> None:
-        """A script has started of which the store does not tell (it came back from a backup, or went
-        back by itself): the attempt was committed, so the barrier opens for all of it. Its time
-        limit is its clusters' to keep."""
+        """A script has started of which the store does not tell, since it is one of some time
+        before: the attempt was committed, so the barrier opens for all of it. Its time limit is
+        its clusters' to keep."""
         job.move(JobState.RUNNING)
         job.start_time = start
         job.deadline = None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from metabroker.broker import core, first_polls, store_behind
+from metabroker.broker import first_polls, store_behind
 from metabroker.broker.job import Job
 from metabroker.broker.saga import barrier
 from metabroker.broker.state import BrokerState
@@ -37,7 +37,6 @@ def first_polls_for_placements_only(stack: contextlib.ExitStack) -> None:
 def store_of_old_not_noticed(stack: contextlib.ExitStack) -> None:
     """What a cluster shows of an attempt that is to come is an orphan."""
     swap(stack, store_behind, "trouble", lambda *_given: "")
-    swap(stack, core.store_behind, "trouble", lambda *_given: "")
 
 
 @mutation

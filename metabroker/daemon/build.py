@@ -55,7 +55,7 @@ _SERVERS_NEAR, _SERVERS_FAR = 32, 5
 def settings(config: Config, store: Store) -> Settings:
     """What the core goes by. Clusters that the configuration does not name any more, but that
     unfinished work refers to, come last: they cannot be reached, and nothing of theirs is lost."""
-    known, systems = store.known_clusters(), store.systems()
+    known, systems = store.known_clusters(), store.systems.all()
     named = [
         ClusterSettings(
             name,

@@ -186,7 +186,7 @@ class Engine:
         names = self.broker.view.successors()
         if names:
             try:
-                self.store.rename_clusters(names, now)
+                self.store.systems.rename(names, self.store.term, now)
             except StoreUnavailable:
                 return  # until the next poll
             told = ", ".join(f"{new} is the cluster that was {old}" for old, new in names.items())

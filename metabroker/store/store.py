@@ -24,15 +24,14 @@ from .job_queries import JobQueries
 from .leadership import Clock, Leadership, LeadershipLost, database_clock
 from .listener import Listener
 from .moving import Extent, Told, extent, move
-from .renaming import rename
 from .requests import Requests
 from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
+from .systems import SYSTEMS, Systems
 from .tables import not_gone, of_present_attempt
 
 _MEMORY = "policy memory"
-_SYSTEMS = "systems"
 _BATCH = "batch"
 T = TypeVar("T")
 
@@ -108,6 +107,7 @@ class Store:
         self.leadership = Leadership(self._engine, self._guard, clock)
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.restorations = RestorationLog(self._engine, self._guard)
+        self.systems = Systems(self._engine, self._guard, self.leadership)
 
     def _guarded(self, uses: Guard) -> Guard:
         """What stands around each use of the database; tests let it fail."""
@@ -148,7 +148,7 @@ class Store:
                     insert(tables.events), [asdict(entry) for entry in ready.journal]
                 )
             self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
-            facts = {_MEMORY: batch.memory, _SYSTEMS: batch.systems}
+            facts = {_MEMORY: batch.memory, SYSTEMS: batch.systems}
             rows = [{"name": n, "value": json.dumps(v)} for n, v in facts.items() if v is not None]
             self._upsert(connection, tables.facts, rows)
 
@@ -216,23 +216,6 @@ class Store:
             for names in connection.execute(ordered).scalars():
                 used.update(names or ())
         return {name for name in used if name}
-
-    def systems(self) -> dict[str, System]:
-        """Which system each cluster was when it was last used, by name."""
-        with self._guard(), self._engine.connect() as connection:
-            found = json.loads(self._fact(connection, _SYSTEMS) or "{}")
-        return {name: (system, part) for name, (system, part) in found.items()}
-
-    def rename_clusters(self, names: Mapping[str, str], now: float) -> None:
-        """What has not ended in these clusters goes on under new names: of the same systems."""
-        before = self.systems()
-        kept = {name: system for name, system in before.items() if name not in names}
-        kept |= {names[name]: system for name, system in before.items() if name in names}
-        with self._guard(), self._write() as connection:
-            if self.term is not None:
-                self.leadership.fence(connection, self.term)
-            rename(connection, names, now)
-            self._upsert(connection, tables.facts, [{"name": _SYSTEMS, "value": json.dumps(kept)}])
 
     def recover(self, names: ClusterNames) -> Recovered:
         """All that has not ended, or still has something pending, as it was last written."""

@@ -67,7 +67,7 @@ class Site:
         self.poll(0, X)
         self.handle(SubmitJob(NewJob("anna", "job", Request((4,), (0,)), 600, local=0)))
         self.handle(Submitted(ONE, "77", 1000.0))
-        assert self.store.systems() == {"delft": (X, part)}
+        assert self.store.systems.all() == {"delft": (X, part)}
 
     @property
     def why(self) -> list[str]:
@@ -95,7 +95,7 @@ def test_a_name_that_means_another_system_says_nothing_of_jobs_in_the_former(sit
         "its own, or cancel and `metabroker abandon` these jobs"
     ]
     assert len(site.said) == 1, "the log has it once"
-    assert site.store.systems() == {"delft": (X, None)}
+    assert site.store.systems.all() == {"delft": (X, None)}
     site.poll(0, X, {ONE: NATIVE})
     assert site.why == [""]
 
@@ -104,7 +104,7 @@ def test_a_controller_that_has_moved_shows_the_jobs_that_it_had(site: Site) -> N
     site.running_in_delft()
     site.life(cluster("delft", X))
     site.poll(0, Y, {ONE: NATIVE})
-    assert site.why == [""] and site.store.systems() == {"delft": (Y, None)}
+    assert site.why == [""] and site.store.systems.all() == {"delft": (Y, None)}
     for _ in range(3):
         site.poll(0, Y)
     assert site.lost(), "and may lose them"
@@ -113,7 +113,7 @@ def test_a_controller_that_has_moved_shows_the_jobs_that_it_had(site: Site) -> N
 def test_a_cluster_that_is_unused_may_be_any_other(site: Site) -> None:
     site.life(cluster("delft", X))
     site.poll(0, Y)
-    assert site.why == [""] and site.store.systems() == {"delft": (Y, None)}
+    assert site.why == [""] and site.store.systems.all() == {"delft": (Y, None)}
 
 
 def test_a_renamed_one_goes_on_with_what_was_there(site: Site) -> None:
@@ -123,7 +123,7 @@ def test_a_renamed_one_goes_on_with_what_was_there(site: Site) -> None:
     site.handle(ClusterUnreachable(1, "not configured"))
     assert site.broker.view.successors() == {"delft": "utrecht"}
     assert not site.broker.view.behind
-    site.store.rename_clusters({"delft": "utrecht"}, site.now)
+    site.store.systems.rename({"delft": "utrecht"}, None, site.now)
     assert site.store.referred_clusters() == {"utrecht"}
     site.life(cluster("utrecht", X))
     site.poll(0, X, {ONE: NATIVE})
@@ -159,7 +159,7 @@ def test_names_that_have_changed_places_are_told_apart(site: Site) -> None:
     assert not site.broker.view.successors(), "of the other nothing is known yet"
     site.poll(1, X, {ONE: NATIVE})
     assert site.broker.view.successors() == {"delft": "leiden"}
-    site.store.rename_clusters({"delft": "leiden"}, site.now)
+    site.store.systems.rename({"delft": "leiden"}, None, site.now)
     site.life(cluster("delft"), cluster("leiden", X))
     site.poll(0, Y)
     site.poll(1, X, {ONE: NATIVE})

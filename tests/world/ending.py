@@ -9,6 +9,7 @@ from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.runtime.requests import RequestBuilder
 
+from . import openpbs
 from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
 from .home import FOLDER, RESULT
@@ -89,7 +90,8 @@ def _result(world: World, ref: Ref) -> set[str]:
 def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     """No job is FAILED because clusters denied it that could have run in others, and none at all
     because one could not be reached."""
-    said = next((how for how, words in DENIALS.items() if words in row["reason"]), None)
+    words = [*DENIALS.items(), *((how, text) for how, (_, text) in openpbs.DENIALS.items())]
+    said = next((how for how, text in words if text in row["reason"]), None)
     if said is None:
         return
     holes = {fault.where for fault in world.scenario.faults if fault.what == DENIES}

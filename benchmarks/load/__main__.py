@@ -1,7 +1,8 @@
 """Load, by hand.
 
     python -m benchmarks.load [--submissions 10000] [--waiting 100000] [--users 1000]
-                              [--parts burst,waiting,slow,users] [--json] [--report FILE]
+                              [--ended 1000000] [--parts burst,waiting,slow,users,history]
+                              [--json] [--report FILE]
 
 It ends with 1 if a job was lost or made twice, or a limit did not answer as it should.
 """
@@ -15,13 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .history import history
 from .parts import burst, waiting
 from .report import markdown, sound
 from .slow import slow
 from .users import users
 
 Json = dict[str, Any]
-_PARTS = ("burst", "waiting", "slow", "users")
+_PARTS = ("burst", "waiting", "slow", "users", "history")
 
 
 def main() -> int:
@@ -29,6 +31,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--submissions", type=int, default=10_000)
     parser.add_argument("--waiting", type=int, default=100_000)
+    parser.add_argument("--ended", type=int, default=1_000_000)
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=400, help="beside the slow clusters")
     parser.add_argument("--parts", default=",".join(_PARTS))
@@ -40,6 +43,7 @@ def main() -> int:
         "waiting": lambda: waiting(options.waiting),
         "slow": lambda: slow(options.jobs),
         "users": lambda: users(options.users),
+        "history": lambda: history(options.ended, options.waiting),
     }
     found = {}
     for name in options.parts.split(","):

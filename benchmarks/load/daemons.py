@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.federation import Federation, serving
 from benchmarks.measures import free_port
+from metabroker.api.client import Client
 from metabroker.submission.model import Processors
 
 Json = dict[str, Any]
@@ -38,13 +39,18 @@ class Loaded:
         """Held against what the daemon knows: nothing may be lost, nothing there twice."""
         client = self.federation.client
         known = {job["job"] for job in client.get("jobs")["jobs"]}
-        known |= {job["job"] for job in client.get("history", limit=10**7)["jobs"]}
+        known |= {job["job"] for job in ended(client)}
         return {
             "acknowledged": len(jobs),
             "lost": len(set(jobs.values()) - known),
             "two_requests_one_job": len(jobs) - len(set(jobs.values())),
             "jobs_nobody_asked_for": len(known - set(jobs.values())),
         }
+
+
+def ended(client: Client) -> Iterator[Json]:
+    """All jobs that have ended."""
+    return (job for answer in client.history(limit="all") for job in answer["jobs"])
 
 
 @contextlib.contextmanager

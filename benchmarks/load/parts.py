@@ -18,7 +18,7 @@ from benchmarks.waiting import fill_store
 from metabroker.api.client import Client
 
 from .clients import CLIENTS, Door, Task, all_at_once, work
-from .daemons import SCRIPT, TAKEN, Loaded, loaded, occupied, small
+from .daemons import SCRIPT, TAKEN, Loaded, ended, loaded, occupied, small
 
 Json = dict[str, Any]
 CLUSTERS = 50
@@ -151,7 +151,7 @@ def _patient(where: Loaded) -> Client:
 
 def _known(where: Loaded) -> int:
     client = _patient(where)
-    return len(client.get("jobs")["jobs"]) + len(client.get("history", limit=10**7)["jobs"])
+    return len(client.get("jobs")["jobs"]) + sum(1 for _job in ended(client))
 
 
 def _timed(call: Callable[[int], object], times: int) -> Json:

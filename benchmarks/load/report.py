@@ -9,7 +9,13 @@ Json = dict[str, Any]
 
 def markdown(found: Json) -> str:
     """The report for `docs/`: the parts that were measured."""
-    parts = {"burst": _burst, "waiting": _waiting, "slow": _slow, "users": _users}
+    parts = {
+        "burst": _burst,
+        "waiting": _waiting,
+        "slow": _slow,
+        "users": _users,
+        "history": _history,
+    }
     return "\n".join(
         line for name, told in parts.items() if name in found for line in told(found[name])
     )
@@ -109,6 +115,47 @@ def _users(found: Json) -> list[str]:
     ]
 
 
+def _history(found: Json) -> list[str]:
+    few, many = found["few"], found["many"]
+    lines = (
+        ("from start to serving, s", "started_in"),
+        ("memory, MB", "memory"),
+        ("the same, once all ended jobs were listed, MB", "memory_after"),
+        ("`history --limit 100`, median, s", "history_of_100"),
+        ("the same of one user of 50, median, s", "history_of_one_user"),
+        ("`show` of an ended job, median, s", "show"),
+    )
+    part, every, removed = many["listed"], many["listed_all"], many["removed"]
+    beside, alone = many["beside"], many["alone"]
+    return [
+        f"### {many['ended']} ended jobs, {many['waiting']} waiting",
+        "",
+        f"| | {few['ended']} ended | {many['ended']} ended | ratio |",
+        "|---|---|---|---|",
+        *(_row(what, few[key], many[key]) for what, key in lines),
+        "",
+        f"| | {part['jobs']} jobs | {every['jobs']} jobs | ratio |",
+        "|---|---|---|---|",
+        _row("listed page by page, s", part["seconds"], every["seconds"]),
+        _row(
+            "a thousand of them, ms",
+            1e6 * part["seconds"] / part["jobs"],
+            1e6 * every["seconds"] / every["jobs"],
+        ),
+        _row("longest answer of the core meanwhile, s", part["core"], every["core"]),
+        "",
+        f"| submissions of one client | alone | beside the removal of {removed} jobs | ratio |",
+        "|---|---|---|---|",
+        _row("median, s", alone["median"], beside["median"]),
+        _row("99 of 100 below, s", alone["p99"], beside["p99"]),
+        "",
+        f"That removal took {many['seconds']:.0f} s. The longest answer of the core meanwhile took "
+        f"{many['core']:.2f} s, each of its commits less than {many['commit_below']:g} s. The "
+        f"daemon's memory was {many['memory_then']:.0f} MB then.",
+        "",
+    ]
+
+
 def _whole(found: Json) -> str:
     return f"Of {found['acknowledged']} acknowledged jobs {found['lost']} are lost."
 
@@ -126,6 +173,9 @@ def sound(found: Json) -> list[str]:
         double = part.get("two_requests_one_job", 0) + part.get("jobs_nobody_asked_for", 0)
         if lost or double:
             wrong.append(f"{name}: {lost} jobs lost, {double} doubled")
+    for half in found.get("history", {}).values():
+        if half["trouble"] or half["listed_all"]["jobs"] != half["ended"]:
+            wrong.append(f"history: {half['trouble'] or 'not all ended jobs are listed'}")
     users = found.get("users")
     if users and users["told_whose_limit"] < users["beyond_the_limit"]:
         wrong.append("users: not every refusal names the user and the limit")

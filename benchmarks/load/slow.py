@@ -14,6 +14,7 @@ from tests.testbed import ClusterSpec, SlurmCluster, Testbed
 from tests.testbed.testbed import SYSTEM_PATH
 
 from .daemons import Loaded, loaded
+from .daemons import ended as all_ended
 
 Json = dict[str, Any]
 FAST, SLOW = 40, 10
@@ -88,7 +89,7 @@ def _loaded(where: Loaded, names: list[str], jobs: int) -> Json:
         found = list(pool.map(submit, range(jobs)))
     where.federation.idle(600.0)
     after = Metrics(where.metrics)
-    ended = {job["job"]: job for job in client.get("history", limit=10**6)["jobs"]}
+    ended = {job["job"]: job for job in all_ended(client)}
     latencies = [seconds for seconds, _ in found]
     fast = [ended[job]["end_time"] - ended[job]["submit_time"] for _, job in found]
     slowly = [ended[job]["end_time"] - ended[job]["submit_time"] for job in to_slow]

@@ -203,7 +203,8 @@ def _leftovers(site: Site, verdict: Verdict) -> float | None:
 
 
 def _judge(outcome: Outcome, site: Site, people: People, faults: Faults) -> None:
-    found = [*site.client.get("history", limit=10**6)["jobs"], *site.client.get("jobs")["jobs"]]
+    ended = [job for answer in site.client.history(limit="all") for job in answer["jobs"]]
+    found = [*ended, *site.client.get("jobs")["jobs"]]
     outcome.jobs = {job["job"]: job for job in found}
     truth = Truth(site.runs(), {code: site.recorded(f"ends.{code}") for code in CODES})
     partly = judging.in_part(outcome.jobs, truth)

@@ -11,7 +11,8 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 | `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job |
 | `POST /v1/jobs/{id}/abandon` | the job, of which an administrator writes off what is left |
 | `GET /v1/jobs/{id}/wait?timeout=` | the job, once it has ended or `timeout` seconds have passed |
-| `GET /v1/history?user=&since=&until=&limit=` | `{"jobs": [...]}`: ended ones |
+| `GET /v1/history?user=&state=&since=&until=&limit=&page=&after=` | `{"jobs": [...], "next", \
+"older"}`: ended ones |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
 | `GET /v1/status` | the daemon itself |
 | `GET /v1/leftovers` | after a restore, what nobody remembers: `{"leftovers": [...]}` |
@@ -22,7 +23,7 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,9 +57,49 @@ def _selection(asked: Asked) -> Arguments:
     return {"user": asked.query.get("user"), "limit": _limit(asked)}
 
 
-def _period(asked: Asked) -> Arguments:
-    times = {key: number(asked, key) for key in ("since", "until")}
-    return {**_selection(asked), **times}
+DEFAULT, GREATEST = 1000, 10_000
+"""Ended jobs that `history` tells of where no limit is given, and in one answer at most."""
+_ALL = "all"
+_ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT"})
+
+
+def _history(asked: Asked) -> Arguments:
+    found: Arguments = {key: number(asked, key) for key in ("since", "until")}
+    found["user"] = asked.query.get("user")
+    found["state"] = _states(asked.query.get("state"))
+    unlimited = asked.query.get("limit") == _ALL
+    found["limit"] = None if unlimited else _limit(asked) or DEFAULT
+    found["page"] = min(_limit(asked, "page") or GREATEST, GREATEST)
+    found["after"] = _places(asked.query.get("after"))
+    return found
+
+
+def _states(text: str | None) -> list[str]:
+    words = text.upper().split(",") if text else []
+    if not _ENDED.issuperset(words):
+        advice = f"write some of {', '.join(sorted(_ENDED))}"
+        raise ServiceError(Failure.INVALID, f"{text!r:.40} is not a state of ended jobs", advice)
+    return words
+
+
+def cursor(places: Sequence[Any]) -> str:
+    """Two places in the order of ends, as `after` takes them."""
+    return ",".join(repr(number) for place in places for number in place)
+
+
+def _places(text: str | None) -> list[list[float]] | None:
+    if text is None:
+        return None
+    words = text.split(",")
+    try:
+        times, jobs = [float(word) for word in words[::2]], [int(word) for word in words[1::2]]
+    except ValueError:
+        times, jobs = [], []
+    sound = all(map(math.isfinite, times)) and all(0 <= job < 2**63 for job in jobs)
+    if not sound or (len(times), len(jobs)) != (2, 2):
+        advice = "give what `next` said in the answer before"
+        raise ServiceError(Failure.INVALID, "`after` is no place in the history", advice)
+    return [list(place) for place in zip(times, jobs, strict=True)]
 
 
 def _names(asked: Asked) -> Arguments:
@@ -116,7 +157,7 @@ CALLS = (
     Call("queue", "GET", "/v1/jobs", _selection),
     Call("job", "GET", "/v1/jobs/{job}", _job),
     *(_change(verb) for verb in ("cancel", "hold", "release", "abandon")),
-    Call("history", "GET", "/v1/history", _period),
+    Call("history", "GET", "/v1/history", _history),
     Call("clusters", "GET", "/v1/clusters"),
     Call("status", "GET", "/v1/status"),
     Call("leftovers", "GET", "/v1/leftovers"),
@@ -148,10 +189,10 @@ def number(asked: Asked, key: str) -> float | None:
     return found
 
 
-def _limit(asked: Asked) -> int | None:
-    limit = number(asked, "limit")
+def _limit(asked: Asked, key: str = "limit") -> int | None:
+    limit = number(asked, key)
     if limit is None:
         return None
     if limit < 1 or limit != int(limit):
-        raise ServiceError(Failure.INVALID, "limit must be a positive number", "for example 100")
+        raise ServiceError(Failure.INVALID, f"{key} must be a positive number", "for example 100")
     return int(limit)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -163,6 +163,17 @@ class Client:
         given = {key: str(value) for key, value in query.items() if value is not None}
         url = f"/v1/{quote(path)}"
         return self._repeated("GET", f"{url}?{urlencode(given)}" if given else url)
+
+    def history(self, **query: object) -> Iterator[Json]:
+        """The answers of `/v1/history`, one after the other until there are no more: neither side
+        ever holds all of them."""
+        after = None
+        while True:
+            answer = self.get("history", **query, after=after)
+            yield answer
+            after = answer.get("next")
+            if after is None:
+                return
 
     def wait(
         self,

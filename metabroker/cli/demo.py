@@ -150,7 +150,7 @@ def _follow(client: Client, count: int) -> None:
 
 def _report(folder: Path, client: Client) -> None:
     _say("metabroker history")
-    print_history(client.get("history")["jobs"])
+    print_history([client.get("history")["jobs"]])
     _say("What the scripts wrote:")
     for output in sorted(folder.glob("metabroker-*.out"), key=_natural):
         print(f"{output.name}:")

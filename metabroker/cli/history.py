@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from textwrap import indent
 
 import click
 
+from metabroker.api.client import Client, Json
 from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, tell
 
+_DEFAULT = 1000  # jobs, as `metabroker.api.calls` has it
+_PAGE = 1000  # jobs of one answer
 _AGO = re.compile(r"([0-9]{1,9})([smhdw])")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -23,7 +28,14 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
     help="ended after this time: 2d (ago), 12h, 2026-03-01, 2026-03-01T08:30",
 )
 @click.option("--until", metavar="TIME", help="ended before this time")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="only the newest N jobs")
+@click.option("--state", metavar="STATE,...", help="only jobs that ended so: FAILED,TIMEOUT")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    help=f"only the newest N jobs (default: {_DEFAULT}; with --swf all)",
+)
+@click.option("--all", "every", is_flag=True, help="all jobs that are kept")
 @click.option("--swf", is_flag=True, help="write the Standard Workload Format")
 @click.option(
     "--from",
@@ -46,7 +58,9 @@ def history(
     user: str | None,
     since: str | None,
     until: str | None,
+    state: str | None,
     limit: int | None,
+    every: bool,
     swf: bool,
     sources: tuple[str, ...],
     kind: str | None,
@@ -68,7 +82,8 @@ def history(
     stderr tells what is left out, and why.
     """
     if sources:
-        if not swf or as_json or any(option is not None for option in (user, since, until, limit)):
+        chosen = any(option is not None for option in (user, since, until, state, limit))
+        if not swf or as_json or chosen or every:
             message = "--from can be used with --swf, --format and --strict only"
             raise CliError(message, "write `metabroker history --swf --from FILE...`", USAGE)
         _convert([*sources, *more], kind, strict)
@@ -78,21 +93,53 @@ def history(
         raise CliError(f"{what} needs --from", "name the files by --from FILE...", USAGE)
     if swf and as_json:
         raise CliError("--swf and --json cannot go together", "leave one of them out", USAGE)
-    client = common.connect(socket_path)
-    after = None if since is None else _moment(since)
-    before = None if until is None else _moment(until)
-    answer = client.get("history", user=user, limit=limit, since=after, until=before)
+    if every and limit is not None:
+        raise CliError("--all and --limit cannot go together", "leave one of them out", USAGE)
+    wanted = {
+        "user": user,
+        "state": state,
+        "since": None if since is None else _moment(since),
+        "until": None if until is None else _moment(until),
+        "limit": "all" if every or (swf and limit is None) else limit,
+    }
+    _print(common.connect(socket_path), wanted, swf=swf, as_json=as_json)
+
+
+def _print(client: Client, wanted: Mapping[str, object], *, swf: bool, as_json: bool) -> None:
+    pages = _pages(client, wanted)
     if as_json:
-        common.print_json(answer)
+        _print_json(job for page in pages for job in page)
     elif swf:
         from metabroker.cli.swf import lines
 
-        for line in lines(answer["jobs"], client.get("clusters")["clusters"]):
+        jobs = (job for page in pages for job in page)
+        for line in lines(jobs, client.get("clusters")["clusters"]):
             print(line)
     else:
         from metabroker.cli.views import print_history
 
-        print_history(answer["jobs"])
+        print_history(pages)
+
+
+def _pages(client: Client, wanted: Mapping[str, object]) -> Iterator[list[Json]]:
+    """The jobs, some at a time."""
+    older = False
+    for answer in client.history(**wanted, page=_PAGE):
+        older = older or bool(answer.get("older"))
+        yield answer["jobs"]
+    if older and wanted["limit"] is None:
+        tell(f"these are the newest {_DEFAULT}; --limit N lists more, and --all lists all")
+
+
+def _print_json(jobs: Iterable[Json]) -> None:
+    """As `common.print_json`, one job at a time."""
+    import json
+
+    before, after = '{\n  "jobs": [', "]"
+    for job in jobs:
+        print(before + "\n" + indent(json.dumps(job, indent=2), "    "), end="")
+        before, after = ",", "\n  ]"
+    print((before if after == "]" else "") + after + "\n}")
 
 
 def _moment(text: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from metabroker.api.client import Json
 from metabroker.cli.views import processors
@@ -17,11 +17,11 @@ _NOTES = (
 )
 
 
-def lines(jobs: Sequence[Json], clusters: Sequence[Json]) -> Iterator[str]:
+def lines(jobs: Iterable[Json], clusters: Sequence[Json]) -> Iterator[str]:
     """The header's comments, then one line per job in the order of submission."""
     sizes = {str(cluster["name"]): int(cluster["processors"] or 0) for cluster in clusters}
     return write(
-        [_record(job) for job in jobs],
+        (_record(job) for job in jobs),
         computer=", ".join(sizes),
         processors=sum(sizes.values()),
         clusters=sizes,

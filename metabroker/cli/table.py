@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from metabroker.cli.errors import one_line
 
@@ -19,18 +19,33 @@ def print_table(
 
     On a terminal the widest columns are shortened until a row fits; elsewhere nothing is cut.
     """
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    if sys.stdout.isatty():
-        import shutil  # with all that it can unpack, which takes a while
+    print_pages(heads, [rows], right=right)
 
-        widths = _fitted(widths, shutil.get_terminal_size().columns)
-    for row in (list(heads), *cells):
-        parts = [
-            _short(text, width).rjust(width) if head in right else _short(text, width).ljust(width)
-            for text, width, head in zip(row, widths, heads, strict=True)
-        ]
-        print((" " * _GAP).join(parts).rstrip())
+
+def print_pages(
+    heads: Sequence[str],
+    pages: Iterable[Sequence[Sequence[object]]],
+    *,
+    right: Sequence[str] = (),
+) -> None:
+    """The same for rows that come some at a time: columns only get wider on the way."""
+    above: list[list[str]] = [list(heads)]
+    widest = [len(head) for head in heads]
+    for rows in pages:
+        cells = [*above, *([_cell(value) for value in row] for row in rows)]
+        widest = [max([most, *(len(row[i]) for row in cells)]) for i, most in enumerate(widest)]
+        widths = widest
+        if sys.stdout.isatty():
+            import shutil  # with all that it can unpack, which takes a while
+
+            widths = _fitted(widest, shutil.get_terminal_size().columns)
+        for row in cells:
+            parts = [
+                _short(text, size).rjust(size) if head in right else _short(text, size).ljust(size)
+                for text, size, head in zip(row, widths, heads, strict=True)
+            ]
+            print((" " * _GAP).join(parts).rstrip())
+        above = []
 
 
 def duration(seconds: float | None) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from metabroker.api.client import ENDED, Json
 from metabroker.cli.errors import one_line
-from metabroker.cli.table import age, clock, duration, print_table
+from metabroker.cli.table import age, clock, duration, print_pages, print_table
 
 
 def processors(job: Json) -> int:
@@ -40,28 +40,28 @@ def print_queue(jobs: Sequence[Json]) -> None:
     print_table(heads, rows, right=("JOB", "PROCS", "AGE", "POSITION"))
 
 
-def print_history(jobs: Sequence[Json]) -> None:
-    """Ended jobs, one line each, with what they used in processor-hours."""
+def print_history(pages: Iterable[Sequence[Json]]) -> None:
+    """Ended jobs, one line each, with what they used in processor-hours; some at a time."""
     heads = (
         "JOB", "NAME", "USER", "STATE", "CODE", "PROCS", "WHERE", "WAITED", "RAN", "CPUH", "ENDED",
     )  # fmt: skip
-    rows = []
-    for job in jobs:
-        began, ended = job["start_time"], job["end_time"]
-        ran = None if began is None or ended is None else ended - began
-        first = began if began is not None else ended
-        rows.append(
-            (
-                *(job[key] for key in ("job", "name", "user", "state", "exit_code")),
-                processors(job),
-                places(job),
-                duration(None if first is None else first - job["submit_time"]),
-                duration(ran),
-                None if ran is None else f"{ran * processors(job) / 3600:.2f}",
-                clock(ended),
-            )
-        )
-    print_table(heads, rows, right=("JOB", "CODE", "PROCS", "WAITED", "RAN", "CPUH"))
+    rows = ([_ended_row(job) for job in jobs] for jobs in pages)
+    print_pages(heads, rows, right=("JOB", "CODE", "PROCS", "WAITED", "RAN", "CPUH"))
+
+
+def _ended_row(job: Json) -> tuple[object, ...]:
+    began, ended = job["start_time"], job["end_time"]
+    ran = None if began is None or ended is None else ended - began
+    first = began if began is not None else ended
+    return (
+        *(job[key] for key in ("job", "name", "user", "state", "exit_code")),
+        processors(job),
+        places(job),
+        duration(None if first is None else first - job["submit_time"]),
+        duration(ran),
+        None if ran is None else f"{ran * processors(job) / 3600:.2f}",
+        clock(ended),
+    )
 
 
 def print_job(job: Json) -> None:
@@ -87,6 +87,12 @@ def print_job(job: Json) -> None:
     _print_components(job["components"])
     _print_left_behind(job.get("left_behind") or ())
     _print_events(job.get("events") or ())
+    if not job.get("events_kept", True):
+        print()
+        print(
+            "Its events are no longer kept (history.events in the configuration): they are in the"
+        )
+        print("archive.")
 
 
 def print_clusters(clusters: Sequence[Json]) -> None:

@@ -107,6 +107,29 @@ class RequestLimits(SizeLimits):
     """what the jobs of one queue may have at a time"""
 
 
+_SHORTEST_KEEP = 86400  # seconds
+
+
+def _keep(seconds: int | None) -> int | None:
+    if seconds is not None and seconds < _SHORTEST_KEEP:
+        raise ConfigRefusal("a job must be kept for a day at least", "write 1d or more")
+    return seconds
+
+
+class HistoryConfig(Section):
+    """For how long ended jobs are kept in the store; then they are archived and removed. null: as
+    long as the job, and the job for ever."""
+
+    keep: Annotated[WholeSeconds | None, AfterValidator(_keep)] = 400 * 86400
+    """a job, from its end on; at least 1d"""
+    events: WholeSeconds | None = 90 * 86400
+    """its events, which `show` lists"""
+    scripts: WholeSeconds | None = 30 * 86400
+    """its script, environment and lists of files"""
+    archive: PathOrNone = None
+    """folder of the archive; null: `archive` beside the store"""
+
+
 class ListenConfig(Section):
     """The API over TLS, for login nodes elsewhere, by tokens."""
 
@@ -178,6 +201,8 @@ class Config(Section):
     """when a waiting job is no longer overtaken"""
     retries: Annotated[RetryLimits, BeforeValidator(empty)] = RetryLimits()
     """how often a job that failed is tried again"""
+    history: Annotated[HistoryConfig, BeforeValidator(empty)] = HistoryConfig()
+    """for how long ended jobs are kept"""
     poll_interval: Seconds = 5.0
     """time between two polls of a cluster"""
     lease: Annotated[Seconds, AfterValidator(_lease)] = 10.0
@@ -232,6 +257,11 @@ class Config(Section):
     def audit_file(self) -> Path:
         """The audit log's file."""
         return self.audit or self._beside_store("audit.log")
+
+    @property
+    def archive_folder(self) -> Path:
+        """Where removed jobs are archived."""
+        return self.history.archive or self._beside_store("archive")
 
     def _beside_store(self, name: str) -> Path:
         if self.store.startswith("sqlite:///"):

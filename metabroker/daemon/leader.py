@@ -4,9 +4,11 @@ then."""
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -40,9 +42,23 @@ from metabroker.store import Store
 from metabroker.store.requests import ASKED
 from metabroker.store.rows import ClusterNames
 
-from . import build
+from . import build, retention
 
 log = logging.getLogger(__name__)
+
+_LAST_STEP = 10.0  # seconds that a transaction of the retention is waited for
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """What is read at the start stays: to look through 100,000 jobs for garbage, at the start and
+    now and then later, takes a third of the start, and holds up the core."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +104,11 @@ class Leader:
             for index, (entry, cluster) in enumerate(zip(made.clusters, clusters, strict=True))
         ]
         self.loop = Loop(engine, self.executors, clock)
+        self.retention = retention.make(config, store, self.loop, clock, given.permit)
+        self._retention_thread = retention.RetentionThread(self.retention)
         self.service = DaemonService(
-            self.loop, store, self.executors, given.rules, clock, given.part
+            *(self.loop, store, self.executors, given.rules, clock, given.part),
+            retention=lambda: self.retention.state.told(),
         )
         self._rpc_server = self._make_rpc_server()
         self._ticks = BackgroundScheduler(
@@ -100,7 +119,8 @@ class Leader:
 
     def start(self) -> None:
         """Recover, look at the clusters, take what was passed on."""
-        self.loop.start()
+        with _without_collections():
+            self.loop.start()
         for executor in self.executors:
             self._ticks.add_job(
                 executor.observe,
@@ -110,6 +130,7 @@ class Leader:
                 next_run_time=datetime.now(UTC),
             )
         self._ticks.start()
+        self._retention_thread.start()
         if self._rpc_server is not None:
             self._rpc_server.start()
 
@@ -127,6 +148,7 @@ class Leader:
         """Finish what is under way, close."""
         if self._rpc_server is not None:
             self._rpc_server.stop()
+        self._retention_thread.stop(_LAST_STEP)
         if self._ticks.running:
             self._ticks.remove_all_jobs()
             self._ticks.shutdown(wait=False)

@@ -44,9 +44,10 @@ def twins(config: Config) -> Config:
     if store is None:
         store = f"sqlite:///{config.state_file('metabroker').with_name('metabroker.db')}{_SUFFIX}"
     audit = config.audit_file.with_name(config.audit_file.name + _SUFFIX)
-    return config.model_copy(
-        update={"clusters": clusters, "store": store, "audit": audit, "listen": None}
-    )
+    archive = config.archive_folder.with_name(config.archive_folder.name + _SUFFIX)
+    history = config.history.model_copy(update={"archive": archive})
+    apart = {"store": store, "audit": audit, "history": history}
+    return config.model_copy(update={"clusters": clusters, "listen": None, **apart})
 
 
 def _tell_size(name: str, seen: int | None, configured: int | None) -> None:

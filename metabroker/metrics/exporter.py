@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 Read = Callable[[], Mapping[str, Any]]
@@ -40,6 +40,7 @@ class Exporter(Collector):
         behind = _gauge("store_behind", "1 if the store is older than the clusters, else 0.")
         behind.add_metric([], float(status["store_behind"] is not None))
         yield from (*_of_any(status), jobs, queues, oldest, owed, behind)
+        yield from _of_retention(status["history"] or _NO_RETENTION)
         yield from self._of_clusters()
 
     def _of_clusters(self) -> Iterator[Metric]:
@@ -91,6 +92,33 @@ class Exporter(Collector):
                 if cluster[state] is not None:
                     processors.add_metric([name, state], cluster[state])
         yield from (up, processors, *plain.values())
+
+
+_NO_RETENTION: Mapping[str, Any] = {"removed": {}, "failures": 0, "last_run": None, "trouble": None}
+
+
+def _of_retention(told: Mapping[str, Any]) -> Iterator[Metric]:
+    """How the removal of ended jobs goes on."""
+    removed = CounterMetricFamily(
+        "metabroker_history_removed",
+        "Ended jobs that were archived and removed from the store; of kind events or script: of "
+        "which only that was.",
+        labels=["kind"],
+    )
+    for kind, jobs in told["removed"].items():
+        removed.add_metric([kind], jobs)
+    failures = CounterMetricFamily(
+        "metabroker_history_failures", "Runs of the retention that failed.", value=told["failures"]
+    )
+    stuck = _gauge("history_stuck", "1 if the last run of the retention failed, else 0.")
+    stuck.add_metric([], float(told["trouble"] is not None))
+    last = _gauge(
+        "history_last_run_timestamp_seconds",
+        "When the last whole run of the retention ended, as a Unix time.",
+    )
+    if told["last_run"] is not None:
+        last.add_metric([], told["last_run"])
+    yield from (removed, failures, stuck, last)
 
 
 class StandbyExporter(Collector):

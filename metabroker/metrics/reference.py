@@ -23,7 +23,7 @@ What `/metrics` serves. Times in seconds; counters only grow. Written by
 _STATUS = {
     "version": "", "policy": "", "jobs_by_queue": [], "queues": {},
     "oldest_wait": {}, "owed_effects": 0, "store": "ok", "uptime_seconds": 0.0,
-    "store_behind": None,
+    "store_behind": None, "history": None,
 }  # fmt: skip
 
 

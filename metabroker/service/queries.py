@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from metabroker.api.calls import DEFAULT, GREATEST, cursor
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
+from metabroker.store.ended import Archived
+from metabroker.store.job_queries import Selection
 
 from . import orphans_view, reasons
 from .job_view import job_view
@@ -17,6 +21,7 @@ Row = dict[str, Any]
 Places = dict[int, reasons.Waiting]
 """Where jobs wait, by their numbers, and why: what only the core of the broker that leads knows."""
 
+_MOST_FILES = 3  # that are named
 ENDED_WORDS = frozenset(state.value for state in JobState if state.ended)
 _IN_ATTEMPT_WORDS = frozenset(state.value for state in IN_ATTEMPT) - {JobState.RUNNING.value}
 
@@ -35,7 +40,7 @@ class Queries:
         return {
             "job": self.job,
             "queue": lambda **given: {"jobs": self.active(**given)},
-            "history": lambda **given: {"jobs": self.ended(**given)},
+            "history": self.ended,
         }
 
     def job(self, job: int) -> Json:
@@ -46,6 +51,8 @@ class Queries:
             {"time": e["time"], "event": e["what"], "attempt": e["attempt"], **e["detail"]}
             for e in self.reading(lambda: self._store.jobs.events(job))
         ]
+        # Each job has events from its submission on.
+        view["events_kept"] = bool(view["events"])
         view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))
         return view
 
@@ -61,15 +68,26 @@ class Queries:
         user: str | None = None,
         since: float | None = None,
         until: float | None = None,
-        limit: int | None = None,
-    ) -> list[Json]:
-        """Jobs that have ended."""
-        rows = self.reading(
-            lambda: self._store.jobs.rows(
-                ended=True, user=user, since=since, until=until, limit=limit
-            )
-        )
-        return [self.of_row(row) for row in rows]
+        state: Sequence[str] = (),
+        limit: int | None = DEFAULT,
+        page: int = GREATEST,
+        after: Sequence[Sequence[float]] | None = None,
+    ) -> Json:
+        """Of the jobs that have ended the newest `limit` (None: all), in the order of their ends.
+
+        An answer has `page` of them at most. Where there are more, `"next"` is what `after` must be
+        for those that follow (else null). `"older"`: whether jobs were left out for the limit.
+        """
+        places: Sequence[Any] = (None, None) if after is None else [(a, int(b)) for a, b in after]
+        newest = limit if after is None else None
+        wanted = Selection(user, tuple(state), since, until, newest, *places)
+        found = self.reading(lambda: self._store.jobs.history(wanted, min(page, GREATEST)))
+        rest = found.rest
+        return {
+            "jobs": [self.of_row(row) for row in found.rows],
+            "next": None if rest is None else cursor((rest.after, rest.up_to)),
+            "older": found.older,
+        }
 
     def ended_among(self, jobs: Sequence[int]) -> list[Json]:
         """Those of these jobs that have ended."""
@@ -104,6 +122,9 @@ class Queries:
             lost = self.reading(self._store.restorations.history).lost(number)
             if lost is not None:
                 raise orphans_view.lost_job(lost, number)
+            archived = self.reading(lambda: self._store.ended.files_of(number))
+            if archived:
+                raise no_longer_kept(number, archived)
             raise ServiceError(
                 Failure.NOT_FOUND, f"there is no job {number}", "list them with: metabroker queue"
             )
@@ -116,6 +137,18 @@ class Queries:
             return read()
         except StoreUnavailable as error:
             raise unavailable(str(error)) from error
+
+
+def no_longer_kept(number: int, archived: Sequence[Archived]) -> ServiceError:
+    """A job of that number was removed, if there was one."""
+    when = time.strftime("%Y-%m-%d", time.localtime(archived[-1].latest))
+    files = " or ".join(f"{each.folder}/{each.name}.jsonl" for each in archived[-_MOST_FILES:])
+    return ServiceError(
+        Failure.NOT_FOUND,
+        f"job {number} is no longer kept: ended jobs of its time were archived and removed, the "
+        f"last of them on {when}",
+        f"look for it in {files} on the broker's host",
+    )
 
 
 def unavailable(why: str) -> ServiceError:

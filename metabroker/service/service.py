@@ -35,13 +35,15 @@ class DaemonService:
         rules: Authorization,
         clock: Callable[[], float],
         part: Mapping[str, Any] = ALONE,
+        retention: Callable[[], Json | None] = lambda: None,
     ) -> None:
-        """`part`: what it says of its part among the brokers of its store."""
+        """`part`: what it says of its part among the brokers of its store; `retention`: how that
+        goes on."""
         self._loop = loop
         self._clock = clock
         self.queries = Queries(store, self._waiting)
         self.changes = Changes(loop, self.queries, executors, rules, clock)
-        self.status = Status(loop, self.queries, rules, clock, part)
+        self.status = Status(loop, self.queries, rules, clock, part, retention)
         self.completions = Completions(self.queries)
         self._changing: Mapping[str, _Change] = {
             **self.changes.calls(),

@@ -30,8 +30,11 @@ class Status:
         rules: Authorization,
         clock: Callable[[], float],
         part: Mapping[str, Any] = ALONE,
+        retention: Callable[[], Json | None] = lambda: None,
     ) -> None:
-        """`part`: what it says of its part among the brokers of its store."""
+        """`part`: what it says of its part among the brokers of its store; `retention`: how that
+        goes on."""
+        self._retention = retention
         self._loop = loop
         self._queries = queries
         self._clock = clock
@@ -116,6 +119,7 @@ class Status:
             "restored": orphans_view.restored_view(view.history.latest),
             "leftovers": len(view.unclaimed),
             "store_behind": view.behind or None,
+            "history": self._retention(),
         }
 
     def _oldest_wait(self) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from sqlalchemy import URL, Engine, Executable, Select, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Executable, Select, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -75,6 +75,13 @@ def guard(engine: Engine) -> Guard:
     return guarded
 
 
+def rows_of(connection: Connection, query: Executable, **asked: Any) -> list[dict[str, Any]]:
+    """All rows of a query by their columns' names; faster than `mappings`."""
+    result = connection.execute(query, asked)
+    names = tuple(result.keys())
+    return [dict(zip(names, row, strict=True)) for row in result]
+
+
 class Part:
     """A part of a store: some tables, read and written beside the core's writer. Every call may
     raise StoreUnavailable."""
@@ -85,7 +92,7 @@ class Part:
 
     def _rows(self, query: Select[Any], **asked: Any) -> list[dict[str, Any]]:
         with self._guard(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query, asked).mappings()]
+            return rows_of(connection, query, **asked)
 
     def _column(self, query: Select[Any]) -> list[Any]:
         with self._guard(), self._engine.connect() as connection:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, select
-
-from metabroker.broker.states import ENDED
+from sqlalchemy import Connection, Select, bindparam, literal, select, tuple_
 
 from . import tables
-from .database import Part
+from .database import Part, rows_of
+from .ended import Place
 from .tables import not_gone
 
 # Read at every step of an attempt: built once.
@@ -28,6 +28,31 @@ _ATTEMPT = (
     )
     .order_by(tables.components.c.component)
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which ended jobs: of a user, in some states, that ended from `since` on and before `until`
+    (Unix seconds); of these the `newest` so many. `after` and `up_to`: between these places in the
+    order of ends only, the later one included."""
+
+    user: str | None = None
+    states: tuple[str, ...] = ()
+    since: float | None = None
+    until: float | None = None
+    newest: int | None = None
+    after: Place | None = None
+    up_to: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some jobs' rows, each with its `components` (rows too). `rest`: what selects the others;
+    None: these are all. `older`: there are some more beside the newest that were asked for."""
+
+    rows: list[dict[str, Any]]
+    rest: Selection | None
+    older: bool = False
 
 
 class JobQueries(Part):
@@ -108,35 +133,47 @@ class JobQueries(Part):
         ids: Sequence[int] | None = None,
         ended: bool | None = None,
         user: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
         limit: int | None = None,
     ) -> list[dict[str, Any]]:
-        """Jobs' rows, each with its `components` of all attempts (rows too), in order of id.
-
-        With `limit`, the first of those waiting or running, or the latest of those ended.
-        """
+        """Jobs' rows, each with its `components` of all attempts (rows too), in order of id; with
+        `limit`, the first of them."""
         c = tables.jobs.c
         query: Select[Any] = select(tables.jobs)
         if ids is not None:
             query = query.where(c.id.in_(ids))
         if ended is not None:
-            words = [state.value for state in ENDED]
-            query = query.where(c.state.in_(words) if ended else c.state.not_in(words))
+            query = query.where(tables.ended() if ended else tables.live())
         if user is not None:
             query = query.where(c.user == user)
-        if since is not None:
-            query = query.where(c.end_time >= since)
-        if until is not None:
-            query = query.where(c.end_time < until)
-        query = query.order_by(c.end_time.desc(), c.id.desc()) if ended else query.order_by(c.id)
+        query = query.order_by(c.id)
         if limit is not None:
             query = query.limit(limit)
         with self._guard(), self._engine.connect() as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-            if ended:
-                rows.reverse()
-            self._add_components(connection, rows)
+            return self._with_components(connection, query)
+
+    def history(self, wanted: Selection, most: int) -> Page:
+        """At most so many of the ended jobs that are selected, in the order of their ends."""
+        c, older = tables.jobs.c, False
+        with self._guard(), self._engine.connect() as connection:
+            if wanted.up_to is None:
+                last = _nth_newest(connection, wanted, 0)
+                if last is None:
+                    return Page([], None)
+                first = None
+                if wanted.newest is not None:  # those asked for come after the next older one
+                    first = _nth_newest(connection, wanted, wanted.newest)
+                    older = first is not None
+                wanted = replace(wanted, after=first, up_to=last, newest=None)
+            query = _selected(select(tables.jobs), wanted).order_by(c.end_time, c.id)
+            rows = self._with_components(connection, query.limit(most + 1))
+        if len(rows) <= most:
+            return Page(rows, None, older)
+        there = (rows[most - 1]["end_time"], rows[most - 1]["id"])
+        return Page(rows[:most], replace(wanted, after=there), older)
+
+    def _with_components(self, connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
+        rows = rows_of(connection, query)
+        self._add_components(connection, rows)
         return rows
 
     def _add_components(self, connection: Connection, rows: list[dict[str, Any]]) -> None:
@@ -148,14 +185,42 @@ class JobQueries(Part):
         for some in _chunks(attempted, 500):
             query = select(tables.components).where(c.job.in_(some))
             ordered = query.order_by(c.job, c.attempt, c.component)
-            for part in connection.execute(ordered).mappings():
-                by_id[part["job"]]["components"].append(dict(part))
+            for part in rows_of(connection, ordered):
+                by_id[part["job"]]["components"].append(part)
 
     def events(self, job: int) -> list[dict[str, Any]]:
         """A job's events, oldest first."""
         c = tables.events.c
         query = select(c.time, c.attempt, c.what, c.detail).where(c.job == job).order_by(c.id)
         return self._rows(query)
+
+
+def _nth_newest(connection: Connection, wanted: Selection, number: int) -> Place | None:
+    """The place of one of the ended jobs that are selected; the newest is number 0."""
+    c = tables.jobs.c
+    places = _selected(select(c.end_time, c.id), wanted)
+    ordered = places.order_by(c.end_time.desc(), c.id.desc()).offset(number).limit(1)
+    found = connection.execute(ordered).first()
+    return None if found is None else (found.end_time, found.id)
+
+
+def _selected(query: Select[Any], wanted: Selection) -> Select[Any]:
+    c = tables.jobs.c
+    place = tuple_(c.end_time, c.id)
+    conditions = [tables.ended()]
+    if wanted.user is not None:
+        conditions.append(c.user == wanted.user)
+    if wanted.states:
+        conditions.append(c.state.in_(wanted.states))
+    if wanted.since is not None:
+        conditions.append(c.end_time >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(c.end_time < wanted.until)
+    if wanted.after is not None:
+        conditions.append(place > tuple_(*map(literal, wanted.after)))
+    if wanted.up_to is not None:
+        conditions.append(place <= tuple_(*map(literal, wanted.up_to)))
+    return query.where(*conditions)
 
 
 def _chunks(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:

@@ -9,17 +9,18 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, update
+from sqlalchemy import Connection, Row, Table, func, insert, select, union, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.identities import System
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import ENDED, JobState
+from metabroker.broker.states import JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
-from .database import Guard, StoreUnavailable, guard, open_engine, place
+from .database import Guard, StoreUnavailable, guard, open_engine, place, rows_of
+from .ended import EndedJobs
 from .job_queries import JobQueries
 from .leadership import Clock, Leadership, LeadershipLost, database_clock
 from .listener import Listener
@@ -29,7 +30,7 @@ from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 from .systems import SYSTEMS, Systems
-from .tables import not_gone, of_present_attempt
+from .tables import live, not_gone, of_present_attempt
 
 _MEMORY = "policy memory"
 _BATCH = "batch"
@@ -105,6 +106,7 @@ class Store:
         self.jobs = JobQueries(self._engine, self._guard)
         self.access_tokens = TokenTable(self._engine, self._guard)
         self.leadership = Leadership(self._engine, self._guard, clock)
+        self.ended = EndedJobs(self._engine, self._guard, lambda c, t: self.leadership.fence(c, t))
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.restorations = RestorationLog(self._engine, self._guard)
         self.systems = Systems(self._engine, self._guard, self.leadership)
@@ -200,15 +202,14 @@ class Store:
         """What was last seen of each cluster."""
         query = select(tables.clusters).order_by(tables.clusters.c.name)
         with self._guard(), self._engine.connect() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return rows_of(connection, query)
 
     def referred_clusters(self) -> set[str]:
         """The clusters that unfinished work refers to."""
-        c = tables.jobs.c
-        active = c.state.not_in([s.value for s in ENDED])
+        c, active = tables.jobs.c, live()
         with self._guard(), self._engine.connect() as connection:
-            held = not_gone() | of_present_attempt()
-            owed = select(tables.components.c.cluster).where(held).distinct()
+            where = select(tables.components.c.cluster)
+            owed = union(where.where(not_gone()), where.where(of_present_attempt()))
             used = set(connection.execute(owed).scalars())
             for column in (c.queue, c.local, c.home):
                 used.update(connection.execute(select(column).where(active).distinct()).scalars())
@@ -219,14 +220,15 @@ class Store:
 
     def recover(self, names: ClusterNames) -> Recovered:
         """All that has not ended, or still has something pending, as it was last written."""
-        ended = [state.value for state in ENDED]
         unreadable: dict[int, Exception] = {}
         with self._guard(), self._engine.connect() as connection:
-            open_ = select(tables.jobs).where(tables.jobs.c.state.not_in(ended))
-            rows = [dict(row) for row in connection.execute(open_).mappings()]
-            jobs = list(_readable(rows, "id", job_of, names, unreadable))
-            live = select(tables.components).where(not_gone() | of_present_attempt())
-            rows = [dict(row) for row in connection.execute(live).mappings()]
+            open_ = select(tables.jobs).where(live()).order_by(tables.jobs.c.id)
+            jobs = list(_readable(rows_of(connection, open_), "id", job_of, names, unreadable))
+            # Each by an index of its own: together they would be looked for in all that ended.
+            parts = select(tables.components)
+            wanted = union(parts.where(not_gone()), parts.where(of_present_attempt()))
+            ordered = wanted.order_by("job", "attempt", "component")
+            rows = rows_of(connection, ordered)
             components = list(_readable(rows, "job", component_of, names, unreadable))
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)

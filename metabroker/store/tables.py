@@ -21,11 +21,12 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
     false,
+    literal_column,
     select,
     tuple_,
 )
 
-from metabroker.broker.states import IN_ATTEMPT, Phase, Step
+from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState, Phase, Step
 
 from .columns import Int64, Moment, Words
 
@@ -90,8 +91,6 @@ jobs = Table(
     Column("stages_in", Boolean, nullable=False, server_default=false()),
     Column("stages_out", Boolean, nullable=False, server_default=false()),
     Column("uncertain", Words),  # the backup in which its attempt stood, by that backup's time
-    Index("jobs_by_state", "state"),
-    Index("jobs_by_end", "end_time"),
 )
 
 components = Table(
@@ -118,8 +117,6 @@ components = Table(
     Column("detail", Words, nullable=False),
     Column("term", BigInteger, nullable=False, server_default="0"),
     PrimaryKeyConstraint("job", "attempt", "component"),
-    Index("components_by_phase", "phase"),
-    Index("components_by_seq", "seq"),
 )
 
 events = Table(
@@ -178,14 +175,56 @@ requests = Table(
 )
 
 
+# Ended jobs whose records were removed, by the files that have them now (`archive`).
+archives = Table(
+    "archives",
+    metadata,
+    Column("name", Words, primary_key=True),  # of its files, without their endings
+    Column("folder", Words, nullable=False),
+    Column("began", Moment, nullable=False),
+    Column("latest", Moment, nullable=False),
+    Column("jobs", Int64, nullable=False),  # the jobs of which nothing is kept any more: how many,
+    Column("first_job", Int64),  # and the lowest and highest of their numbers
+    Column("last_job", Int64),
+    Column("lines_size", Int64, nullable=False),  # bytes of each file that count
+    Column("swf_size", Int64, nullable=False),
+)
+
+
+# Written out, and in one order: an index of a part of a table is used for the very condition that
+# it was made with.
+_ENDED: list[Any] = [literal_column(f"'{state.value}'") for state in JobState if state in ENDED]
+
+
+def ended() -> Any:
+    """That a job has ended."""
+    return jobs.c.state.in_(_ENDED)
+
+
+def live() -> Any:
+    """That a job has not ended (or is in a state that nobody knows)."""
+    return jobs.c.state.not_in(_ENDED)
+
+
 def not_gone() -> Any:
     """That a component holds something, or that something is still to be done for it."""
-    c = components.c
-    return (c.phase != Phase.GONE.value) | (c.step != Step.NONE.value)
+    gone: Any = literal_column(f"'{Phase.GONE.value}'")
+    none: Any = literal_column(f"'{Step.NONE.value}'")
+    return (components.c.phase != gone) | (components.c.step != none)
 
 
 def of_present_attempt() -> Any:
     """That a component is of the attempt that its job is in."""
     c, j = components.c, jobs.c
     under_way = j.state.in_([state.value for state in IN_ATTEMPT])
-    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(under_way))
+    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(live(), under_way))
+
+
+def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:
+    return Index(name, *columns, sqlite_where=condition, postgresql_where=condition)
+
+
+# What has not ended is found at once, however many jobs have.
+_partial("jobs_live", live(), jobs.c.state)
+_partial("jobs_ended", ended(), jobs.c.end_time, jobs.c.id, jobs.c.user, jobs.c.state)
+_partial("components_not_gone", not_gone(), components.c.cluster)

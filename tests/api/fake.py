@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,12 +104,16 @@ class FakeService:
         user: str | None = None,
         since: float | None = None,
         until: float | None = None,
+        state: Sequence[str] = (),
         limit: int | None = None,
+        page: int = 1,
+        after: object = None,
     ) -> list[Json]:
         jobs = [
             job
             for job in self._select(True, user)
             if (since or 0) <= job["end_time"] <= (until or 1e12)
+            and (not state or job["state"] in state)
         ]
         return jobs if limit is None else jobs[-limit:]
 

@@ -51,6 +51,21 @@ def test_a_placement_that_is_given_is_in_force() -> None:
     assert parse(f"policy: FCFS\nplacement: worst-fit\n{LEAST}").placement_in_force == "worst-fit"
 
 
+def test_ended_jobs_are_kept_for_a_year_and_archived_beside_the_store(tmp_path: Path) -> None:
+    config = parse(f"store: sqlite:///{tmp_path}/a.db\n{LEAST}")
+    kept = config.history
+    assert [
+        seconds // 86400 for seconds in (kept.keep or 0, kept.events or 0, kept.scripts or 0)
+    ] == [
+        400,
+        90,
+        30,
+    ]
+    assert config.archive_folder == tmp_path / "archive"
+    for_ever = parse(f"history: {{keep: null, archive: /a}}\n{LEAST}")
+    assert for_ever.history.keep is None and for_ever.archive_folder == Path("/a")
+
+
 def test_a_section_whose_keys_are_commented_out_has_its_defaults() -> None:
     empty = parse(f"limits:\nretries:\ntimeouts:\nhomes:\nadmins:\n{LEAST}")
     assert empty == parse(LEAST)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
 
+from metabroker.api.service import ServiceError, read
+from metabroker.broker.states import JobState
 from metabroker.config import load
 from metabroker.daemon.daemon import Daemon
+from metabroker.store import Store
+from metabroker.store.rows import ClusterNames
 from tests.daemon.harness import eventually
+from tests.store.making import accepted, batch, job
 
 
 @pytest.fixture
@@ -35,3 +41,26 @@ def test_one_that_serves_nobody_is_not_alive(daemon: Daemon) -> None:
     loop.call_soon_threadsafe(loop.stop)  # as an error in it does that nobody has foreseen
     eventually(lambda: not daemon.alive, "it is not alive")
     assert daemon.leader is not None and daemon.leader.loop.alive, "this is not about the core"
+
+
+def test_it_archives_and_removes_what_is_over_its_time(daemon: Daemon, folder: Path) -> None:
+    """And goes on where it cannot."""
+    names = ClusterNames(["delft"])
+    old = [job(n, JobState.FAILED, queue=0, end_time=n + 0.0) for n in (1, 2, 3)]
+    with closing(Store(f"sqlite:///{folder}/metabroker.db")) as beside:
+        beside.commit(batch(*old, accepted=[accepted(n) for n in (1, 2, 3)]), names)
+    assert daemon.leader is not None
+    runs, service = daemon.leader.retention, daemon.leader.service
+    (folder / "archive").write_text("in the way")
+    runs.run(lambda _seconds: False)
+    told = read(service, "status")["history"]
+    assert "archive" in told["trouble"] and told["failures"] == 1
+    assert read(service, "job", job=1)["state"] == "FAILED"
+    (folder / "archive").unlink()
+    runs.run(lambda _seconds: False)
+    told = read(service, "status")["history"]
+    assert (told["trouble"], told["removed"]["job"]) == (None, 2), "the newest stays"
+    with pytest.raises(ServiceError, match="job 1 is no longer kept") as refused:
+        read(service, "job", job=1)
+    (file,) = (folder / "archive").glob("*.jsonl")
+    assert str(file) in refused.value.advice and len(file.read_text().splitlines()) == 2

@@ -11,6 +11,7 @@ from metabroker.access.secret import Scope
 from metabroker.broker.states import JobState
 from metabroker.store import LeadershipLost, Store
 from metabroker.store.access_tokens import TokenRow
+from metabroker.store.ended import Archived, What
 from metabroker.store.moving import TABLES, NotEmpty
 from metabroker.store.tables import metadata
 
@@ -31,6 +32,7 @@ def old(tmp_path: Path) -> Store:
     written = batch(*jobs, components=parts, journal=said, accepted=scripts)
     store.commit(type(written)(written.ready, scripts, seen, {"last": [1, 2]}), NAMES)
     store.access_tokens.add(TOKEN)
+    store.ended.remove(What.JOB, [], Archived("1970-01", "/a", 1.0, 1.0, 1, 9, 9), None)
     store.leadership.raise_to(1_700_000_000)  # as after a restore
     return store
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from metabroker.broker.job import Goal
 from metabroker.broker.states import ENDED, IN_ATTEMPT, Cause, JobState, Phase, Step
 from metabroker.policy import Request
 from metabroker.store import Store
+from metabroker.store.job_queries import Selection
 from metabroker.store.rows import ClusterNames, component_of, component_row, job_of, job_row
 from metabroker.store.tables import metadata
 
@@ -194,16 +196,53 @@ def filled(store: Store) -> None:
         ({"ended": False}, [2, 4, 6]),
         ({"ended": False, "limit": 2}, [2, 4]),
         ({"ended": False, "user": "bob"}, [4]),
-        ({"ended": True}, [3, 5, 1]),
-        ({"ended": True, "limit": 2}, [5, 1]),
-        ({"ended": True, "since": 20.0}, [5, 1]),
-        ({"ended": True, "until": 20.0}, [3]),
-        ({"ended": True, "since": 10.0, "until": 30.0, "user": "anna"}, [5]),
+        ({"ended": True}, [1, 3, 5]),
     ],
 )
 def test_jobs(store: Store, asked: dict[str, object], ids: list[int]) -> None:
     filled(store)
     assert [row["id"] for row in store.jobs.rows(**asked)] == ids  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "ids", "older"),
+    [
+        ({}, [3, 5, 1], False),
+        ({"newest": 2}, [5, 1], True),
+        ({"newest": 3}, [3, 5, 1], False),
+        ({"since": 20.0}, [5, 1], False),
+        ({"until": 20.0}, [3], False),
+        ({"since": 10.0, "until": 30.0, "user": "anna"}, [5], False),
+        ({"states": ("FAILED", "CANCELLED")}, [3, 5], False),
+        ({"user": "carl", "newest": 2}, [], False),
+    ],
+)
+def test_history(store: Store, asked: dict[str, Any], ids: list[int], older: bool) -> None:
+    filled(store)
+    found = store.jobs.history(Selection(**asked), 10)
+    assert ([row["id"] for row in found.rows], found.older, found.rest) == (ids, older, None)
+    # Page by page it is the same, whatever ends meanwhile.
+    some, wanted = [], Selection(**asked)
+    for _ in range(4):
+        page = store.jobs.history(wanted, 1)
+        some += [row["id"] for row in page.rows]
+        if page.rest is None:
+            break
+        store.commit(batch(job(6, JobState.CANCELLED, end_time=99.0)), NAMES)
+        wanted = page.rest
+    assert some == ids
+
+
+def test_jobs_that_ended_at_one_moment_are_each_told_once(store: Store) -> None:
+    store.commit(batch(*(job(n, JobState.FAILED, end_time=5.0) for n in range(1, 8))), NAMES)
+    pages, wanted = [], Selection(newest=6)
+    while True:
+        page = store.jobs.history(wanted, 2)
+        pages.append([row["id"] for row in page.rows])
+        if page.rest is None:
+            break
+        wanted = page.rest
+    assert pages == [[2, 3], [4, 5], [6, 7]]
 
 
 def test_jobs_come_with_the_components_of_all_attempts(store: Store) -> None:

@@ -45,7 +45,7 @@ def described(path: Path) -> dict[str, object]:
 def test_migrations_make_the_very_tables_of_the_code(tmp_path: Path) -> None:
     migrated = made(tmp_path / "migrated.db", migrate=True)
     assert migrated == made(tmp_path / "created.db", migrate=False)
-    jobs = {"clusters", "jobs", "components", "events", "scripts"}
+    jobs = {"clusters", "jobs", "components", "events", "scripts", "archives"}
     assert migrated.keys() == {"facts", "requests", "access_tokens", "leadership", *jobs}
     with create_engine(f"sqlite:///{tmp_path}/migrated.db").connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []

@@ -17,6 +17,7 @@ from .oracle import Violation
 from .scenario import DENIES
 
 if TYPE_CHECKING:
+    from .life import Life
     from .world import World
 
 
@@ -44,13 +45,14 @@ def at_the_end(world: World) -> None:
     back = world.back
     if not back.happened:
         _written_once(world)
-    numbers = list(world.acknowledged.values())
+    numbers = list(world.users.acknowledged.values())
     lost = {number for number in numbers if back.happened and number > back.last_job}
     if sorted(rows.keys() - lost) != sorted(n for n in numbers if n not in lost):
-        raise Violation(f"P1: {sorted(rows)} in the store, {world.acknowledged} acknowledged")
-    plans = {job: world.scenario.jobs[index] for index, job in world.acknowledged.items()}
+        raise Violation(f"P1: {sorted(rows)} in the store, {world.users.acknowledged} acknowledged")
+    plans = {job: world.scenario.jobs[index] for index, job in world.users.acknowledged.items()}
     for row in [row for row in rows.values() if row["id"] not in lost]:
         plan = plans[row["id"]]
+        world.users.ended(row["id"], JobState(row["state"]))
         if row["state"] == JobState.TIMEOUT.value and plan.run_time + _LONGEST < plan.limit:
             raise Violation(f"P6: job {row['id']} is over its time limit of {plan.limit} s")
         refs = [
@@ -87,6 +89,23 @@ def _result(world: World, ref: Ref) -> set[str]:
     return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
 
+def at_rest(world: World, life: Life) -> None:
+    """All has ended, a while ago. The broker that leads counts nothing as its own any more, and as
+    others' what the last poll has shown.
+
+    Raises:
+        Violation: else.
+    """
+    for cluster, entry in zip(
+        world.clusters, life.engine.broker._state.ledger.entries, strict=True
+    ):
+        if entry.claimed:
+            raise Violation(f"{entry.claimed} processors of {cluster.plan.name} are still claimed")
+        if entry.snapshot is not None and entry.others != entry.snapshot.busy:
+            wrong = f"{entry.others}, and not {entry.snapshot.busy}"
+            raise Violation(f"others hold {wrong} processors of {cluster.plan.name}")
+
+
 def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     """No job is FAILED because clusters denied it that could have run in others, and none at all
     because one could not be reached."""
@@ -95,7 +114,7 @@ def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     if said is None:
         return
     holes = {fault.where for fault in world.scenario.faults if fault.what == DENIES}
-    index = next(index for index, job in world.acknowledged.items() if job == row["id"])
+    index = next(index for index, job in world.users.acknowledged.items() if job == row["id"])
     plan = world.scenario.jobs[index]
     rooms = [c.processors for c in world.scenario.clusters if c.name not in holes]
     sizes = sorted(plan.sizes, reverse=True)
@@ -135,11 +154,12 @@ def _folders_left(cluster: WorldCluster) -> list[str]:
 def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:
     """Where nothing is wrong every job runs and ends by its script. (An attempt may have been
     refused: a cluster frees processors a moment after the script's own record of its end.)"""
-    for index, job in world.acknowledged.items():
+    for index, job in world.users.acknowledged.items():
         plan, row = world.scenario.jobs[index], rows[job]
         if plan.actions or plan.hold or plan.run_time > plan.limit - 10:
             continue
-        code = plan.exit_of(row["attempt"])
+        parts = sum(part["attempt"] == row["attempt"] for part in row["components"])
+        code = plan.exit_of(row["attempt"], parts)
         expected = ("FAILED" if code else "COMPLETED", code)
         found = (row["state"], row["exit_code"])
         if found != expected:

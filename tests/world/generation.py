@@ -44,6 +44,8 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
     files = random.Random(f"{seed} files")
     jobs = tuple(_with_files(files, job) for job in jobs)
+    lone = random.Random(f"{seed} lone")
+    jobs = tuple(replace(job, lone=lone.choice((-1, 0, 1))) for job in jobs)
     calm = rng.random() < 0.05
     holes = [] if calm else _black_holes(random.Random(f"{seed} denies"), clusters)
     if holes:
@@ -81,7 +83,14 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         completion_retries=rng.choice((0, 0, 1, 2)),
         mutation=mutation,
         brokers=brokers,
+        kept=_kept(random.Random(f"{seed} retention")),
     )
+
+
+def _kept(rng: random.Random) -> float | None:
+    """In one world of ten ended jobs are kept for minutes only: for longer than a user waits for
+    an answer before asking again."""
+    return round(rng.uniform(40, 200), 3) if rng.random() < 0.1 else None
 
 
 def _clusters(seed: int, rng: random.Random) -> tuple[ClusterPlan, ...]:

@@ -22,6 +22,7 @@ from metabroker.store import StoreUnavailable
 
 from . import virtual
 from .home import WorldHome
+from .keeping import goes_on
 from .transport import transport
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ class Life:
         self.world.oracle.restarted(self.engine.broker)
         for executor in self.executors:
             self.host.process.start(lambda executor=executor: self._poll(executor))  # type: ignore[misc]
+        kept = self.world.scenario.kept
+        if kept is not None:
+            self.host.process.start(lambda: goes_on(self, kept))
 
     def end(self) -> None:
         """As the daemon ends: finish what is under way."""

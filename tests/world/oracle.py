@@ -43,6 +43,7 @@ class Oracle:
     held: Callable[[Ref], bool]
     ending: Callable[[Ref], bool]
     has_files: Callable[[Ref], bool]
+    wanted: Callable[[Ref], bool]
     starts: dict[Ref, int] = field(default_factory=dict)
     running: set[Ref] = field(default_factory=set)
     exits: dict[Ref, int] = field(default_factory=dict)  # of those that ended by themselves
@@ -69,6 +70,8 @@ class Oracle:
                 ready = ready or other in self.fallen or self.ending(ref)
             if other != ref and not ready and other not in self.starts:
                 raise Violation(f"P3: {ref} was started while {other} was at {position}")
+        if not self.wanted(ref):
+            raise Violation(f"{ref} was started though its user was told that it would not be")
         if not self.has_files(ref):
             raise Violation(f"{ref} was started without its files")
         if not self.held(ref):
@@ -96,10 +99,13 @@ class Oracle:
         self.fallen.add(ref)
 
     def cleaned(self, ref: Ref) -> None:
-        """A component has been cleaned: nobody can start from its gate any more (I5)."""
+        """A component has been cleaned: nothing of it runs, and nobody can start from its gate any
+        more (I5)."""
         position = self.gate_position(ref)
         if position is not None and position.split()[0] in ("wait", "armed", "go"):
             raise Violation(f"P2: {ref} was cleaned, and its gate is at {position}")
+        if ref in self.running and ref not in self.lost:
+            raise Violation(f"P4: {ref} was cleaned, and its script runs")
 
     def stopped(self, token: str, exit_code: int | None) -> None:
         """A user's script is over: by itself, or it was killed (None)."""
@@ -223,5 +229,5 @@ class Oracle:
             own = [None if ref in self.lost else self.exits.get(ref) for ref in refs]
             if own and all(code == 0 for code in own) and not kept:
                 raise Violation(f"P6: a job is FAILED, but {refs} have all ended well")
-            if any(own) and exit_code not in own:
+            if any(own) and exit_code not in [code for code in own if code]:
                 raise Violation(f"P6: exit codes {own} became {exit_code}")

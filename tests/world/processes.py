@@ -145,12 +145,14 @@ class Process:
 
     def _begins(self, script: Script) -> None:
         self._script, self._began = script, True
-        attempt = int(self.token.split("-")[3])
+        attempt, component = (int(number) for number in self.token.split("-")[3:5])
         codes = [int(code) for code in script.environment["METABROKER_EXITS"].split(".")]
+        fails = script.environment["METABROKER_LONE"] in ("-1", str(component))
+        code = codes[min(attempt, len(codes)) - 1] if fails else 0
         seconds = float(script.environment["METABROKER_RUN_TIME"])
         self._around.witness.started(self.token, self._around.now())
         if not self.over:
-            self._later(max(_SOON, seconds), codes[min(attempt, len(codes)) - 1])
+            self._later(max(_SOON, seconds), code)
 
     def _script_ends(self, _status: int) -> None:
         """What the script has made is there before its end is written down."""

@@ -22,6 +22,7 @@ def submission_of(index: int, plan: JobPlan) -> Submission:
         environment={
             "METABROKER_RUN_TIME": str(plan.run_time),
             "METABROKER_EXITS": ".".join(map(str, plan.exits)),
+            "METABROKER_LONE": str(plan.lone),
             "METABROKER_TRAPS": str(int(plan.traps)),
         },
         hold=plan.hold,

@@ -106,9 +106,9 @@ class RolledBack:
 
     def given(self, index: int, number: int) -> None:
         """Who has submitted this plan is told that the job has this number."""
-        if not self.happened or index in self.world.acknowledged:
+        if not self.happened or index in self.world.users.acknowledged:
             return
-        if number not in self.world.acknowledged.values():
+        if number not in self.world.users.acknowledged.values():
             return
         names = [job.name for c in self.world.clusters for job in c.model.jobs.values()]
         refs = [tokens.parse(self.world.store.instance, name) for name in names]

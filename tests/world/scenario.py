@@ -98,10 +98,12 @@ class JobPlan:
     traps: bool = False  # writes down its end when it is sent a signal
     actions: tuple[tuple[float, str], ...] = ()  # (seconds after `at`, cancel | hold | release)
     user: str = "u"
+    lone: int = -1  # the only component that fails, if any does
 
-    def exit_of(self, attempt: int) -> int:
-        """How the script ends at this attempt, from 1."""
-        return self.exits[min(attempt, len(self.exits)) - 1]
+    def exit_of(self, attempt: int, components: int) -> int:
+        """How the job's scripts end at this attempt, from 1, on so many components."""
+        fails = self.lone < components
+        return self.exits[min(attempt, len(self.exits)) - 1] if fails else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,7 @@ class Scenario:
     look: float = 2.0  # seconds between two looks at the components' records
     mutation: str = ""
     brokers: int = 1  # that share one store
+    kept: float | None = None  # seconds that an ended job is kept; None: for ever
 
     def to_json(self) -> str:
         """As a file's content."""

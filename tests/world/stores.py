@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from metabroker.store import Store, StoreUnavailable, Transaction
 from metabroker.store.database import Guard, guard
+from metabroker.store.leadership import Clock
 from metabroker.store.rows import ClusterNames
 
 
@@ -34,6 +36,20 @@ class WorldStore(Store):
         # A host that asks who leads plays what is wrong with its way by itself.
         other.leadership = self.leadership
         return other
+
+    def _make_parts(self, clock: Clock) -> None:
+        super()._make_parts(clock)
+        remove = self.ended.remove
+
+        def removed(*given: Any) -> None:
+            failure = self.fails()
+            if failure == "before":
+                raise StoreUnavailable("disk full")
+            remove(*given)
+            if failure == "after":
+                raise StoreUnavailable("locked")
+
+        self.ended.remove = removed  # type: ignore[method-assign,assignment]
 
     def commit(self, batch: Transaction, names: ClusterNames) -> None:
         """Write, or fail before or after."""

@@ -8,26 +8,24 @@ from collections.abc import Callable
 from functools import partial
 
 from metabroker.broker import tokens
-from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
-from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.gate.gates import _known
-from metabroker.runtime.engine import Ask, AskToSubmit
-from metabroker.runtime.requests import RequestBuilder, spec_of
+from metabroker.runtime.requests import RequestBuilder
 from metabroker.store.rows import ClusterNames
 
 from .cluster import WorldCluster
-from .ending import at_the_end
+from .ending import at_rest, at_the_end
 from .errors import no_error_of_its_own
 from .files import ClusterFiles
 from .home import HomeFiles, inputs
 from .host import Host
+from .keeping import WorldArchive
 from .life import Life
 from .network import Network
 from .oracle import Oracle, Violation
-from .requests import settings_of, submission_of
+from .requests import settings_of
 from .rolled_back import RolledBack
 from .scenario import (
     BROKERS,
@@ -41,15 +39,13 @@ from .scenario import (
     SPAN,
     TROUBLE,
     Fault,
-    JobPlan,
     Scenario,
     Tally,
 )
 from .stores import WorldStore
+from .users import Users
 from .virtual import installed
 
-_ACTIONS: dict[str, Callable[[int, str], Event]]
-_ACTIONS = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
 START = 1_800_000_000.0
 HEALED_BOUND = 6 * 3600.0  # virtual seconds after the last fault in which everything must end
 CLEAN_BOUND = 60.0  # P4
@@ -61,7 +57,7 @@ class World:
     def __init__(self, scenario: Scenario, store: WorldStore, tally: Tally) -> None:
         self.scenario = scenario
         self.tally = tally
-        self.now = START
+        self.now = self.began = START
         self.rng = random.Random(f"{scenario.seed} fates")
         self.network = Network(self, self.rng)
         self.store = store
@@ -80,6 +76,7 @@ class World:
             self._held,
             self._ending,
             self._has_files,
+            self._wanted,
         )
         self.clusters = [
             WorldCluster(plan, random.Random(f"{scenario.seed} {plan.name}"), self, self.oracle)
@@ -89,8 +86,8 @@ class World:
         self.settings = settings_of(scenario, store.instance)
         self.names = ClusterNames([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
-        self.acknowledged: dict[int, int] = {}  # job plan -> job
-        self.refused: set[int] = set()
+        self.users = Users(self)
+        self.archive = WorldArchive()
         self._store_until = 0.0
         self._store_full = False
         self._home_until = 0.0
@@ -127,12 +124,13 @@ class World:
             finally:
                 for host in self.hosts:
                     host.end()
+        self.tally.add("jobs put back", self.archive.put_back(self.store))
         self.home.lose_power()  # what was reported has been there for good
         at_the_end(self)
 
     def _play(self) -> None:
         for index, plan in enumerate(self.scenario.jobs):
-            self.at(START + plan.at, partial(self._submit, index))
+            self.at(START + plan.at, partial(self.users.submit, index))
         for fault in self.scenario.faults:
             self.at(START + fault.at, partial(self.fault, fault))
             self.last_fault = max(self.last_fault, fault.at + fault.lasts)
@@ -157,7 +155,8 @@ class World:
                 raise Violation.found[0]
             if self.now > self.last_fault + 1 and self._all_ended():
                 done_since = self.now if done_since is None else done_since
-                if self.now > done_since + CLEAN_BOUND:
+                if self.now > done_since + CLEAN_BOUND and self.life is not None:
+                    at_rest(self, self.life)
                     break
             else:
                 done_since = None
@@ -211,39 +210,6 @@ class World:
             self.tally.add("fault store")
             return "before" if self._store_full else self.rng.choice(("before", "before", "after"))
         return ""
-
-    # --- users --------------------------------------------------------------------------------
-
-    def _submit(self, index: int) -> None:
-        """A user submits, again and again with the same request id, until it is acknowledged."""
-        if index in self.acknowledged or index in self.refused:
-            return
-        host = self.hosts[0] if self.hosts[0].alone else self.rng.choice(self.hosts)
-        host.ask(self._asked(index, self.scenario.jobs[index]))
-        self.at(self.now + 7.0, lambda: self._submit(index))
-
-    def _asked(self, index: int, plan: JobPlan) -> AskToSubmit:
-        submission = submission_of(index, plan)
-
-        def answer(outcome: int | Exception) -> None:
-            if isinstance(outcome, Rejected):
-                self.refused.add(index)
-                self.tell(f"submission {index} refused: {outcome.message}")
-            elif isinstance(outcome, int):
-                self.back.given(index, outcome)
-                known = self.acknowledged.setdefault(index, outcome)
-                if known != outcome:
-                    raise Violation(f"P1: submission {index} became jobs {known} and {outcome}")
-                for delay, action in plan.actions:
-                    self.at(START + plan.at + delay, partial(self._act, action, outcome))
-
-        return AskToSubmit(submission, plan.user, None, plan.limit, spec_of(submission), answer)
-
-    def _act(self, action: str, job: int) -> None:
-        event = _ACTIONS[action](job, "u")
-        if self.life is not None:
-            self.life.post(Ask(event, job, lambda _outcome: None))
-            self.tally.add(f"user {action}")
 
     # --- faults -------------------------------------------------------------------------------
 
@@ -331,7 +297,7 @@ class World:
         if self.life is not None:
             for job in list(self.life.engine.broker.view.jobs.values()):
                 if job.state is JobState.HELD:
-                    self._act("release", job.id)
+                    self.users.act("release", job.id)
         if not self._all_ended():
             self.at(self.now + 60, self._heal)
 
@@ -359,13 +325,17 @@ class World:
     def _has_files(self, ref: Ref) -> bool:
         """Whether all that its job sends is in the component's work folder."""
         wanted = {}
-        for index, job in self.acknowledged.items():
+        for index, job in self.users.acknowledged.items():
             if job == ref.job and self.scenario.jobs[index].sends:
                 wanted = inputs(index)
         files, gate = self._gate(ref)
         with files.mended():
             found = {name: files.read(f"{work_folder(gate)}/{name}") for name in wanted}
         return found == wanted
+
+    def _wanted(self, ref: Ref) -> bool:
+        """Whether its user still wants it to start."""
+        return self.users.wants(ref)
 
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""
@@ -384,7 +354,7 @@ class World:
 
     def _all_ended(self) -> bool:
         life = self.life
-        if life is None or len(self.acknowledged) + len(self.refused) < len(self.scenario.jobs):
+        if life is None or not self.users.all_answered:
             return False
         return not life.engine.broker.view.jobs and not life.engine.broker.view.pending_steps
 

@@ -1,19 +1,15 @@
 """Deliberate mistakes, planted in the broker to see whether a storm finds them.
 
-Each is one a hurried change could make. A storm that misses one is too gentle, and is repaired.
+Each is one a hurried change could make. A storm that misses one is too gentle, and is repaired. The
+modules `of_...` register theirs.
 """
 
-from . import of_attempts, of_brokers, of_clusters, of_files, of_gates, of_runtime
+import importlib
+import pkgutil
+
 from .planting import MUTATIONS, SHARED, planted
 
-__all__ = [
-    "MUTATIONS",
-    "SHARED",
-    "of_attempts",
-    "of_brokers",
-    "of_clusters",
-    "of_files",
-    "of_gates",
-    "of_runtime",
-    "planted",
-]
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["MUTATIONS", "SHARED", "planted"]

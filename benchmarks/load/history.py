@@ -1,0 +1,232 @@
+"""A store with many ended jobs: start, `history`, `show`, memory, and the retention of a fifth of
+them beside submissions."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import create_engine, text
+
+from benchmarks.federation import await_clusters, resident, start
+from benchmarks.measures import Metrics, between, quantile
+from benchmarks.waiting import fill_store
+from metabroker.api.client import Client
+from metabroker.broker.job import Component, Job
+from metabroker.broker.outbox import OutboxEntry, Ready
+from metabroker.broker.states import JobState, Phase
+from metabroker.broker.tokens import Ref
+from metabroker.policy import Request
+from metabroker.store import Accepted, Store, Transaction
+from metabroker.store.rows import ClusterNames
+
+from .clients import Door, Task, work
+from .daemons import SCRIPT, Loaded, loaded, occupied, small
+
+Json = dict[str, Any]
+FEW = 1000
+_CLUSTERS = 20
+_DAY = 86400.0
+_SPAN, KEEP = 500 * _DAY, 400  # so a fifth of the ended jobs is over its time
+_TOLD = ("submitted", "placed", "started", "component ended", "ended")
+_SUBMISSIONS = 300
+_LIST = 100_000
+
+
+def history(ended: int, waiting: int) -> Json:
+    """The same with a thousand ended jobs, and with `ended`."""
+    return {"few": _measured(FEW, waiting), "many": _measured(ended, waiting)}
+
+
+def fill(path: Path, ended: int, waiting: int) -> None:
+    """A store of so many jobs. The first thousand are written by the broker's own code, the others
+    are copies of their rows."""
+    fill_store(path, waiting)
+    store = Store(f"sqlite:///{path}")
+    names = ClusterNames([f"c{index:02d}" for index in range(_CLUSTERS)])
+    first, now = waiting + 1, time.time()
+    jobs, parts, told = [], [], []
+    for number in range(first, first + FEW):
+        ends = now - _SPAN + _SPAN * (number - first) / FEW
+        jobs.append(_job(number, ends))
+        part = Component(Ref(number, 1, 0), number % _CLUSTERS, 1, False, phase=Phase.GONE)
+        part.started, part.start_time, part.end_time, part.exit_code = True, ends - 60, ends, 0
+        parts.append(part)
+        told += [OutboxEntry(ends - 60, number, 1, what, {"cluster": "c01"}) for what in _TOLD]
+    spec = {"chdir": "/tmp", "environment": {"PATH": "/usr/bin:/bin"}}
+    scripts = [Accepted(job.id, job.user, None, SCRIPT.encode(), spec) for job in jobs]
+    store.commit(Transaction(Ready(jobs, parts, told, []), scripts), names)
+    store.close()
+    _multiply(path, first, ended)
+
+
+def _job(number: int, ends: float) -> Job:
+    return Job(
+        id=number,
+        user=f"user{number % 50}",
+        name="bench",
+        request=Request((1,)),
+        time_limit=600,
+        submit_time=ends - 120,
+        queue=_CLUSTERS,
+        state=JobState.COMPLETED,
+        attempt=1,
+        start_time=ends - 60,
+        end_time=ends,
+        exit_code=0,
+    )
+
+
+def _multiply(path: Path, first: int, ended: int) -> None:
+    """Copies of the rows from job `first` on, until there are so many jobs."""
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        there = FEW
+        while there < ended:
+            more = min(there, ended - there)
+            for table, key in (("jobs", "id"), ("components", "job"), ("scripts", "job")):
+                names = _columns(connection, table)
+                copied = [f"{key} + {there}" if name == key else f'"{name}"' for name in names]
+                connection.execute(text(_copy(table, names, copied, key, first, more)))
+            names = [name for name in _columns(connection, "events") if name != "id"]
+            copied = [f"job + {there}" if name == "job" else name for name in names]
+            connection.execute(text(_copy("events", names, copied, "job", first, more)))
+            there += more
+    engine.dispose()
+
+
+def _columns(connection: Any, table: str) -> list[str]:
+    return [row[1] for row in connection.execute(text(f"pragma table_info({table})"))]
+
+
+def _copy(table: str, names: list[str], copied: list[str], key: str, first: int, more: int) -> str:
+    into = ", ".join(f'"{name}"' for name in names)
+    return (
+        f"insert into {table} ({into}) select {', '.join(copied)} from {table} "
+        f"where {key} >= {first} and {key} < {first + more}"
+    )
+
+
+def _measured(ended: int, waiting: int) -> Json:
+    kept = {"keep": None, "events": None, "scripts": None}
+    with loaded(small(_CLUSTERS), history=kept) as where:
+        federation = where.federation
+        _stop(federation.daemon)
+        path = federation.folder / "metabroker.db"
+        path.unlink()
+        fill(path, ended, waiting)
+        found: Json = {"ended": ended, "waiting": waiting}
+        for part in (_read, _removed):
+            began = time.monotonic()
+            daemon = start(federation.folder / "metabroker.yaml", federation.folder)
+            try:
+                await_clusters(federation.client, 300.0)
+                found |= part(where, daemon.pid, time.monotonic() - began)
+            finally:
+                _stop(daemon)
+            config = federation.folder / "metabroker.yaml"
+            config.write_text(config.read_text().replace('"keep": null', f'"keep": "{KEEP}d"'))
+        return found
+
+
+def _stop(daemon: Any) -> None:
+    daemon.terminate()
+    daemon.wait(60)
+
+
+def _read(where: Loaded, pid: int, started: float) -> Json:
+    client = Client(where.socket, timeout=300.0)
+    memory = resident(pid)
+    newest = [job["job"] for job in client.get("history", limit=100)["jobs"]]
+    return {
+        "started_in": started,
+        "memory": memory,
+        "history_of_100": _median(lambda: client.get("history", limit=100)),
+        "history_of_one_user": _median(lambda: client.get("history", limit=100, user="user7")),
+        "show": _median(lambda: client.get(f"jobs/{newest[50]}")),
+        "listed": _listed(client, _LIST),
+        "listed_all": _listed(client, "all"),
+        "memory_after": resident(pid),
+    }
+
+
+def _listed(client: Client, limit: object) -> Json:
+    """All pages of a list: jobs, seconds, and the longest time that the core let somebody wait."""
+    with _Probe(client) as probe:
+        began = time.monotonic()
+        jobs = sum(len(answer["jobs"]) for answer in client.history(limit=limit, page=1000))
+        return {"jobs": jobs, "seconds": time.monotonic() - began, "core": probe.longest}
+
+
+def _removed(where: Loaded, pid: int, _started: float) -> Json:
+    """Submissions before the retention's first run, and beside it."""
+    client = Client(where.socket, timeout=300.0)
+    occupied(where)
+    alone = _submissions(where, "alone")
+    while not _begun(client):
+        time.sleep(0.1)
+    before, began = Metrics(where.metrics), time.monotonic()
+    with _Probe(client) as probe:
+        beside = _submissions(where, "beside")
+        while client.get("status")["history"]["last_run"] is None:
+            time.sleep(0.5)
+    seconds = time.monotonic() - began
+    told = client.get("status")["history"]
+    commits = between(before, Metrics(where.metrics), "metabroker_store_commit_seconds")
+    return {
+        "removed": told["removed"]["job"],
+        "trouble": told["trouble"],
+        "seconds": seconds,
+        "core": probe.longest,
+        "commit_below": commits.below(1.0) if commits.count else 0.0,
+        "alone": alone,
+        "beside": beside,
+        "memory_then": resident(pid),
+    }
+
+
+def _begun(client: Client) -> bool:
+    told = client.get("status")["history"]
+    return bool(told["removed"]["job"] or told["last_run"])
+
+
+def _submissions(where: Loaded, name: str) -> Json:
+    tally = work(Task(Door(where.socket), [where.wire(f"{name}-{n}") for n in range(_SUBMISSIONS)]))
+    seconds = tally.seconds
+    return {"median": statistics.median(seconds), "p99": quantile(seconds, 0.99)}
+
+
+def _median(call: Any) -> float:
+    seconds = []
+    for _ in range(10):
+        began = time.monotonic()
+        call()
+        seconds.append(time.monotonic() - began)
+    return statistics.median(seconds)
+
+
+class _Probe(threading.Thread):
+    """Asks the core something now and then; `longest`: the most seconds that an answer took."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(daemon=True)
+        self.longest = 0.0
+        self._client = client
+        self._over = threading.Event()
+
+    def __enter__(self) -> _Probe:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self._over.wait(0.05):
+            began = time.monotonic()
+            self._client.get("clusters")
+            self.longest = max(self.longest, time.monotonic() - began)

@@ -1,0 +1,99 @@
+"""Ended jobs as the API tells them: a page at a time, and what is no longer kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from metabroker.api.calls import BY_ROUTE, DEFAULT, GREATEST, Asked
+from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.broker.states import JobState
+from metabroker.service.queries import Queries
+from metabroker.store import Store
+from metabroker.store.ended import FIRST, Archived, What
+from tests.store.making import NAMES, accepted, batch, entry, job
+
+CALL = BY_ROUTE["GET", "/v1/history"]
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    """Jobs 1 to 5 have ended, job 6 waits."""
+    made = Store("sqlite://", migrate=False)
+    ended = [job(n, JobState.COMPLETED, end_time=10.0 * n) for n in range(1, 6)]
+    told = [entry(n) for n in range(1, 7)]
+    scripts = [accepted(n) for n in range(1, 7)]
+    made.commit(batch(*ended, job(6), journal=told, accepted=scripts), NAMES)
+    yield made
+    made.close()
+
+
+def asked(store: Store, **query: object) -> Json:
+    given = {key: str(value) for key, value in query.items() if value is not None}
+    return Queries(store, lambda _rows: {}).ended(**CALL.arguments(Asked({}, given)))
+
+
+def numbers(answer: Json) -> list[int]:
+    return [view["job"] for view in answer["jobs"]]
+
+
+def test_a_page_leads_to_the_next_one(store: Store) -> None:
+    found, answer = [], asked(store, limit=4, page=2)
+    assert answer["older"], "there is one more than that"
+    while True:
+        found.append(numbers(answer))
+        if answer["next"] is None:
+            break
+        answer = asked(store, limit=4, page=2, after=answer["next"])
+    assert found == [[2, 3], [4, 5]]
+    assert asked(store, limit="all") == {**asked(store), "older": False}
+    assert numbers(asked(store, state="completed,failed")) == [1, 2, 3, 4, 5]
+    assert numbers(asked(store, state="FAILED")) == []
+
+
+def test_it_has_a_default_and_a_greatest_limit() -> None:
+    def arguments(**query: str) -> Json:
+        return CALL.arguments(Asked({}, query))
+
+    assert (arguments()["limit"], arguments()["page"]) == (DEFAULT, GREATEST)
+    many = arguments(limit="50000", page="50000")
+    assert (many["limit"], many["page"]) == (50_000, GREATEST)
+    assert arguments(limit="all")["limit"] is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"after": "x"}, {"after": "1,2"}, {"after": "1,2,nan,4"}, {"after": "1,2,3,-4"},
+        {"after": f"1,2,3,{2**63}"}, {"after": "1,2,3,4,5,6"}, {"state": "RUNNING"},
+        {"page": "0"}, {"limit": "-1"}, {"limit": "everything"},
+    ],
+)  # fmt: skip
+def test_what_is_no_sound_question_is_refused(query: dict[str, str]) -> None:
+    with pytest.raises(ServiceError) as refused:
+        CALL.arguments(Asked({}, query))
+    assert refused.value.failure is Failure.INVALID
+
+
+def test_a_removed_job_is_said_to_be_no_longer_kept(store: Store) -> None:
+    due = store.ended.batch(What.JOB, 35.0, FIRST, 10, 1 << 20)
+    assert due is not None and len(due.jobs) == 3
+    files = Archived("2026-11", "/var/archive", 1e9, 1e9, 3, 1, 3)
+    store.ended.remove(What.JOB, due.jobs, files, None)
+    queries = Queries(store, lambda _rows: {})
+    with pytest.raises(ServiceError, match=r"job 2 is no longer kept.*2001-09-0") as refused:
+        queries.job(2)
+    assert refused.value.failure is Failure.NOT_FOUND
+    assert "/var/archive/2026-11.jsonl" in refused.value.advice
+    with pytest.raises(ServiceError, match="there is no job 7"):
+        queries.job(7)
+    assert queries.job(4)["events_kept"]
+
+
+def test_a_job_whose_events_were_removed_says_so(store: Store) -> None:
+    due = store.ended.batch(What.EVENTS, 15.0, FIRST, 10, 1 << 20)
+    assert due is not None
+    store.ended.remove(What.EVENTS, due.jobs, Archived("2026-11", "/a", 1.0, 1.0), None)
+    told = Queries(store, lambda _rows: {}).job(1)
+    assert (told["events"], told["events_kept"], told["chdir"]) == ([], False, "/home/anna")

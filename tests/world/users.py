@@ -1,0 +1,109 @@
+"""Users: they submit, cancel, hold and release; and what they are told must be so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.job import Goal, Job
+from metabroker.broker.rejected import Rejected
+from metabroker.broker.states import JobState
+from metabroker.broker.tokens import Ref
+from metabroker.runtime.engine import Ask, AskToSubmit
+from metabroker.runtime.requests import spec_of
+
+from .oracle import Violation
+from .requests import submission_of
+from .scenario import JobPlan
+
+if TYPE_CHECKING:
+    from .world import World
+
+_ACTIONS: dict[str, Callable[[int, str], Event]]
+_ACTIONS = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
+_AGAIN = 7.0  # seconds after which who was not answered asks again
+
+
+class Users:
+    """All users of a world. `acknowledged`: the job that each plan has become."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.acknowledged: dict[int, int] = {}
+        self._refused: set[int] = set()
+        self._cancelled: dict[int, int] = {}  # job -> its attempt then
+        self._held: dict[int, int] = {}  # the same, until somebody releases it
+
+    @property
+    def all_answered(self) -> bool:
+        """Whether each submission has become a job, or was refused."""
+        return len(self.acknowledged) + len(self._refused) == len(self._world.scenario.jobs)
+
+    def submit(self, index: int) -> None:
+        """A user submits, again and again with the same request id, until it is acknowledged."""
+        world = self._world
+        if index in self.acknowledged or index in self._refused:
+            return
+        host = world.hosts[0] if world.hosts[0].alone else world.rng.choice(world.hosts)
+        host.ask(self._asked(index, world.scenario.jobs[index]))
+        world.at(world.now + _AGAIN, lambda: self.submit(index))
+
+    def _asked(self, index: int, plan: JobPlan) -> AskToSubmit:
+        submission = submission_of(index, plan)
+
+        def answer(outcome: int | Exception) -> None:
+            if isinstance(outcome, Rejected):
+                self._refused.add(index)
+                self._world.tell(f"submission {index} refused: {outcome.message}")
+            elif isinstance(outcome, int):
+                self._told_job(index, outcome)
+
+        return AskToSubmit(submission, plan.user, None, plan.limit, spec_of(submission), answer)
+
+    def _told_job(self, index: int, job: int) -> None:
+        self._world.back.given(index, job)
+        known = self.acknowledged.setdefault(index, job)
+        if known != job:
+            raise Violation(f"P1: submission {index} became jobs {known} and {job}")
+        plan = self._world.scenario.jobs[index]
+        for delay, action in plan.actions:
+            when = max(self._world.now, self._world.began + plan.at + delay)
+            self._world.at(when, partial(self.act, action, job))
+
+    def act(self, action: str, job: int) -> None:
+        """A user asks for something to be done with a job."""
+        life = self._world.life
+        if life is None:
+            return
+
+        def answer(outcome: int | Exception) -> None:
+            if isinstance(outcome, int):
+                self._told(action, life.engine.broker.view.jobs.get(job), job)
+
+        if action == "release":
+            self._held.pop(job, None)
+        life.post(Ask(_ACTIONS[action](job, "u"), job, answer))
+        self._world.tally.add(f"user {action}")
+
+    def _told(self, action: str, job: Job | None, number: int) -> None:
+        """It is durable."""
+        if action == "cancel" and (job is None or job.goal is Goal.CANCEL):
+            self._cancelled.setdefault(number, 0 if job is None else job.attempt)
+        if action == "hold" and job is not None and job.state is JobState.HELD:
+            self._held[number] = job.attempt
+
+    def wants(self, ref: Ref) -> bool:
+        """Whether a start of it is not against what its user was told."""
+        most = [told[ref.job] for told in (self._cancelled, self._held) if ref.job in told]
+        return ref.attempt <= min(most, default=ref.attempt)
+
+    def ended(self, job: int, state: JobState) -> None:
+        """A job has ended in that state.
+
+        Raises:
+            Violation: it was cancelled, which was acknowledged, and is neither that nor COMPLETED.
+        """
+        if job in self._cancelled and state not in (JobState.CANCELLED, JobState.COMPLETED):
+            raise Violation(f"job {job} was cancelled, and is {state.value}")

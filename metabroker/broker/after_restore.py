@@ -15,7 +15,7 @@ from typing import Any
 from .job import Component, Job
 from .outbox import OutboxEntry
 from .states import IN_ATTEMPT, JobState, Phase, Step
-from .tokens import Ref
+from .tokens import Ref, term_of
 
 # A step that would begin something again that may have begun, and ended, in the lost time.
 _FORWARD = frozenset({Step.STAGE, Step.RESERVE, Step.SUBMIT, Step.ARM})
@@ -40,7 +40,7 @@ class Restored:
 
     def knows(self, ref: Ref) -> bool:
         """Whether it was begun afterwards, or the backup tells of it."""
-        if ref.term >= self.term:
+        if term_of(ref.term) >= self.term:
             return True
         latest = self.attempts.get(ref.job, ref.attempt)
         return ref.job <= self.last_job and ref.attempt <= latest

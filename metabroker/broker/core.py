@@ -25,6 +25,7 @@ from .events import (
     SubmitJob,
     Tick,
 )
+from .identities import Identities, NotUsable
 from .input_checks import sound
 from .job import Component, Job, NewJob
 from .ledger import Ledger
@@ -60,7 +61,8 @@ class Broker:
         self._scheduling = Scheduling(state, queues, saga)
         self._requests = requests = Requests(state, queues, saga)
         self._lost = LostClusters(state, queues)
-        self.view = BrokerView(state, queues, saga, self._scheduling)
+        self._identities = Identities(settings, saga.claims.in_cluster)
+        self.view = BrokerView(state, queues, saga, self._scheduling, self._identities)
         self._handlers: Mapping[type, Callable[[Any, float], None]] = {
             SubmitJob: requests.submit,
             CancelJob: requests.cancel,
@@ -124,7 +126,7 @@ class Broker:
 
     def schedule(self, now: float) -> None:
         """Passes of the policy, if anything may have changed what fits."""
-        if self._queues.changed and not self._state.behind:
+        if self._queues.changed and not self._state.behind and not self._state.first_polls.wait:
             self._scheduling.run(now)
 
     def take(self) -> Ready:
@@ -171,8 +173,11 @@ class Broker:
         """Go on from what the store holds. `jobs` have not ended; `components` are those of
         their present attempts, and all others that are not GONE or have a step pending.
 
-        The driver must carry out the effects that this leaves behind: all that was pending, again.
+        What was pending is handed out again once the clusters were polled (see `first_polls`).
         """
+        until = now + self.settings.stale_after
+        self._state.first_polls.begin(len(self.settings.clusters), until)
+        self._state.timers.set(until, None)
         waiting = []
         for job in jobs:
             self._state.jobs[job.id] = job
@@ -228,6 +233,7 @@ class Broker:
         live = claims.live[cluster].values()
         snapshot = with_tokens(event.snapshot, live, self.settings.instance)
         history = orphans.history
+        wrong = self._identities.trouble(cluster, snapshot)
         why = store_behind.trouble(self._state, history, claims.known, cluster, snapshot)
         if why:
             self._state.behind = why
@@ -235,7 +241,13 @@ class Broker:
             self._state.outbox.mishaps.append(Mishap(told, cluster=cluster))
             self._count(cluster, snapshot)
             return
+        if wrong:
+            self._not_usable(cluster, wrong, now)
+            return
         self._lost.answers(cluster)
+        if self._still_waits(cluster, now, listed=True):
+            self._count(cluster, snapshot)
+            return
         if self._count(cluster, snapshot):
             self._queues.grown(cluster)
         if self._scheduling.outdated(now):
@@ -243,7 +255,7 @@ class Broker:
             self._queues.changed = True
         self._saga.reconciliation.observe(cluster, snapshot, now)
         for orphan in orphans:
-            if history.unknown(orphan.ref):
+            if history.unknown(orphan.ref) and tokens.proven(self.settings.key, orphan.ref):
                 self.number_from(orphan.ref.job + 1)
 
     def _count(self, cluster: int, snapshot: Snapshot) -> bool:
@@ -256,9 +268,37 @@ class Broker:
 
         return self._state.ledger.observe(cluster, snapshot, claim)
 
+    def _not_usable(self, cluster: int, why: str, now: float) -> None:
+        """It is as if the cluster did not answer, and nothing is sent to it."""
+        if self._state.ledger.entries[cluster].detail != why:
+            self._state.outbox.mishaps.append(Mishap(NotUsable(why), cluster=cluster))
+        self._state.first_polls.unseen.add(cluster)
+        self._unreachable(ClusterUnreachable(cluster, why), now)
+
     def _unreachable(self, event: ClusterUnreachable, now: float) -> None:
         self._state.ledger.lose(event.cluster, event.detail)
         self._lost.lost(event.cluster, now)
+        self._still_waits(event.cluster, now, listed=False)
+
+    def _still_waits(self, cluster: int | None, now: float, *, listed: bool) -> bool:
+        """A poll of the cluster has come to an end (None: it is waited for no longer): hand out
+        what may be done now. Whether nothing may be decided yet."""
+        first, clusters = self._state.first_polls, range(len(self.settings.clusters))
+        waited, shut = first.wait, [c for c in clusters if self._state.shut(c)]
+        if cluster is None:
+            first.give_up(now)
+        elif listed:
+            first.compared(cluster)
+        else:
+            first.failed(cluster)
+        if waited and not first.wait:
+            self._queues.changed = True
+            for job in self._state.jobs.values():
+                self._saga.deadlines.resume(job, now)
+        for each in shut:
+            if not self._state.shut(each):
+                self._saga.hand_out(each)
+        return first.wait
 
     def _awaited(self, time: float, what: Ref | int | None) -> bool:
         return what is None or self._saga.deadlines.awaits(time, what)
@@ -266,9 +306,10 @@ class Broker:
     def _tick(self, _event: Tick, now: float) -> None:
         for what in self._state.timers.due(now, self.settings.slice):
             if what is None:
+                self._still_waits(None, now, listed=False)
                 self._queues.more_may_fit()
                 self._lost.move_waiting(now)
-            else:
+            elif not self._state.first_polls.wait:  # deadlines begin anew when that is over
                 try:
                     self._saga.deadlines.due(what, now)
                 except Exception as error:

@@ -15,6 +15,7 @@ from .events import (
     Ended,
     Event,
     Fetched,
+    Observed,
     Refused,
     Reserved,
     Staged,
@@ -24,6 +25,7 @@ from .events import (
 )
 
 LONGEST_DETAIL = 4000  # characters of what a cluster says
+LONGEST_SYSTEM = 400  # characters of what a cluster calls itself
 LONGEST_HOSTS = 256 * 1024  # characters of the names of a component's hosts
 LARGEST_EXIT = 255
 _LARGEST = 2**31 - 1  # of an exit code in a cluster's words, where a signal is one too
@@ -64,6 +66,11 @@ def _whole(what: str, least: int, most: int) -> Callable[[Any], Any]:
     return check
 
 
+def _snapshot(given: Any) -> Any:
+    system = text(given.system, LONGEST_SYSTEM)
+    return given if system is given.system else replace(given, system=system)
+
+
 _own_exit = _whole("an exit code", 0, LARGEST_EXIT)
 _any_exit = _whole("an exit code", -_LARGEST, _LARGEST)
 _size = _whole("a size", 0, _MOST_BYTES)
@@ -81,6 +88,7 @@ _CHECKS: Mapping[type, Mapping[str, Callable[[Any], Any]]] = {
     Started: {"time": _moment, "hosts": _hosts},
     Ended: {"time": _moment, "exit_code": _own_exit},
     ClusterUnreachable: {"detail": text},
+    Observed: {"snapshot": _snapshot},
 }
 
 

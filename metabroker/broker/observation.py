@@ -68,7 +68,7 @@ class Snapshot:
     by anybody (running jobs, reservations), ours included; `ours` how many of the busy ones each
     of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have ours,
     which may have been renamed. `taken_at` is the broker's clock when the poll began, so that what
-    happened since is not judged by it.
+    happened since is not judged by it. `system`: what its controller says that it is ("": nothing).
     """
 
     taken_at: float
@@ -80,6 +80,7 @@ class Snapshot:
     unnamed: Mapping[str, NativeJob] = field(default_factory=dict)
     reservations: Mapping[str, NativeReservation] = field(default_factory=dict)
     version: str = ""
+    system: str = ""
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing
     commands: int = 0  # how many commands the poll took
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's

@@ -7,6 +7,10 @@ is sent to try, with growing pauses, and the first that is accepted ends it. A r
 is no failed submission of its job. A job that a cluster refused for a reason of its own is not sent
 there again at once.
 
+Whose a reason is that is not known (words that say nothing, no answer where polls are answered)
+is told by who meets it: several jobs of one user in a row, and the cluster is suspended for that
+user; jobs of several users, and it is for all. Until then such a refusal is its job's own.
+
 Jobs that can go nowhere else wait here, outside of the policy's sight, in the order of joining;
 others go elsewhere meanwhile.
 """
@@ -30,6 +34,9 @@ CanGo = Callable[[Job, frozenset[int]], bool]
 
 _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
 _SEVERAL = 2  # users whom a cluster denies, and accepts nobody meanwhile: it is not their matter
+_SEVERAL_JOBS = 3  # that it refuses without a known reason, and accepts none meanwhile
+_MOST_IN_A_ROW = 64  # jobs that are remembered of them
+_UNKNOWN = frozenset({Cause.REFUSED, Cause.DEADLINE})
 
 
 class Scope(NamedTuple):
@@ -81,6 +88,7 @@ class Refusals:
     detours: dict[int, frozenset[int]] = field(default_factory=dict)
     _later: dict[int, dict[int, float]] = field(default_factory=dict)
     _accepted: dict[tuple[int, Step], float] = field(default_factory=dict)
+    _in_a_row: dict[tuple[int, Step], dict[int, str]] = field(default_factory=dict)
     _lines: dict[Kind, list[tuple[int, int]]] = field(default_factory=dict)
     _changed: bool = False
     _round: _Round | None = None
@@ -91,14 +99,32 @@ class Refusals:
     def suspend(self, job: Job, by: Component, now: float) -> None:
         """The cluster of this component took no job of its user's, or could not be reached."""
         assert by.cause is not None
-        reserving = by.cause is Cause.DENIED and by.reserves and not by.reservation
-        step = Step.RESERVE if reserving else Step.SUBMIT
-        scope = Scope(None if by.cause is Cause.UNREACHABLE else job.user, by.cluster, step)
+        step = Step.SUBMIT if by.cause is Cause.LIMIT else _step(by)
+        scope = Scope(job.user, by.cluster, step)
+        if by.cause is Cause.UNREACHABLE:
+            scope = Scope(None, by.cluster)
         suspension = self._refused(scope, by.cause, by.detail, now)
         everyone = scope._replace(user=None)
         new = suspension.refusals == 1 or everyone not in self.suspensions
         if by.cause is Cause.DENIED and new and self._alike(scope):
             self._refused(everyone, by.cause, by.detail, now)
+
+    def not_known_why(self, job: Job, by: Component, now: float) -> None:
+        """The cluster of this component has refused it, or did not answer, for no known reason."""
+        assert by.cause in _UNKNOWN
+        scope = Scope(job.user, by.cluster, _step(by))
+        row = self._in_a_row.setdefault(scope[1:], {})
+        if len(row) < _MOST_IN_A_ROW:
+            row[job.id] = job.user
+        if sum(1 for user in row.values() if user == job.user) >= _SEVERAL_JOBS:
+            self._refused(scope, by.cause, by.detail, now)
+        if len(row) >= _SEVERAL_JOBS and len(set(row.values())) >= _SEVERAL:
+            self._refused(scope._replace(user=None), by.cause, by.detail, now)
+
+    def is_black_hole(self, by: Component) -> bool:
+        """Whether its cluster refuses everybody, as it has refused this component: that costs no
+        try."""
+        return by.cause in _UNKNOWN and Scope(None, by.cluster, _step(by)) in self.suspensions
 
     def _refused(self, scope: Scope, cause: Cause, detail: str, now: float) -> Suspension:
         """Refusals within a pause were mostly asked for before it, and do not make it longer."""
@@ -126,6 +152,7 @@ class Refusals:
     def accepted(self, user: str, cluster: int, step: Step, now: float) -> bool:
         """A cluster has carried out this step for a user; whether more may be sent there now."""
         self._accepted[cluster, step] = now
+        self._in_a_row.pop((cluster, step), None)
         lifted = False
         for scope, suspension in list(self._of(user, single=False)):
             reached = suspension.cause is Cause.UNREACHABLE
@@ -314,6 +341,11 @@ class Refusals:
         request = job.request
         own = job.id if job.id in self._later else 0
         return (job.user, request.clusters or (), request.sizes, tuple(sorted(job.excluded)), own)
+
+
+def _step(by: Component) -> Step:
+    """What the component was refused."""
+    return Step.RESERVE if by.reserves and not by.reservation else Step.SUBMIT
 
 
 def _told(detail: str, scope: Scope, suspension: Suspension, now: float) -> str:

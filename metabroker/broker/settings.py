@@ -8,7 +8,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
     """What the core must know of one cluster. `unit`: it gives processors only by so many at a
-    time, those of a whole node. `acting`: jobs run there under the accounts of their users."""
+    time, those of a whole node. `acting`: jobs run there under the accounts of their users. `part`:
+    of its system's partitions or queues (None: the default one); `identity`: the system that it was
+    when it was last used (see `identities`; "": not known); `configured`: it can be reached."""
 
     name: str
     reserves: bool = True  # components of co-allocated jobs are held by reservations
@@ -16,6 +18,9 @@ class ClusterSettings:
     system: str = ""
     unit: int = 1
     acting: bool = False
+    part: str | None = None
+    identity: str = ""
+    configured: bool = True
 
     def held(self, processors: int) -> int:
         """How many processors a component holds that asks for so many."""
@@ -24,11 +29,13 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now."""
+    """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now; `key`: the
+    store's own, by which tokens are proven (see `tokens`; "": they are not)."""
 
     instance: str
     clusters: tuple[ClusterSettings, ...]
     term: int = 0
+    key: str = ""
     submission_retries: int = 3  # failed submissions after which a job is given up (DCS 3.2)
     completion_retries: int = 0  # failed runs after which it is still tried again (DCS 3.5)
     stage_timeout: float = 3600.0  # for a job's files to be sent, and for its results to be back

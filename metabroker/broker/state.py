@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .backlog import Backlog
+from .first_polls import FirstPolls
 from .job import Component, Job
 from .ledger import Ledger
 from .outbox import Outbox, Timers
@@ -26,6 +27,11 @@ class BrokerState:
     jobs: dict[int, Job] = field(default_factory=dict)
     outbox: Outbox = field(default_factory=Outbox)
     backlog: Backlog = field(default_factory=Backlog)
+    first_polls: FirstPolls = field(default_factory=FirstPolls)
+
+    def shut(self, cluster: int) -> bool:
+        """Whether nothing is sent to the cluster now: steps stay pending (see `first_polls`)."""
+        return self.first_polls.wait or cluster in self.first_polls.unseen
 
     def note(self, now: float, job: Job, component: Component, what: str, **detail: object) -> None:
         """Write a line about a component into its job's history."""

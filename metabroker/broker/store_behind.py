@@ -7,7 +7,9 @@ and each decision that goes by it may end a job that runs, or begin one again. T
 nothing, until an administrator has said what the store is (`metabroker restore --in-place`).
 
 Where the broker acts for users each of them can give a job any name, so names prove nothing there:
-what is ahead is named and left alone.
+what is ahead is named and left alone. So is a token without a proof (see `tokens`). What can be
+repeated by whoever has seen it, a token of an attempt that the store knows, is a sign only in a
+cluster's first listing after a start: nobody can have repeated it sooner than it was made.
 """
 
 from __future__ import annotations
@@ -36,8 +38,11 @@ class StoreBehind(Exception):
 def begun_elsewhere(state: BrokerState, history: History, ref: Ref) -> bool:
     """Whether nobody who goes by this store can have begun it, in a lost time neither."""
     job = state.jobs.get(ref.job)
-    later = job is not None and ref.attempt > job.attempt
-    ahead = later or ref.job >= state.next_job or ref.term > state.settings.term
+    ahead = ref.job >= state.next_job or tokens.term_of(ref.term) > state.settings.term
+    if job is not None:
+        # An attempt is begun once, in one term.
+        other = ref.attempt == job.attempt and all(c.ref.term != ref.term for c in job.components)
+        ahead = ahead or ref.attempt > job.attempt or (other and bool(job.components))
     return ahead and not history.unknown(ref)
 
 
@@ -58,6 +63,8 @@ def trouble(
             continue
         component = known.get(ref)
         early = component is not None and component.step in _NOT_SUBMITTED and token in seen.jobs
-        if early or begun_elsewhere(state, history, ref):
+        early = early and (cluster in state.first_polls.unseen)
+        ahead = begun_elsewhere(state, history, ref) and tokens.proven(state.settings.key, ref)
+        if early or ahead:
             return f"the store is older than the clusters: {settings.name} shows {token}"
     return ""

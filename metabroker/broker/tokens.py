@@ -8,10 +8,15 @@ instance are ever cancelled or deleted.
 Where several brokers share a store, or one was restored from a backup, a fencing number follows:
 `mb-3f9a2c-17-2-0-5` was made of an attempt that was begun in term 5. A term is never given twice,
 so whatever a former leader has left, or a time that no backup knows of, is never mistaken for ours.
+
+Any script can give a job a name, and one that runs under the broker's own account cannot be told by
+its owner. So the number carries a *proof*: it is made of the term and of what only the store's key
+gives for the job and the attempt. Whoever has seen some tokens can repeat them, and make no other.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,8 +27,8 @@ _TOKEN = re.compile(
 
 
 class Ref(NamedTuple):
-    """One component of one attempt of one job. `term`: in which the attempt was begun; 0: there
-    has been one leader only."""
+    """One component of one attempt of one job. `term`: in which the attempt was begun, with its
+    proof (see `number`); 0: there has been one leader only."""
 
     job: int
     attempt: int
@@ -32,6 +37,29 @@ class Ref(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.job}.{self.attempt}.{self.component}"
+
+
+_PROOFS = 10**7
+_WITH_PROOF = 10**10 * _PROOFS  # terms are below 10**10: at most Unix seconds
+
+
+def number(key: str, job: int, attempt: int, term: int) -> int:
+    """What stands for the term in the tokens of an attempt: with its proof, if there is a key."""
+    if not key:
+        return term
+    text = f"{job} {attempt} {term}".encode()
+    digest = hashlib.blake2b(text, key=key.encode(), digest_size=8).digest()
+    return _WITH_PROOF + term * _PROOFS + int.from_bytes(digest, "big") % _PROOFS
+
+
+def term_of(number: int) -> int:
+    """The term that such a number stands for."""
+    return number if number < _WITH_PROOF else (number - _WITH_PROOF) // _PROOFS
+
+
+def proven(key: str, ref: Ref) -> bool:
+    """Whether nobody but a broker with this key can have made it up."""
+    return ref.term == number(key, ref.job, ref.attempt, term_of(ref.term)) or not key
 
 
 class NativeId(NamedTuple):

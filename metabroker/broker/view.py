@@ -14,6 +14,7 @@ from functools import cached_property
 from metabroker.policy import PolicyState, Request, Why
 
 from .after_restore import History
+from .identities import Identities, System
 from .job import Component, Job, NewJob
 from .ledger import Avoided, LedgerEntry
 from .orphans import UnclaimedOrphan
@@ -34,6 +35,7 @@ class BrokerView:
     _queues: Queues
     _saga: Saga
     _scheduling: Scheduling
+    _identities: Identities
 
     def at(self, now: float) -> ViewAt:
         """The view of a moment (Unix seconds), as long as nothing is handled."""
@@ -88,6 +90,21 @@ class BrokerView:
         """Why the store must be older than the clusters, so that nothing is decided; "": it is
         not, as far as is known."""
         return self._state.behind
+
+    @property
+    def starting(self) -> bool:
+        """Whether the clusters are still held against the store after a start (see `first_polls`):
+        nothing is decided, and no job number given."""
+        return self._state.first_polls.wait and not self._state.behind
+
+    def systems(self) -> Mapping[str, System]:
+        """What each cluster is, by its name, to be remembered (see `identities`)."""
+        return self._identities.by_name()
+
+    def successors(self) -> Mapping[str, str]:
+        """Former names of clusters, and present names of the same systems (see `identities`)."""
+        undecided = self._state.behind or self._state.first_polls.wait
+        return {} if undecided else self._identities.successors()
 
     # --- queues -------------------------------------------------------------------------------
 

@@ -131,12 +131,15 @@ def part_key(cluster: RealCluster) -> str:
     return "partition" if isinstance(cluster, SlurmConfig) else "queue"
 
 
+def part_of(cluster: RealCluster) -> str | None:
+    """The part of its system that it means; None: the default one."""
+    if isinstance(cluster, SlurmConfig):
+        return cluster.partition
+    return cluster.queue if isinstance(cluster, OpenPBSConfig) else None
+
+
 def overlap(one: RealCluster, other: RealCluster) -> bool:
     """Whether two entries for one cluster may mean the same processors: unless each names a part
     of its own."""
-    parts = [
-        c.partition if isinstance(c, SlurmConfig) else c.queue
-        for c in (one, other)
-        if isinstance(c, SlurmConfig | OpenPBSConfig)
-    ]
+    parts = [part_of(one), part_of(other)]
     return None in parts or len(set(parts)) == 1

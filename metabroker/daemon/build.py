@@ -18,6 +18,7 @@ from metabroker.api.middleware import RateLimits
 from metabroker.api.server import Listen
 from metabroker.broker.after_restore import History
 from metabroker.broker.core import Broker
+from metabroker.broker.identities import UNKNOWN
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.clocks import EVERY
@@ -35,6 +36,7 @@ from metabroker.clusters.transports.openssh import OpenSshTransport
 from metabroker.clusters.transports.ssh_target import Hop, SshTarget
 from metabroker.clusters.unconfigured import UnconfiguredCluster
 from metabroker.config.clusters import OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
+from metabroker.config.host_checks import part_of
 from metabroker.config.model import Config
 from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
 from metabroker.runtime.cluster_accounts import OwnersOfStore, Users
@@ -53,7 +55,7 @@ _SERVERS_NEAR, _SERVERS_FAR = 32, 5
 def settings(config: Config, store: Store) -> Settings:
     """What the core goes by. Clusters that the configuration does not name any more, but that
     unfinished work refers to, come last: they cannot be reached, and nothing of theirs is lost."""
-    known = store.known_clusters()
+    known, systems = store.known_clusters(), store.systems.all()
     named = [
         ClusterSettings(
             name,
@@ -62,11 +64,20 @@ def settings(config: Config, store: Store) -> Settings:
             system=cluster.system,
             unit=1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1,
             acting=cluster.run_as != "self",
+            part=part_of(cluster) if isinstance(cluster, RealCluster) else None,
+            identity=systems.get(name, UNKNOWN)[0],
         )
         for name, cluster in config.clusters.items()
     ]
     absent = [
-        ClusterSettings(name, reserves=False, system="absent")
+        ClusterSettings(
+            name,
+            reserves=False,
+            system="absent",
+            identity=systems.get(name, UNKNOWN)[0],
+            part=systems.get(name, UNKNOWN)[1],
+            configured=False,
+        )
         for name in sorted(store.referred_clusters() - config.clusters.keys())
     ]
     for cluster in absent:
@@ -77,6 +88,7 @@ def settings(config: Config, store: Store) -> Settings:
         )
     return Settings(
         instance=store.instance,
+        key=store.key,
         clusters=(*named, *absent),
         term=store.leadership.term() if store.term is None else store.term,
         submission_retries=config.retries.submission,

@@ -27,7 +27,7 @@ from metabroker.runtime.executor import Hook, no_hook
 from metabroker.service.access_tokens import AccessTokens
 from metabroker.service.authorization import Authorization
 from metabroker.service.status import ALONE
-from metabroker.store import LeadershipLost, Store
+from metabroker.store import LeadershipLost, MustRestart, Store
 from metabroker.store.read_only import may_lose_commits
 from metabroker.store.requests import ANSWERED
 
@@ -203,12 +203,13 @@ class Daemon:
 
     @property
     def replaced(self) -> bool:
-        """Whether another broker leads, or had better: the core has been told so, or hangs."""
+        """Whether it must begin anew: another broker leads, or had better (the core hangs), or
+        clusters have other names."""
         leader = self.leader
-        if leader is None or self._lease is None:
+        if leader is None:
             return False
-        hangs = leader.loop.alive and leader.loop.silent > _HANGS
-        return hangs or isinstance(leader.loop.died, LeadershipLost)
+        hangs = self._lease is not None and leader.loop.alive and leader.loop.silent > _HANGS
+        return hangs or isinstance(leader.loop.died, MustRestart)
 
     @property
     def _where(self) -> str:

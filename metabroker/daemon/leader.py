@@ -16,6 +16,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from metabroker.about import about
 from metabroker.broker.events import Event
+from metabroker.broker.identities import NotUsable
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.settings import Settings
 from metabroker.broker.store_behind import ADVICE, StoreBehind
@@ -176,6 +177,10 @@ class Leader:
         """Something could not be handled, which has ended one job, or one answer, and no more."""
         if isinstance(mishap.error, StoreBehind):
             log.critical("%s; %s", mishap.error, ADVICE)
+            return
+        if isinstance(mishap.error, NotUsable) and mishap.cluster is not None:
+            which = self.executors[mishap.cluster].name
+            log.error("%s: %s", which, mishap.error, extra=about(cluster=which))
             return
         what = "job %s has failed: an event of it could not be handled"
         if mishap.cluster is not None:

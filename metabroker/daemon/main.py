@@ -92,7 +92,9 @@ def serve(
         return 0
     _keep_serving(daemon, notifier, SignalFlags(stop, reload, news), again)
     if not stop.is_set() and daemon.replaced:
-        log.warning("this broker no longer leads, or its core hangs: it restarts as a stand-by")
+        log.warning(
+            "this broker no longer leads, its core hangs, or clusters have other names: it restarts"
+        )
         reexec()
     failed = not daemon.alive
     log.info("ending")

@@ -22,6 +22,7 @@ same code.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,12 +32,13 @@ from metabroker.broker.admission import Admission
 from metabroker.broker.core import Broker
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Observed, SubmitJob
+from metabroker.broker.identities import System
 from metabroker.broker.job import NewJob
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.policy import Limits, Place
 from metabroker.policy.scheduler import PolicyState
-from metabroker.store import Accepted, Store, StoreUnavailable, Transaction
+from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Submission
 
@@ -44,6 +46,10 @@ _LOG = "ask the administrator to read the daemon's log"
 
 Answer = Callable[[int | Exception], None]
 """Told a job's number once what was asked is durable, or why it was not done."""
+
+
+class ClustersRenamed(MustRestart):
+    """The store goes by other names of clusters now: the broker must be made anew from it."""
 
 
 class Undecided(Exception):
@@ -130,6 +136,8 @@ class Engine:
         self._pending: _Pending | None = None
         self._memory: PolicyState | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
+        self._systems: dict[str, System] = {}
+        self._early: deque[AskToSubmit] = deque()
 
     def recover(self, now: float) -> Sequence[Effect]:
         """Go on from what the store holds; all that was pending comes out again as effects."""
@@ -152,21 +160,38 @@ class Engine:
         Raises:
             StoreUnavailable: nothing of it is durable yet, and nothing must be done: call `flush`
                 until it succeeds before any other item is handed over.
+            ClustersRenamed: this engine must not be used any more; what is pending is in the store.
         """
         assert self._pending is None, "a batch waits to be written: flush it first"
         intake = _Intake()
         for item in items:
             if isinstance(item, AskToSubmit):
-                self._submit(item, intake, now)
+                self._early.append(item)
             elif isinstance(item, Ask):
                 self._ask(item, intake, now)
             else:
                 self.broker.handle(item, now)
                 if isinstance(item, Observed):
                     intake.clusters[item.cluster] = item
+            self._take_submissions(intake, now)
         with self._timed("pass"):
             self.broker.schedule(now)
-        return self._commit(intake)
+        effects = self._commit(intake)
+        if intake.clusters:
+            self._follow_names(now)
+        return effects
+
+    def _follow_names(self, now: float) -> None:
+        """Where a cluster has another name now, go on under that: from a new start on, since all
+        that the core holds is by the old ones."""
+        names = self.broker.view.successors()
+        if names:
+            try:
+                self.store.systems.rename(names, self.store.term, now)
+            except StoreUnavailable:
+                return  # until the next poll
+            told = ", ".join(f"{new} is the cluster that was {old}" for old, new in names.items())
+            raise ClustersRenamed(f"{told}: the broker begins anew, and goes on with its jobs")
 
     def flush(self) -> Sequence[Effect]:
         """Write the batch that could not be written; answers and effects as `process`.
@@ -233,6 +258,12 @@ class Engine:
             stages_out=bool(submission.stage_out),
         )
 
+    def _take_submissions(self, intake: _Intake, now: float) -> None:
+        """In their order; those that come in while the broker starts wait until it gives numbers
+        (some seconds at most: their users need not be told to come again)."""
+        while self._early and not self.broker.view.starting:
+            self._submit(self._early.popleft(), intake, now)
+
     def _submit(self, asked: AskToSubmit, intake: _Intake, now: float) -> None:
         request_id = asked.submission.request_id
         try:
@@ -281,9 +312,11 @@ class Engine:
         for mishap in ready.mishaps:
             self._mishap(mishap)
         rows = self._cluster_rows(intake)
-        self._pending = _Pending(
-            Transaction(ready, intake.accepted, rows, self._new_memory()), intake.answers
-        )
+        systems = dict(self.broker.view.systems())
+        new = None if systems == self._systems else systems
+        self._systems = systems
+        batch = Transaction(ready, intake.accepted, rows, self._new_memory(), new)
+        self._pending = _Pending(batch, intake.answers)
         return self.flush()
 
     def _new_memory(self) -> Any:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from metabroker.broker.effects import CleanStray, Effect, Unclaimed, Unwatch, Watch
 from metabroker.broker.events import Unsure
-from metabroker.store import LeadershipLost
+from metabroker.store import MustRestart
 
 from .engine import Engine, Item
 from .execution import step_of
@@ -100,7 +100,7 @@ class Loop:
                 self.engine.took("turn", time.monotonic() - self._beat)
                 if pause > 0:
                     self._news.wait(pause)
-        except LeadershipLost as error:
+        except MustRestart as error:
             log.warning("%s", error)
             self.died = error
         except BaseException as error:

@@ -16,6 +16,7 @@ from metabroker.policy import Reason, Request, Why
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
+_STARTING = "the broker has just started, and looks at its clusters before it starts jobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +156,9 @@ class _Explainer:
 
     def told(self, position: int | None, job: Job, text: str) -> Waiting:
         """With what became of it before."""
-        if self.view.behind:
-            return Waiting(position, self.view.behind)
+        everyone = self.view.behind or (_STARTING if self.view.starting else "")
+        if everyone:
+            return Waiting(position, everyone)
         past = f" (attempt {job.attempt}: {job.reason})" if job.reason else ""
         return Waiting(position, text + past)
 

@@ -58,7 +58,11 @@ _TAKEN = update(leadership).where(
 )
 
 
-class LeadershipLost(Exception):
+class MustRestart(Exception):
+    """The broker cannot go on as it is: it must begin anew, from the store."""
+
+
+class LeadershipLost(MustRestart):
     """Another broker leads now: nothing may be written, nor done, in the name of the old term."""
 
 

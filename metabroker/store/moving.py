@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, text, update
 
+from metabroker.broker.tokens import term_of
+
 from .leadership import Leadership
 from .postgres import unhurried
 from .tables import (
@@ -104,5 +106,5 @@ def _go_on_counting(target: Connection) -> None:
 def _lead_no_more(source: Connection, target: Connection, term: int) -> None:
     """Terms go on rising: above those of both, and above all that an attempt was begun in."""
     known = [term, source.execute(select(leadership.c.term)).scalar() or 0]
-    known.append(source.execute(select(func.max(components.c.term))).scalar() or 0)
+    known.append(term_of(source.execute(select(func.max(components.c.term))).scalar() or 0))
     target.execute(update(leadership).values(term=max(known), holder="", expires=0.0))

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from sqlalchemy import delete, func, insert, select
 
 from metabroker.broker.after_restore import History, Restored
+from metabroker.broker.tokens import term_of
 
 from .database import Part
 from .tables import components, events, facts
@@ -31,7 +32,7 @@ class RestorationLog(Part):
 
     def last_term(self) -> int:
         """The highest term in which an attempt was begun."""
-        return self._column(select(func.max(components.c.term)))[0] or 0
+        return term_of(self._column(select(func.max(components.c.term)))[0] or 0)
 
     def last_event(self) -> float | None:
         """When the last happened that the store knows of."""

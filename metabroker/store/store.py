@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, tuple_, union, update
+from sqlalchemy import Connection, Row, Table, func, insert, select, union, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from metabroker.broker.identities import System
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import IN_ATTEMPT, JobState
+from metabroker.broker.states import JobState
 
 from . import postgres, tables
 from .access_tokens import TokenTable
@@ -28,7 +29,8 @@ from .requests import Requests
 from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
-from .tables import live, not_gone
+from .systems import SYSTEMS, Systems
+from .tables import live, not_gone, of_present_attempt
 
 _MEMORY = "policy memory"
 _BATCH = "batch"
@@ -49,17 +51,20 @@ class Accepted:
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """All that is written in one transaction. `memory`: what the policy must remember besides
-    the waiting jobs, or None if that has not changed. `id`: by which the store knows that it has
-    been written already, where the answer to a commit was lost."""
+    the waiting jobs, `systems`: what each cluster is, by name; None: that has not changed. `id`: by
+    which the store knows that it has been written already, where the answer to a commit was lost.
+    """
 
     ready: Ready
     accepted: Sequence[Accepted] = ()
     clusters: Sequence[Mapping[str, Any]] = ()
     memory: Any = None
+    systems: Mapping[str, System] | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __bool__(self) -> bool:
-        return bool(self.ready or self.accepted or self.clusters or self.memory is not None)
+        facts = self.memory is not None or self.systems is not None
+        return bool(self.ready or self.accepted or self.clusters or facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,8 @@ class Store:
         self._upserts: dict[str, Any] = {}  # a statement for each table, compiled once
         with self._guard():
             bring_up_to_date(self._engine, migrate=migrate)
-            self.instance = self._instance()
+            self.instance = self._made_once("instance", secrets.token_hex(4))
+            self.key = self._made_once("key", secrets.token_hex(16))
         self._make_parts(clock)
         self.term: int | None = None  # in whose name is written, where there are several brokers
         self._writer: Connection | None = None
@@ -103,6 +109,7 @@ class Store:
         self.ended = EndedJobs(self._engine, self._guard, lambda c, t: self.leadership.fence(c, t))
         self.requests = Requests(self._engine, self._guard, self.instance, clock)
         self.restorations = RestorationLog(self._engine, self._guard)
+        self.systems = Systems(self._engine, self._guard, self.leadership)
 
     def _guarded(self, uses: Guard) -> Guard:
         """What stands around each use of the database; tests let it fail."""
@@ -143,9 +150,9 @@ class Store:
                     insert(tables.events), [asdict(entry) for entry in ready.journal]
                 )
             self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
-            if batch.memory is not None:
-                fact = {"name": _MEMORY, "value": json.dumps(batch.memory)}
-                self._upsert(connection, tables.facts, [fact])
+            facts = {_MEMORY: batch.memory, SYSTEMS: batch.systems}
+            rows = [{"name": n, "value": json.dumps(v)} for n, v in facts.items() if v is not None]
+            self._upsert(connection, tables.facts, rows)
 
     def _is_new(self, connection: Connection, batch: str) -> bool:
         """Note this batch as the last one; False: it was that already. There is one writer, which
@@ -201,7 +208,8 @@ class Store:
         """The clusters that unfinished work refers to."""
         c, active = tables.jobs.c, live()
         with self._guard(), self._engine.connect() as connection:
-            owed = select(tables.components.c.cluster).where(not_gone()).distinct()
+            where = select(tables.components.c.cluster)
+            owed = union(where.where(not_gone()), where.where(of_present_attempt()))
             used = set(connection.execute(owed).scalars())
             for column in (c.queue, c.local, c.home):
                 used.update(connection.execute(select(column).where(active).distinct()).scalars())
@@ -218,7 +226,7 @@ class Store:
             jobs = list(_readable(rows_of(connection, open_), "id", job_of, names, unreadable))
             # Each by an index of its own: together they would be looked for in all that ended.
             parts = select(tables.components)
-            wanted = union(parts.where(not_gone()), parts.where(_of_present_attempt()))
+            wanted = union(parts.where(not_gone()), parts.where(of_present_attempt()))
             ordered = wanted.order_by("job", "attempt", "component")
             rows = rows_of(connection, ordered)
             components = list(_readable(rows, "job", component_of, names, unreadable))
@@ -290,14 +298,14 @@ class Store:
         with self._guard(), self._write() as connection:
             self._upsert(connection, tables.facts, [fact])
 
-    def _instance(self) -> str:
+    def _made_once(self, name: str, value: str) -> str:
+        """A fact that every store has from the beginning."""
         with self._engine.begin() as connection:
-            found = self._fact(connection, "instance")
+            found = self._fact(connection, name)
             if found is None:
                 # Another broker may be doing the same: whoever comes first has named them all.
-                fact = {"name": "instance", "value": secrets.token_hex(4)}
-                connection.execute(self._once(tables.facts), fact)
-                found = self._fact(connection, "instance")
+                connection.execute(self._once(tables.facts), {"name": name, "value": value})
+                found = self._fact(connection, name)
         assert found is not None, "it has just been written"
         return found
 
@@ -340,12 +348,6 @@ def _readable(
             yield made(row, names)
         except Exception as error:
             unreadable[row[number]] = error
-
-
-def _of_present_attempt() -> Any:
-    c, j = tables.components.c, tables.jobs.c
-    under_way = j.state.in_([state.value for state in IN_ATTEMPT])
-    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(live(), under_way))
 
 
 def _script_row(accepted: Accepted) -> dict[str, Any]:

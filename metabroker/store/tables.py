@@ -22,9 +22,11 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
     literal_column,
+    select,
+    tuple_,
 )
 
-from metabroker.broker.states import ENDED, JobState, Phase, Step
+from metabroker.broker.states import ENDED, IN_ATTEMPT, JobState, Phase, Step
 
 from .columns import Int64, Moment, Words
 
@@ -209,6 +211,13 @@ def not_gone() -> Any:
     gone: Any = literal_column(f"'{Phase.GONE.value}'")
     none: Any = literal_column(f"'{Step.NONE.value}'")
     return (components.c.phase != gone) | (components.c.step != none)
+
+
+def of_present_attempt() -> Any:
+    """That a component is of the attempt that its job is in."""
+    c, j = components.c, jobs.c
+    under_way = j.state.in_([state.value for state in IN_ATTEMPT])
+    return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(live(), under_way))
 
 
 def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:

@@ -124,13 +124,16 @@ class Bench:
         self.now = until
         return found
 
-    def restored(self) -> Broker:
-        """A broker made from the store, as after a crash (it has not been scheduled yet)."""
+    def restored(self, *, polled: bool = True) -> Broker:
+        """A broker made from the store, as after a crash (it has not been scheduled yet). `polled`:
+        its clusters have shown what it remembers."""
         recovered = self.store.recover(self.names)
         broker = self._new()
         broker.restore(recovered.jobs, recovered.components, self.now)
         broker.number_from(recovered.next_job)
         broker.recall(PolicyState(*recovered.memory["memory"]))
+        for cluster in range(len(self.names.names) if polled else 0):
+            broker._still_waits(cluster, self.now, listed=True)
         return broker
 
     def restart(self) -> Ready:

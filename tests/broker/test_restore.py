@@ -183,8 +183,10 @@ class Walk:
 
 
 def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
-    """What a broker believes: jobs, components, claims, queues; no deadline outlives a restart."""
-    plain = {"deadline": None}
+    """What a broker believes: jobs, components, claims, queues; no deadline outlives a restart, and
+    no refusal."""
+    plain, refused = {"deadline": None}, bench.broker.view.refused
+    memory = broker.view.policy_state()
     return {
         "jobs": {n: job_row(job, bench.names) | plain for n, job in broker.view.jobs.items()},
         "attempts": {
@@ -198,12 +200,14 @@ def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
                 (job.seq, n)
                 for n, job in broker.view.jobs.items()
                 if n in broker._queues.scheduler
+                and n not in refused
                 and broker._queues.scheduler_view.position(n)[0] == queue
             )
             for queue in broker.view.queues
         },
         "waiting": broker._queues._waiting,
-        "next": (broker.next_job, broker._queues.next_seq, broker.view.policy_state()),
+        "next": (broker.next_job, broker._queues.next_seq),
+        "memory": memory._replace(next_seq=0) if refused else memory,
     }
 
 

@@ -70,3 +70,16 @@ def test_any_other_text_is_no_token(text: str) -> None:
 )
 def test_almost_a_token(text: str) -> None:
     assert tokens.parse("abcdef01", text) is None
+
+
+def test_a_number_tells_its_term_and_who_has_the_key() -> None:
+    for term in (0, 7, 1_795_236_222):
+        number = tokens.number("key", 17, 2, term)
+        ref = Ref(17, 2, 0, number)
+        assert tokens.term_of(number) == term
+        assert tokens.parse("abcdef01", tokens.make("abcdef01", ref)) == ref, "it fits into a name"
+        assert tokens.proven("key", ref) and tokens.proven("", ref)
+        assert not tokens.proven("other", ref)
+        for other in (ref._replace(job=18), ref._replace(attempt=3), ref._replace(term=term)):
+            assert not tokens.proven("key", other)
+    assert tokens.term_of(5) == 5, "of before there were proofs"

@@ -16,8 +16,12 @@ from tests.clusters.slurm.drive import Told, drive, failed, said
 NOW = 1795236222.25
 
 
+def slurm_time() -> Operation[int]:
+    return (yield from slurm.time_and_identity())[0]
+
+
 def test_it_is_asked_at_first_and_then_now_and_then() -> None:
-    watch, told = ClockWatch(slurm.time_there, 600.0), Told()
+    watch, told = ClockWatch(slurm_time, 600.0), Told()
     ahead = said("Configuration data as of 1795236225\nMinJobAge = 300 sec\n")
     assert drive(watch.look(NOW), [ahead], told) == 1
     assert watch.offset == pytest.approx(3.25)
@@ -36,7 +40,7 @@ def test_openpbs_tells_the_time_of_its_commands_host() -> None:
 
 
 def test_it_is_never_asked_unless_wanted() -> None:
-    watch = ClockWatch(slurm.time_there, 0.0)
+    watch = ClockWatch(slurm_time, 0.0)
     assert drive(watch.look(NOW), [], Told()) == 0
     assert watch.offset is None
 
@@ -63,6 +67,6 @@ def test_no_answer_is_no_offset_and_nothing_else(trouble: Exception) -> None:
 
 @pytest.mark.parametrize("answer", [said("what?\n"), failed("slurm_load_ctl_conf error")])
 def test_an_answer_that_does_not_tell_is_none(answer: object) -> None:
-    watch = ClockWatch(slurm.time_there, 600.0)
+    watch = ClockWatch(slurm_time, 600.0)
     drive(watch.look(NOW), [answer], Told())  # type: ignore[list-item]
     assert watch.offset is None

@@ -52,6 +52,7 @@ class Core:
     def start(self) -> None:
         self.engine: Engine = engine(self.store, mishap=self.mishaps.append)
         self.effects = list(self.engine.recover(NOW))
+        self.effects += self.engine.process([looked(0, NOW), looked(1, NOW, 32)], NOW)
 
     def tell(self, *events: Event) -> list[Any]:
         found = self.engine.process(events, NOW)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker.effects import Submit, Watch
 from metabroker.broker.events import CancelJob, HoldJob, Submitted, Tick
+from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
-from metabroker.broker.tokens import Ref
+from metabroker.broker.tokens import Ref, make
 from metabroker.runtime.engine import Ask
 from metabroker.store import StoreUnavailable
 from metabroker.submission.model import Processors
@@ -87,6 +90,8 @@ def test_the_same_request_gives_the_same_job(store: Failing, answers: Answers) -
     again = engine(store)
     again.recover(NOW)
     again.process([ask(answers.to("f"), request_id="r"), ask(answers.to("g"))], NOW)
+    assert answers.jobs().keys() == set("abcde"), "no number is given before the clusters are seen"
+    again.process([looked(0, NOW), looked(1, NOW, 32)], NOW)
     assert (answers.jobs()["f"], answers.jobs()["g"]) == (1, 4)
 
 
@@ -134,11 +139,27 @@ def test_after_a_restart_all_that_was_owed_comes_out_again(
     it = engine(store)
     it.process([looked(0, NOW), looked(1, NOW, 32), ask(answers.to("a"))], NOW)
     again = engine(store)
-    effects = again.recover(NOW + 5)
+    assert not [e for e in again.recover(NOW + 5) if isinstance(e, Submit)]
+    effects = again.process([looked(0, NOW + 5), looked(1, NOW + 5, 32)], NOW + 5)
     (owed,) = [e for e in effects if isinstance(e, Submit)]
     assert (owed.ref, owed.again) == (Ref(1, 1, 0), True)
     again.process([Submitted(Ref(1, 1, 0), "77", NOW)], NOW + 6)
     assert store.jobs.attempt(1, 1)[0]["native_id"] == "77"
+
+
+def test_who_asks_a_store_that_is_behind_is_told_so_at_once(
+    store: Failing, answers: Answers
+) -> None:
+    it = engine(store)
+    it.process([looked(0, NOW), looked(1, NOW, 32), ask(answers.to("a"))], NOW)
+    again = engine(store, mishap=lambda _mishap: None)
+    again.recover(NOW)
+    ahead = NativeJob("9", NOW, NativeState.RUNNING, "RUNNING", 4)
+    shown = {make(store.instance, Ref(7, 1, 0)): ahead}
+    first = looked(0, NOW)
+    first = replace(first, snapshot=replace(first.snapshot, jobs=shown))
+    again.process([ask(answers.to("b")), first], NOW)
+    assert isinstance(answers.jobs()["b"], Rejected)
 
 
 def test_a_number_is_never_given_twice(store: Failing, answers: Answers) -> None:
@@ -147,7 +168,7 @@ def test_a_number_is_never_given_twice(store: Failing, answers: Answers) -> None
     it.process([Ask(CancelJob(1, "anna"), 1, answers.to("b"))], NOW)
     again = engine(store)
     again.recover(NOW)
-    again.process([ask(answers.to("c"))], NOW)
+    again.process([ask(answers.to("c")), looked(0, NOW), looked(1, NOW, 32)], NOW)
     assert answers.jobs()["c"] == 2
 
 

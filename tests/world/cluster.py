@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from functools import partial
 
 from metabroker.broker.settings import Settings
@@ -65,6 +66,7 @@ class WorldCluster:
             wholes=rng.random() < 0.8,
         )
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
+        self.guard: Callable[[WorldCluster, set[int]], None] | None = None
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
 
     def _clock(self) -> float:
@@ -99,9 +101,16 @@ class WorldCluster:
     def execute(self, command: Command) -> Completed:
         """The controller carries out a command now."""
         self.step()
+        before = self._ending() if self.guard is not None else set()
         done = self.controller.execute(command, self.local())
+        if self.guard is not None:
+            self.guard(self, self._ending() - before)
         self.step()
         return done
+
+    def _ending(self) -> set[int]:
+        """Native jobs that were told to end."""
+        return {number for number, job in self.model.jobs.items() if "ending" in job.extra}
 
     # --- time ---------------------------------------------------------------------------------
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from metabroker.broker import tokens
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
+from metabroker.runtime.requests import RequestBuilder
 
+from . import openpbs
 from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
+from .home import FOLDER, RESULT
 from .oracle import Violation
 from .scenario import DENIES
 
@@ -34,14 +38,19 @@ def at_the_end(world: World) -> None:
         ]
         with cluster.files.mended():
             left += _folders_left(cluster)
+        left = list(filter(world.back.knows, left))
         if left:
             raise Violation(f"P4: left in {cluster.plan.name}: {left}")
     rows = {row["id"]: row for row in world.store.jobs.rows()}
-    _written_once(world)
-    if sorted(rows) != sorted(world.users.acknowledged.values()):
+    back = world.back
+    if not back.happened:
+        _written_once(world)
+    numbers = list(world.users.acknowledged.values())
+    lost = {number for number in numbers if back.happened and number > back.last_job}
+    if sorted(rows.keys() - lost) != sorted(n for n in numbers if n not in lost):
         raise Violation(f"P1: {sorted(rows)} in the store, {world.users.acknowledged} acknowledged")
     plans = {job: world.scenario.jobs[index] for index, job in world.users.acknowledged.items()}
-    for row in rows.values():
+    for row in [row for row in rows.values() if row["id"] not in lost]:
         plan = plans[row["id"]]
         world.users.ended(row["id"], JobState(row["state"]))
         if row["state"] == JobState.TIMEOUT.value and plan.run_time + _LONGEST < plan.limit:
@@ -57,7 +66,7 @@ def at_the_end(world: World) -> None:
             for part in row["components"]
             if part["exit_code"] is not None
         }
-        results = {r: world.result(r) for r in refs if r in own} if row["stages_out"] else {}
+        results = {r: _result(world, r) for r in refs if r in own} if row["stages_out"] else {}
         kept = any("kept" in places for places in results.values())
         world.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
         world.oracle.results(JobState(row["state"]), results)
@@ -67,6 +76,17 @@ def at_the_end(world: World) -> None:
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
         _compare_calm(world, rows)
+
+
+def _result(world: World, ref: Ref) -> set[str]:
+    """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
+    that they had come home)."""
+    token = tokens.make(world.store.instance, ref).encode()
+    home = world.home.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
+    where = world.store.jobs.attempt(ref.job, ref.attempt)[ref.component]["cluster"]
+    builder = RequestBuilder(world.store, world.settings, where)
+    kept = world.by_name[where].files.read(f"{builder.keep(ref)}/{RESULT}")
+    return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
 
 def at_rest(world: World, life: Life) -> None:
@@ -89,7 +109,8 @@ def at_rest(world: World, life: Life) -> None:
 def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     """No job is FAILED because clusters denied it that could have run in others, and none at all
     because one could not be reached."""
-    said = next((how for how, words in DENIALS.items() if words in row["reason"]), None)
+    words = [*DENIALS.items(), *((how, text) for how, (_, text) in openpbs.DENIALS.items())]
+    said = next((how for how, text in words if text in row["reason"]), None)
     if said is None:
         return
     holes = {fault.where for fault in world.scenario.faults if fault.what == DENIES}

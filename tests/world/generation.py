@@ -7,7 +7,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from .network import COMMAND_TIMEOUT
 from .scenario import (
+    BESIDE_ROLLBACK,
     BROKERS,
     CRASHES,
     DATABASE_CLOCK,
@@ -22,6 +24,7 @@ from .scenario import (
     POWER,
     RENAME,
     RENEWED,
+    ROLLBACK,
     SPAN,
     STORE,
     SYSTEMS,
@@ -66,6 +69,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             faults = _with_broker_faults(random.Random(f"{seed} brokers"), faults)
             faults = _with_meetings(random.Random(f"{seed} meetings"), faults)
             faults = _with_clock_steps(random.Random(f"{seed} clocks"), faults)
+        else:
+            rolled = random.Random(f"{seed} rollback")
+            clusters, jobs, faults = _rolled_back(rolled, clusters, jobs, faults)
     return Scenario(
         seed,
         policy,
@@ -274,6 +280,46 @@ def _renames(
         at = round(rng.choice(jobs).at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 60))), 3)
         found.append(Fault(at, RENAME, rng.choice(clusters).name))
     return found
+
+
+def _rolled_back(
+    rng: random.Random,
+    clusters: tuple[ClusterPlan, ...],
+    jobs: tuple[JobPlan, ...],
+    faults: Sequence[Fault],
+) -> tuple[tuple[ClusterPlan, ...], tuple[JobPlan, ...], Sequence[Fault]]:
+    """The store goes back, in a world whose clusters tell all that they ever had."""
+    if rng.random() >= 0.08:
+        return clusters, jobs, faults
+    clusters = tuple(
+        replace(c, system="openpbs") if c.system == "openpbs-forgets" else c for c in clusters
+    )
+    jobs = tuple(
+        replace(job, exits=(0,), actions=(), hold=False, sends=False, fetches=False, limit=600)
+        for job in jobs
+    )
+    if rng.random() < 0.6:  # many come at once, so that some wait
+        jobs = tuple(
+            replace(job, at=round(rng.uniform(0, 40), 3), run_time=round(rng.uniform(20, 120), 3))
+            for job in jobs
+        )
+    at = rng.choice(jobs).at + rng.choice((rng.uniform(0.5, 10), rng.uniform(5, 120)))
+    before = rng.choice((rng.uniform(0.2, 10), rng.uniform(5, 120)))
+    if rng.random() < 0.4:  # the copy is made in the middle of an attempt's first steps
+        before = max(0.1, at - rng.choice(jobs).at - rng.uniform(0, 0.4))
+    lasts = round(rng.uniform(0.1, 40), 3)
+    if rng.random() < 0.5:  # one comes as soon as the broker is there again
+        late = replace(jobs[0], at=round(at + lasts + rng.uniform(0, 2), 3))
+        jobs = (*jobs, late)
+    found = [f for f in faults if f.what in BESIDE_ROLLBACK]
+    copied = round(max(0.0, at - before), 3)
+    found.append(Fault(copied, ROLLBACK, "", 0.0, "copied"))
+    found.append(Fault(round(at, 3), ROLLBACK, "", lasts, "back"))
+    if rng.random() < 0.8:  # one answers later than the others, when the broker starts
+        until = rng.uniform(1, 0.8 * COMMAND_TIMEOUT)
+        frozen = round(at + lasts - 0.5, 3)
+        found.append(Fault(frozen, "frozen", rng.choice(clusters).name, round(0.5 + until, 3)))
+    return clusters, jobs, found
 
 
 def _with_broker_faults(rng: random.Random, faults: Sequence[Fault]) -> Sequence[Fault]:

@@ -19,7 +19,7 @@ from greenlet import GreenletExit
 from metabroker.broker.lease_term import LeaseTerm
 from metabroker.daemon.sharing.lease import Campaign, Lease
 from metabroker.runtime.engine import Item
-from metabroker.store import LeadershipLost, StoreUnavailable
+from metabroker.store import LeadershipLost, MustRestart, StoreUnavailable
 from metabroker.store.leadership import LeaseRow
 
 from . import virtual
@@ -105,7 +105,7 @@ class Host:
         if self.life is None:
             return
         dead = self.life.loop.died
-        if isinstance(dead, LeadershipLost):
+        if isinstance(dead, MustRestart):
             self.lost()
         elif dead is not None:
             raise Violation(f"the core has failed: {dead!r}") from dead

@@ -42,14 +42,15 @@ class Life:
         self.host = host
         self.world = world
         self._process = host.process
-        settings = replace(world.settings, term=host.term)
+        term = host.store.leadership.term() if host.alone else host.term
+        settings = replace(world.settings, term=term)
         scheduler = make(
             scenario.policy,
             len(world.clusters),
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
         )
-        self.engine = Watched(self, Broker(settings, scheduler))
+        self.engine = Watched(self, Broker(settings, scheduler, host.store.restorations.history()))
         rng = random.Random(f"{scenario.seed} workers")
         self.executors = [
             ClusterExecutor(
@@ -110,7 +111,7 @@ class Life:
 
     def in_time(self) -> None:
         """Has the broker done what is due?"""
-        if self.loop.trouble is None:
+        if self.loop.trouble is None and not self.engine.broker.view.behind:
             self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
 
     def _poll(self, executor: ClusterExecutor) -> None:
@@ -131,7 +132,8 @@ class Life:
         broker, world = self.engine.broker, self.world
         new = [j for j in broker.view.jobs.values() if j.id in waited and j.components]
         placed = [c.cluster for job in new for c in job.components]
-        world.oracle.within(broker, [c.plan.processors for c in world.clusters])
+        if not world.back.happened:  # what is found again may be more than was known to be there
+            world.oracle.within(broker, [c.plan.processors for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         for effect in effects:
@@ -182,7 +184,13 @@ class Watched(Engine):
         policy = world.scenario.policy
         place = PLACEMENTS["worst-fit-reuse" if policy in ("FCFS", "FPFS") else "worst-fit"]
         super().__init__(
-            broker, life.host.store, world.names, Limits(), place, written=life.written
+            broker,
+            life.host.store,
+            world.names,
+            Limits(),
+            place,
+            written=life.written,
+            mishap=world.back.mishap,
         )
         self.recovered = False
         self._life = life

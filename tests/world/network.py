@@ -58,8 +58,7 @@ class Network:
                 self._world.at(thaw, lambda: execute(False))
                 self._world.at(self._world.now + COMMAND_TIMEOUT, lambda: reply(lost))
         elif fate in ("denied", "refused"):
-            no = self._refused(cluster, command)
-            no = denial(command, cluster.how[DENIES]) if fate == "denied" else no
+            no = self._refused(cluster, command, denied=fate == "denied")
             self._world.at(arrives, lambda: reply(no or cluster.execute(command)))
         elif fate == "much later":
             self._much_later(cluster, lambda: execute(False), lambda: reply(lost))
@@ -76,8 +75,12 @@ class Network:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
 
     @staticmethod
-    def _refused(cluster: WorldCluster, command: Command) -> Completed | None:
+    def _refused(
+        cluster: WorldCluster, command: Command, *, denied: bool = False
+    ) -> Completed | None:
         pbs = isinstance(cluster.controller, openpbs.Server)
+        if denied:
+            return (openpbs.denial if pbs else denial)(command, cluster.how[DENIES])
         return openpbs.refusal(command) if pbs else refusal(command)
 
     def _much_later(

@@ -17,7 +17,7 @@ from metabroker.clusters.openpbs.parsing import NO_HISTORY
 from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State
 from metabroker.clusters.transports.base import Command, Completed
 
-from .controller import Meddling, is_ours
+from .controller import Meddling, is_ours, shown
 
 _NODES = 4
 _STATES = {
@@ -80,6 +80,8 @@ class Server:
             return _said("PBS_AUTH_METHOD=munge\n")
         if program == "qselect":
             return self._select(argv)
+        if program == "qstat" and "-B" in argv:
+            return _said(json.dumps({"Server": {self.name: {"server_host": self.name}}}))
         if program == "qstat":
             return self._show(argv)
         if program == "pbsnodes":
@@ -105,7 +107,7 @@ class Server:
         lines = [
             self._id(job)
             for job in self.model.jobs.values()
-            if (ended or not job.state.ended) and name in (None, job.name)
+            if (ended or not job.state.ended) and name in (None, shown(job))
             if job.name.startswith("mb-")
         ]
         return _said("".join(f"{line}\n" for line in lines))
@@ -113,21 +115,21 @@ class Server:
     def _show(self, argv: tuple[str, ...]) -> Completed:
         ended = "-x" in argv and self._history
         ids = argv[argv.index("dsv") + 1 :]
-        shown = [
+        found = [
             job
             for job in self.model.jobs.values()
             if self._id(job) in ids and (ended or not job.state.ended)
         ]
         held = self._laid()
-        status = 0 if len(shown) == len(ids) else 153
-        return Completed(status, "".join(f"{self._line(job, held)}\n" for job in shown), "")
+        status = 0 if len(found) == len(ids) else 153
+        return Completed(status, "".join(f"{self._line(job, held)}\n" for job in found), "")
 
     def _line(self, job: SimulatedJob, held: dict[str, dict[str, int]]) -> str:
         state, substate, exit_status = _STATES[job.state]
         if job.extra.get("ending") and job.state is State.RUNNING:
             state, substate = "E", 51
         fields: dict[str, object] = {
-            "Job_Name": job.name,
+            "Job_Name": shown(job),
             "Job_Owner": f"root@{self.name}",
             "job_state": state,
             "substate": substate,
@@ -304,6 +306,21 @@ class Server:
             for node, count in where.items():
                 left[node] -= count
         return found
+
+
+DENIALS = {  # of a black hole, each with words that nothing else here says
+    "policy": (159, "Unauthorized Request, says the site's hook"),
+    "association": (197, "Bad GID for job execution"),
+    "unreachable": (162, "cannot connect to the hole"),
+}
+
+
+def denial(command: Command, how: str) -> Completed | None:
+    """See `controller.denial`."""
+    status, text = DENIALS[how]
+    if command.argv[0] == "qsub" or (command.argv[0] == "pbs_rsub" and how == "unreachable"):
+        return Completed(status, "", f"{command.argv[0]}: {text}\n")
+    return None
 
 
 def refusal(command: Command) -> Completed | None:

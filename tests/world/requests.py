@@ -9,6 +9,8 @@ from .home import FOLDER, inputs
 from .network import COMMAND_TIMEOUT
 from .scenario import JobPlan, Scenario
 
+KEY = "of worlds"  # of the store, by which tokens are proven
+
 
 def submission_of(index: int, plan: JobPlan) -> Submission:
     """What the user of a plan submits."""
@@ -52,6 +54,7 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
             ClusterSettings(plan.name, plan.reserves, plan.processors, "slurm", plan.unit)
             for plan in scenario.clusters
         ),
+        key=KEY,
         completion_retries=scenario.completion_retries,
         stage_timeout=60.0,
         reserve_timeout=10.0,

@@ -53,6 +53,10 @@ BROKERS = {
 # Stopped in two ways more: as it is about to change something in a cluster's files, until another
 # broker does so there too; and when its lease was renewed, before it hears that.
 MEETS, RENEWED = "meets", "renewed"
+# The store is "copied", and later the copy comes "back" in its place.
+ROLLBACK = "rollback"
+# What else may go wrong then: what a cluster does not show is no proof of anything.
+BESIDE_ROLLBACK = ("full", "drained", "jump", "lax", "missized", "files")
 # The database's clock is set, by so many seconds: forward (NTP after a suspension) or back.
 DATABASE_CLOCK = "database clock"
 # When a crash happens: at once, when something was written and nothing of it done, or when the

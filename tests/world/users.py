@@ -63,6 +63,7 @@ class Users:
         return AskToSubmit(submission, plan.user, None, plan.limit, spec_of(submission), answer)
 
     def _told_job(self, index: int, job: int) -> None:
+        self._world.back.given(index, job)
         known = self.acknowledged.setdefault(index, job)
         if known != job:
             raise Violation(f"P1: submission {index} became jobs {known} and {job}")

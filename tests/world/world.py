@@ -18,13 +18,15 @@ from metabroker.store.rows import ClusterNames
 from .cluster import WorldCluster
 from .ending import at_rest, at_the_end
 from .errors import no_error_of_its_own
-from .home import FOLDER, RESULT, HomeFiles, inputs
+from .files import ClusterFiles
+from .home import HomeFiles, inputs
 from .host import Host
 from .keeping import WorldArchive
 from .life import Life
 from .network import Network
 from .oracle import Oracle, Violation
 from .requests import settings_of
+from .rolled_back import RolledBack
 from .scenario import (
     BROKERS,
     DATABASE_CLOCK,
@@ -33,6 +35,7 @@ from .scenario import (
     MEETS,
     POWER,
     RENAME,
+    ROLLBACK,
     SPAN,
     TROUBLE,
     Fault,
@@ -95,6 +98,7 @@ class World:
         for cluster in self.clusters:
             cluster.files.fate = partial(self.network.step_fate, cluster)
         self.last_fault = 0.0
+        self.back = RolledBack(self)
 
     # --- time ---------------------------------------------------------------------------------
 
@@ -211,15 +215,19 @@ class World:
 
     def fault(self, fault: Fault) -> None:
         """Something goes wrong."""
-        what, until = fault.what, self.now + fault.lasts
+        what = fault.what
         self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
-        if what in ("crash", POWER) or what in BROKERS:
+        if what == ROLLBACK:
+            self.back.fault(fault)
+        elif what in ("crash", POWER) or what in BROKERS:
             self._broker_fault(fault)
-            return
-        if what in (TROUBLE, HOME, DATABASE_CLOCK):
+        elif what in (TROUBLE, HOME, DATABASE_CLOCK):
             self._store_fault(fault)
-            return
-        cluster = self.by_name[fault.where]
+        else:
+            self._cluster_fault(self.by_name[fault.where], fault)
+
+    def _cluster_fault(self, cluster: WorldCluster, fault: Fault) -> None:
+        what, until = fault.what, self.now + fault.lasts
         self.tally.add(f"fault {what}")
         if fault.lasts:
             cluster.until[what], cluster.how[what] = until, fault.how
@@ -296,15 +304,21 @@ class World:
     # --- what the oracle asks -----------------------------------------------------------------
 
     def _siblings(self, ref: Ref) -> list[Ref]:
-        rows = self.store.jobs.attempt(ref.job, ref.attempt)
+        rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
         return [Ref(ref.job, ref.attempt, row["component"], row["term"]) for row in rows]
 
+    def _gate(self, ref: Ref) -> tuple[ClusterFiles, str]:
+        """The component's gate, and where it is."""
+        store = self.back.store_of(ref)
+        where = store.jobs.attempt(ref.job, ref.attempt)[ref.component]["cluster"]
+        return self.by_name[where].files, RequestBuilder(store, self.settings, where).gate(
+            ref
+        ) or ""
+
     def _gate_position(self, ref: Ref) -> str | None:
-        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
-        cluster = self.by_name[row["cluster"]]
-        gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
-        with cluster.files.mended():
-            names = {_known(name) for name in cluster.files.names(gate or "") or ()}
+        files, gate = self._gate(ref)
+        with files.mended():
+            names = {_known(name) for name in files.names(gate) or ()}
         position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 
@@ -314,22 +328,10 @@ class World:
         for index, job in self.users.acknowledged.items():
             if job == ref.job and self.scenario.jobs[index].sends:
                 wanted = inputs(index)
-        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
-        files = self.by_name[row["cluster"]].files
-        gate = RequestBuilder(self.store, self.settings, row["cluster"]).gate(ref)
+        files, gate = self._gate(ref)
         with files.mended():
-            found = {name: files.read(f"{work_folder(gate or '')}/{name}") for name in wanted}
+            found = {name: files.read(f"{work_folder(gate)}/{name}") for name in wanted}
         return found == wanted
-
-    def result(self, ref: Ref) -> set[str]:
-        """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
-        that they had come home)."""
-        token = tokens.make(self.store.instance, ref).encode()
-        home = self.home.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
-        row = self.store.jobs.attempt(ref.job, ref.attempt)[ref.component]
-        builder = RequestBuilder(self.store, self.settings, row["cluster"])
-        kept = self.by_name[row["cluster"]].files.read(f"{builder.keep(ref)}/{RESULT}")
-        return {name for name, found in (("home", home), ("kept", kept)) if found == token}
 
     def _wanted(self, ref: Ref) -> bool:
         """Whether its user still wants it to start."""
@@ -337,7 +339,7 @@ class World:
 
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""
-        rows = self.store.jobs.attempt(ref.job, ref.attempt)
+        rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
         row = rows[ref.component]
         cluster = self.by_name[row["cluster"]]
         token = tokens.make(self.store.instance, ref)
@@ -346,7 +348,7 @@ class World:
 
     def _ending(self, ref: Ref) -> bool:
         """Whether the component's attempt is over, or is being ended, by what is written."""
-        (row,) = self.store.jobs.rows(ids=[ref.job])
+        (row,) = self.back.store_of(ref).jobs.rows(ids=[ref.job])
         running = row["state"] == JobState.RUNNING.value and row["attempt"] == ref.attempt
         return not running or row["goal"] is not None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from metabroker.broker import tokens
 from metabroker.broker.effects import CleanStray, Unclaimed
 from metabroker.broker.job import Component, Job
 from metabroker.broker.observation import Snapshot
@@ -51,6 +52,8 @@ class Adoption:
         ref = orphan.ref
         job = self._state.jobs.get(ref.job)
         if job is None or job.state is not JobState.HELD or ref.attempt <= job.attempt:
+            return False
+        if not tokens.proven(self._state.settings.key, ref):
             return False
         if not job.single:
             name = self._state.settings.clusters[orphan.cluster].name

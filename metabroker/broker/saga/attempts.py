@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from metabroker.broker import tokens
 from metabroker.broker.job import Component, Job
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
@@ -35,10 +36,12 @@ class Attempts:
         """Start the job's next attempt on the clusters that the policy has chosen."""
         job.attempt += 1
         job.reason = ""
-        clusters, sizes = self._state.settings.clusters, job.request.sizes
+        settings, sizes = self._state.settings, job.request.sizes
+        clusters = settings.clusters
+        term = tokens.number(settings.key, job.id, job.attempt, settings.term)
         job.components = [
             Component(
-                ref=Ref(job.id, job.attempt, index, self._state.settings.term),
+                ref=Ref(job.id, job.attempt, index, term),
                 cluster=cluster,
                 processors=clusters[cluster].held(processors),
                 reserves=clusters[cluster].reserves and not job.single,

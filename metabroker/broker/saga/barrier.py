@@ -48,12 +48,15 @@ class Barrier:
             self._pending.start(component, Step.OPEN, now)
 
     def found_open(self, job: Job, start: float, now: float) -> None:
-        """A script has started that no backup tells of: the attempt was committed, so the barrier
-        opens for all of it. Its time limit is its clusters' to keep."""
+        """A script has started of which the store does not tell, since it is one of some time
+        before: the attempt was committed, so the barrier opens for all of it. Its time limit is
+        its clusters' to keep."""
         job.move(JobState.RUNNING)
         job.start_time = start
+        job.deadline = None
         job.reason = ""
         self._state.outbox.note(now, job, "found started")
         for component in job.components:
-            if not component.started and not component.over and component.step is Step.NONE:
+            waits = component.step in (Step.NONE, Step.ARM)
+            if waits and not component.started and not component.over:
                 self._pending.start(component, Step.OPEN, now)

@@ -70,6 +70,10 @@ class Claims:
         """Those of all attempts of a job; they may be changed or forgotten meanwhile."""
         yield from list(self._of_job.get(number, {}).values())
 
+    def in_cluster(self, cluster: int) -> list[Component]:
+        """Those of which anything may be left in the cluster."""
+        return [c for c in self.known.values() if c.cluster == cluster]
+
     @property
     def pending(self) -> int:
         """How many components wait for a step to be carried out."""

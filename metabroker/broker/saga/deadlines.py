@@ -18,6 +18,7 @@ from metabroker.broker.tokens import Ref
 
 from .claims import Claims
 from .completion import Completion
+from .outcome import AttemptOutcome
 from .pending import PendingSteps
 from .rollback import Rollback
 
@@ -37,6 +38,7 @@ class Deadlines:
     _pending: PendingSteps
     _rollback: Rollback
     _completion: Completion
+    _outcome: AttemptOutcome
 
     def awaits(self, time: float, what: Ref | int) -> bool:
         """Whether a timer that was set for that moment is still to be heard."""
@@ -87,6 +89,9 @@ class Deadlines:
                 self._completion.finish(job, Goal.TIMEOUT, now)
         elif job.irreversible:
             self._state.outbox.note(now, job, "not submitted in time")
+            for component in job.components:
+                if component.step is Step.SUBMIT:
+                    self._outcome.no_answer(job, component, now)
             self._completion.finish(job, Goal.FAIL, now)
         elif job.state in _EXPECTED:
             late = next(
@@ -101,4 +106,8 @@ class Deadlines:
             detail = f"not {expected} in time"
             if late.detail:
                 detail += f" ({late.detail})"
-            self._rollback.roll_back(job, now, self._state.blame(late, detail))
+            claims = late.step in (Step.RESERVE, Step.SUBMIT)
+            if claims:
+                self._outcome.no_answer(job, late, now)
+            why = self._state.blame(late, detail)
+            self._rollback.roll_back(job, now, why, late if claims else None)

@@ -58,6 +58,8 @@ class Failures:
             return
         if event.step is not Step.STAGE:
             self._count_against_cluster(component, event, now)
+            if event.cause is Cause.REFUSED and job is not None:
+                self._queues.refusals.not_known_why(job, component, now)
         if job is None:
             return
         step, why = event.step.value, event.detail
@@ -101,7 +103,8 @@ class Failures:
             if component.tries:  # asked again since a new start: it costs no try, and no place
                 self._rollback.take_out(job, JobState.QUEUED, why, now)
             else:
-                self._rollback.roll_back(job, now, why)
+                self._outcome.no_answer(job, component, now)
+                self._rollback.roll_back(job, now, why, component)
             return
         if event.step is Step.SUBMIT:
             self._state.ledger.mark_unverified(component.cluster, now)

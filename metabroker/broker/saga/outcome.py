@@ -68,6 +68,9 @@ class AttemptOutcome:
             state = JobState.QUEUED if able else JobState.FAILED
             self.leave(job, state, reason, now, old_place=waits)
             return
+        if by is not None and refusals.is_black_hole(by):
+            self.leave(job, JobState.QUEUED, reason, now)
+            return
         job.submission_failures += 1
         if job.submission_failures >= self._state.settings.submission_retries:
             reason = f"{reason}; given up after {job.submission_failures} failed submissions"
@@ -76,6 +79,13 @@ class AttemptOutcome:
         if by is not None and cause is Cause.REFUSED:
             self._queues.retry_at(refusals.pause(job, by.cluster, now))
         self.leave(job, JobState.QUEUED, reason, now)
+
+    def no_answer(self, job: Job, component: Component, now: float) -> None:
+        """A claim got no answer in time. Where the cluster answers polls meanwhile that counts as a
+        refusal."""
+        if self._state.ledger.known(component.cluster, now):
+            component.cause = Cause.DEADLINE
+            self._queues.refusals.not_known_why(job, component, now)
 
     def _completion_failed(self, job: Job, now: float) -> None:
         """DCS 3.5: to the tail while within the maximum; submission failures start at 0 again."""

@@ -3,7 +3,8 @@
 At most one step is pending for a component at a time. `start` writes it into the component's row
 and hands out the effect; both leave the core in one transaction, so the step survives a crash. It
 stays pending until the driver has answered, and is handed out again (`again`) as often as needed:
-every step is idempotent by the component's token.
+every step is idempotent by the component's token. What is pending in a cluster that is shut is
+handed out when that is over.
 """
 
 from __future__ import annotations
@@ -80,8 +81,14 @@ class PendingSteps:
         """Look at the component's own records from now on."""
         self._state.outbox.effects.append(Watch(component.ref, component.cluster))
 
+    def hand_out(self, component: Component) -> None:
+        """Its cluster is shut no more: hand out what is pending, as if it had been before."""
+        if component.step is not Step.NONE and component.retry_at is None:
+            self._emit(component, again=True)
+
     def _emit(self, component: Component, *, again: bool) -> None:
-        self._state.outbox.effects.append(self._effect(component, again))
+        if not self._state.shut(component.cluster):
+            self._state.outbox.effects.append(self._effect(component, again))
 
     def _effect(self, component: Component, again: bool) -> Effect:
         ref, cluster = component.ref, component.cluster

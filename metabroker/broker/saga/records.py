@@ -66,7 +66,7 @@ class Records:
         if job is None:
             return
         self._state.note(now, job, component, "started", hosts=component.hosts)
-        if job.state is not JobState.RUNNING and job.uncertain is not None:
+        if job.state is not JobState.RUNNING and (job.uncertain is not None or not job.single):
             self._barrier.found_open(job, start, now)
         elif job.single and job.state is JobState.SUBMITTING:
             job.move(JobState.RUNNING)

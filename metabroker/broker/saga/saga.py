@@ -65,7 +65,7 @@ class Saga:
         self.reconciliation = Reconciliation(
             state, claims, pending, rollback, containment, adoption, orphans
         )
-        self.deadlines = Deadlines(state, claims, pending, rollback, completion)
+        self.deadlines = Deadlines(state, claims, pending, rollback, completion, outcome)
         replies = Replies(state, queues, claims, pending, attempts, completion)
         failures = Failures(state, queues, claims, pending, outcome, rollback, completion, staging)
         records = Records(state, claims, pending, barrier, attempts, rollback, completion)
@@ -85,3 +85,8 @@ class Saga:
             Ended: records.ended,
             GaveUp: records.gave_up,
         }
+
+    def hand_out(self, cluster: int) -> None:
+        """Steps that were pending while the cluster was shut (see `BrokerState.shut`)."""
+        for component in self.claims.in_cluster(cluster):
+            self.pending.hand_out(component)

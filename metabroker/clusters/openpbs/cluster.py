@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -22,6 +23,7 @@ from metabroker.clusters.port import (
     ComponentRequest,
     NativeSubmission,
     ReserveRequest,
+    UnknownOutcome,
 )
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.qsub import check_native
@@ -70,7 +72,8 @@ class OpenPBSCluster(GatedCluster):
         self._known = Known()
         self._told: dict[str, float] = {}  # to end, by token: when
         self._pace = PbsPace(options.ports or HostPorts())
-        self._clock = ClockWatch(operations.time_there, options.clock_every)
+        self._system = ""  # which server it is, as far as that was told
+        self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
@@ -97,7 +100,15 @@ class OpenPBSCluster(GatedCluster):
         self._lasting.seen(found, self._clock.offset or 0.0)
         seen = snapshot(found, self._who, self._prefix, self._options.horizon)
         commands = seen.commands + more
-        return replace(seen, commands=commands, clock_offset=self._clock.offset)
+        return replace(
+            seen, commands=commands, clock_offset=self._clock.offset, system=self._system
+        )
+
+    def _look_around(self) -> Operation[int]:
+        if not self._system:  # it costs a port, and an entry seldom comes to mean another server
+            with contextlib.suppress(ClusterRefusal, UnknownOutcome):
+                self._system = yield from operations.identify()
+        return (yield from operations.time_there())
 
     def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare."""

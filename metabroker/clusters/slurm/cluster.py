@@ -57,7 +57,8 @@ class SlurmCluster(GatedCluster):
         self._prefix = f"mb-{options.instance}-"
         self._version = ""
         self._nodes: Sequence[NodeLine] = ()
-        self._clock = ClockWatch(operations.time_there, options.clock_every)
+        self._system = ""  # which cluster it is, as far as that was told
+        self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
         """The same cluster, for jobs of that account."""
@@ -77,7 +78,13 @@ class SlurmCluster(GatedCluster):
         self._nodes, self._version = nodes, found.version
         seen = snapshot(found, self._who.partition, self._prefix, self._options.horizon)
         commands = seen.commands + more
-        return replace(seen, commands=commands, clock_offset=self._clock.offset)
+        return replace(
+            seen, commands=commands, clock_offset=self._clock.offset, system=self._system
+        )
+
+    def _look_around(self) -> Operation[int]:
+        told, self._system = yield from operations.time_and_identity()
+        return told
 
     def reserve(self, request: ReserveRequest) -> Operation[None]:
         """Make the reservation, read it again, compare."""

@@ -88,13 +88,13 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
     return [x for x in found if (x.name, x.user) in ours or not x.name.startswith(prefix)]
 
 
-def time_there() -> Operation[int]:
-    """What time the controller's clock tells, in Unix seconds."""
+def time_and_identity() -> Operation[tuple[int, str]]:
+    """What time the controller's clock tells, in Unix seconds, and which cluster it is."""
     done = yield from told(commands.show_settings())
     found = re.match(r"Configuration data as of (\d+)", done.stdout)
     if found is None:
         raise UnknownOutcome("scontrol show config: it does not say what time it is")
-    return int(found[1])
+    return int(found[1]), _identity(done.stdout)
 
 
 def told(asked: Command) -> Operation[Completed]:
@@ -116,10 +116,15 @@ def identify() -> Operation[str]:
         ClusterRefusal, UnknownOutcome: it does not say.
     """
     done = yield from told(commands.show_settings())
-    found: list[tuple[str, str]] = re.findall(r"^(\S+)\s*= (.*)$", done.stdout, re.MULTILINE)
+    return _identity(done.stdout)
+
+
+def _identity(settings: str) -> str:
+    found: list[tuple[str, str]] = re.findall(r"^(\S+)\s*= (.*)$", settings, re.MULTILINE)
     said = {key: value.strip() for key, value in found}
+    name, port = said.get("ClusterName", ""), said.get("SlurmctldPort", "")
     host = said.get("SlurmctldHost[0]", said.get("SlurmctldHost", ""))
-    return f"{said.get('ClusterName', '')} at {host}:{said.get('SlurmctldPort', '')}"
+    return f"{name} at {host}:{port}" if name and host else ""
 
 
 def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:

@@ -1,0 +1,108 @@
+"""Which system each cluster of the configuration was, and clusters under other names: what has not
+ended goes on under the new ones, in one transaction.
+
+What has ended, and what was written of a job's history, keeps the names of its time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Engine, case, insert, select, update
+
+from metabroker.broker.identities import System
+from metabroker.broker.states import ENDED
+
+from . import tables
+from .database import Guard, Part
+from .leadership import Leadership
+from .tables import not_gone, of_present_attempt
+
+SYSTEMS = "systems"
+_ENDED = [state.value for state in ENDED]
+
+
+class Systems(Part):
+    """One fact, and what depends on it."""
+
+    def __init__(self, engine: Engine, guard: Guard, leadership: Leadership) -> None:
+        super().__init__(engine, guard)
+        self._leadership = leadership
+
+    def all(self) -> dict[str, System]:
+        """Which system each cluster was when it was last used, by name."""
+        found = self._column(select(tables.facts.c.value).where(tables.facts.c.name == SYSTEMS))
+        by_name = json.loads(found[0] if found else "{}")
+        return {name: (system, part) for name, (system, part) in by_name.items()}
+
+    def rename(self, names: Mapping[str, str], term: int | None, now: float) -> None:
+        """What has not ended in these clusters goes on under new names (by old ones): of the same
+        systems. `term`: in whose name is written, where there are several brokers.
+
+        Raises:
+            LeadershipLost: another broker leads; nothing was changed.
+        """
+        before = self.all()
+        kept = {name: system for name, system in before.items() if name not in names}
+        kept |= {names[name]: system for name, system in before.items() if name in names}
+        fact = update(tables.facts).where(tables.facts.c.name == SYSTEMS)
+        with self._guard(), self._engine.begin() as connection:
+            if term is not None:
+                self._leadership.fence(connection, term)
+            _rename(connection, names, now)
+            connection.execute(fact.values(value=json.dumps(kept)))
+
+
+def _rename(connection: Connection, names: Mapping[str, str], now: float) -> None:
+    """`names`: new ones by old ones, which may change places; `now`: in Unix seconds."""
+    j, c = tables.jobs.c, tables.components.c
+    under_way = not_gone() | of_present_attempt()
+    moved = connection.execute(
+        select(c.job, c.attempt, c.component, c.cluster).where(under_way, c.cluster.in_(names))
+    ).all()
+    active = set(connection.execute(select(j.id).where(j.state.not_in(_ENDED))).scalars())
+    for column in (j.queue, j.local, j.home):
+        changed = case(dict(names), value=column, else_=column)
+        of_these = j.state.not_in(_ENDED) & column.in_(names)
+        connection.execute(update(tables.jobs).where(of_these).values({column.name: changed}))
+    ordered = select(j.id, j.clusters).where(j.state.not_in(_ENDED), j.clusters.is_not(None))
+    for job, wanted in connection.execute(ordered).all():
+        new = [names.get(name, name) for name in wanted or ()]
+        if new != list(wanted or ()):
+            connection.execute(update(tables.jobs).where(j.id == job).values(clusters=new))
+    changed = case(dict(names), value=c.cluster, else_=c.cluster)
+    connection.execute(
+        update(tables.components).where(under_way, c.cluster.in_(names)).values(cluster=changed)
+    )
+    for job in active | {row.job for row in moved}:
+        _of_script(connection, job, names)
+    told = [
+        {
+            "time": now,
+            "job": row.job,
+            "attempt": row.attempt,
+            "what": "cluster renamed",
+            "detail": {
+                "component": row.component,
+                "cluster": row.cluster,
+                "to": names[row.cluster],
+            },
+        }
+        for row in moved
+    ]
+    if told:
+        connection.execute(insert(tables.events), told)
+
+
+def _of_script(connection: Connection, job: int, names: Mapping[str, str]) -> None:
+    """Accounts, and options of the native command, are kept by cluster."""
+    c = tables.scripts.c
+    spec = connection.execute(select(c.spec).where(c.job == job)).scalar()
+    changed: dict[str, Any] = dict(spec or {})
+    for key in ("accounts", "native"):
+        if key in changed:
+            changed[key] = {names.get(name, name): of for name, of in changed[key].items()}
+    if spec is not None and changed != spec:
+        connection.execute(update(tables.scripts).where(c.job == job).values(spec=changed))

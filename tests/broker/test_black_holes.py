@@ -1,0 +1,112 @@
+"""Clusters that look idle and take nothing, for reasons that nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from metabroker.broker.effects import Submit
+from metabroker.broker.events import Cleaned, Observed, Refused, SubmitJob, Submitted, Tick
+from metabroker.broker.job import NewJob
+from metabroker.broker.observation import Snapshot
+from metabroker.broker.states import Cause, JobState, Step
+from metabroker.policy import Request
+
+from .bench import Bench
+
+WORDS = "sbatch: error: Unspecified error"
+
+
+class Hole:
+    """One cluster of 64 processors in which `refuses` decides of each submission."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self.bench = Bench({"hole": 64})
+        self.silent = silent
+        self.bad_users: set[str] = {"ann", "bob", "eve"}
+        self.sent: list[int] = []
+        self.taken: set[int] = set()
+        self.look()
+
+    def look(self) -> None:
+        self.bench.handle(Observed(0, Snapshot(self.bench.now, 64, 64, 0)))
+
+    def submit(self, user: str) -> int:
+        number = self.bench.broker.next_job
+        event = SubmitJob(NewJob(user, "job", Request((1,)), 600))
+        self.answer(self.bench.handle(event).effects)
+        return number
+
+    def answer(self, effects: object) -> None:
+        for effect in list(effects):  # type: ignore[call-overload]
+            if not isinstance(effect, Submit) or effect.again:
+                continue
+            job = self.bench.broker.view.jobs[effect.ref.job]
+            self.sent.append(job.id)
+            if job.user not in self.bad_users:
+                self.taken.add(job.id)
+                self.answer(self.bench.handle(Submitted(effect.ref, "7", self.bench.now)).effects)
+            elif not self.silent:
+                refused = Refused(effect.ref, Step.SUBMIT, Cause.REFUSED, WORDS)
+                self.answer(self.bench.handle(refused).effects)
+
+    def clean(self) -> None:
+        """Whatever is to be cleaned is."""
+        for component in list(self.bench.broker._saga.claims.known.values()):
+            if component.step is Step.CLEAN:
+                self.answer(self.bench.handle(Cleaned(component.ref, shut=True)).effects)
+
+    def pass_time(self, seconds: float) -> None:
+        until = self.bench.now + seconds
+        while self.bench.now < until:
+            self.look()
+            self.clean()
+            due = self.bench.broker.next_time()
+            step = min(until, self.bench.now + 5.0)
+            self.bench.now = step if due is None else max(self.bench.now, min(step, due))
+            self.answer(self.bench.handle(Tick()).effects)
+            if due is None or due > step:
+                self.bench.now = step
+
+    def states(self) -> list[str]:
+        return [row["state"] for row in sorted(self.bench.store.jobs.rows(), key=lambda r: r["id"])]
+
+
+@pytest.fixture(params=[False, True], ids=["words", "time-outs"])
+def hole(request: pytest.FixtureRequest) -> Iterator[Hole]:
+    made = Hole(silent=request.param)
+    yield made
+    made.bench.close()
+
+
+def test_several_users_jobs_wait_and_lose_no_try(hole: Hole) -> None:
+    for user in ("ann", "bob", "eve", "ann", "bob"):
+        hole.submit(user)
+    hole.pass_time(3600.0)
+    assert hole.states() == ["QUEUED"] * 5
+    assert hole.bench.broker.view.at(hole.bench.now).avoided(0), "it is suspended"
+    sent = len(hole.sent)
+    hole.pass_time(600.0)
+    assert 2 <= len(hole.sent) - sent <= 20, "one is sent to try, now and then"
+    hole.bad_users = set()
+    hole.pass_time(200.0)
+    assert hole.taken == {1, 2, 3, 4, 5}
+    assert not hole.bench.broker.view.at(hole.bench.now).avoided(0)
+
+
+def test_one_users_bad_jobs_are_that_users_matter(hole: Hole) -> None:
+    hole.bad_users = {"ann"}
+    for _ in range(8):
+        hole.submit("ann")
+    hole.pass_time(200.0)
+    assert not hole.bench.broker.view.at(hole.bench.now).avoided(0)
+    good = hole.submit("bob")
+    assert hole.bench.broker.view.jobs[good].state is JobState.SUBMITTING
+
+
+def test_one_bad_job_is_given_up_as_ever(hole: Hole) -> None:
+    hole.submit("ann")
+    hole.pass_time(600.0)
+    assert hole.states() == ["FAILED"]
+    assert len(hole.sent) == 3

@@ -1,0 +1,48 @@
+"""Clusters under other names: what has not ended goes on under the new ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from metabroker.broker.states import JobState, Phase, Step
+from metabroker.policy import Request
+from metabroker.store import Store
+from metabroker.store.rows import ClusterNames
+
+from .making import NAMES, accepted, batch, component, job
+
+SYSTEMS = {"delft": ("X", None), "leiden": ("Y", "gpu"), "lab": ("Z", None)}
+
+
+def test_names_may_change_places_and_what_has_ended_keeps_its_own(store: Store) -> None:
+    gone: dict[str, Any] = {"phase": Phase.GONE, "step": Step.NONE}
+    jobs = [
+        job(1, JobState.COMPLETED, local=0, queue=0),
+        job(2, JobState.RUNNING, attempt=2, request=Request((16, 8), (0, 1))),
+        job(3, local=0, home=1, queue=0, request=Request((4,), (0,))),
+    ]
+    parts = [
+        component(1, 0, **gone), component(2, 0, 1, **gone),
+        component(2, 0, 2, **gone), component(2, 1, 2, step=Step.NONE),
+    ]  # fmt: skip
+    spec = {"accounts": {"delft": "ann1", "lab": "ann2"}, "native": {"leiden": ["-p", "x"]}}
+    scripts = [replace(accepted(number), spec=spec) for number in (1, 2, 3)]
+    store.commit(batch(*jobs, components=parts, accepted=scripts, systems=SYSTEMS), NAMES)
+
+    store.systems.rename({"delft": "leiden", "leiden": "delft"}, store.term, 5.0)
+
+    assert store.systems.all() == {"leiden": ("X", None), "delft": ("Y", "gpu"), "lab": ("Z", None)}
+    first, second, third = sorted(store.jobs.rows(), key=lambda row: int(row["id"]))
+    assert (first["local"], first["queue"]) == ("delft", "delft")
+    assert second["clusters"] == ["leiden", "delft"]
+    assert (third["local"], third["home"], third["queue"]) == ("leiden", "delft", "leiden")
+    assert third["clusters"] == ["leiden"]
+    places = [(p["attempt"], p["component"], p["cluster"]) for p in second["components"]]
+    assert places == [(1, 0, "delft"), (2, 0, "leiden"), (2, 1, "delft")]
+    assert store.jobs.script(1)[1] == spec
+    moved = {"accounts": {"leiden": "ann1", "lab": "ann2"}, "native": {"delft": ["-p", "x"]}}
+    assert store.jobs.script(2)[1] == store.jobs.script(3)[1] == moved
+    assert [event["what"] for event in store.jobs.events(2)] == ["cluster renamed"] * 2
+    found = store.recover(ClusterNames(["delft", "leiden", "lab"]))
+    assert not found.unreadable

@@ -1,0 +1,75 @@
+"""Mistakes about what clusters are and what they show: after a start, and where the store is older
+than they are."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from metabroker.broker import first_polls, store_behind
+from metabroker.broker.job import Job
+from metabroker.broker.saga import barrier
+from metabroker.broker.state import BrokerState
+from metabroker.runtime import engine
+
+from .planting import mutation, swap
+
+
+@mutation
+def first_polls_not_awaited(stack: contextlib.ExitStack) -> None:
+    """After a start the broker goes by what its store says at once."""
+    swap(stack, first_polls.FirstPolls, "begin", lambda _self, _clusters, _until: None)
+
+
+@mutation
+def one_first_poll_is_enough(stack: contextlib.ExitStack) -> None:
+    """After a start each cluster is used as soon as it has been polled itself."""
+    swap(stack, first_polls.FirstPolls, "wait", property(lambda _self: False))
+
+
+@mutation
+def first_polls_for_placements_only(stack: contextlib.ExitStack) -> None:
+    """After a start steps that were pending are handed out before the clusters were polled."""
+    swap(stack, BrokerState, "shut", lambda _self, _cluster: False)
+
+
+@mutation
+def store_of_old_not_noticed(stack: contextlib.ExitStack) -> None:
+    """What a cluster shows of an attempt that is to come is an orphan."""
+    swap(stack, store_behind, "trouble", lambda *_given: "")
+
+
+@mutation
+def older_store_goes_on(stack: contextlib.ExitStack) -> None:
+    """A store that is behind is told of, and the broker goes on."""
+    trouble = store_behind.trouble
+
+    def told(state: Any, *given: Any) -> str:
+        why: str = trouble(state, *given)
+        if why:
+            state.next_job += 1000
+        return ""
+
+    swap(stack, store_behind, "trouble", told)
+
+
+@mutation
+def numbers_given_before_the_first_polls(stack: contextlib.ExitStack) -> None:
+    """A job that is submitted just after a start is given a number at once."""
+
+    def take(self: Any, intake: Any, now: float) -> None:
+        while self._early:
+            self._submit(self._early.popleft(), intake, now)
+
+    swap(stack, engine.Engine, "_take_submissions", take)
+
+
+@mutation
+def found_started_is_nothing(stack: contextlib.ExitStack) -> None:
+    """A script that runs says nothing of an attempt that is not committed by the store."""
+
+    def found_open(self: Any, job: Job, start: float, now: float) -> None:
+        if job.uncertain is not None:
+            before(self, job, start, now)
+
+    before = swap(stack, barrier.Barrier, "found_open", found_open)

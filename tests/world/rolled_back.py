@@ -1,0 +1,152 @@
+"""A store that goes back by itself: the file of some time before is put in its place. The broker
+notices or not; when it does, its operator says after a while what the store is.
+
+Then no script that runs is ended, no token is given twice, nothing begins twice (the oracle's
+rules), and in the end all ends. What nobody can know is not asked for: who is told that a job was
+accepted, and nothing of it was in a cluster yet, is told the same number as somebody later.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from metabroker.broker import tokens
+from metabroker.broker.outbox import Mishap
+from metabroker.broker.store_behind import StoreBehind
+from metabroker.broker.tokens import Ref
+from metabroker.maintenance.restore import RestoreOptions, _settle
+
+from .oracle import Violation
+from .scenario import Fault
+from .stores import WorldStore
+
+if TYPE_CHECKING:
+    from .cluster import WorldCluster
+    from .world import World
+
+_EVERY = 5.0  # seconds between two looks of the operator's at the broker
+_OPERATOR = (10.0, 120.0)  # seconds that the operator needs
+
+
+class RolledBack:
+    """What was kept, what was lost, and the operator."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.last_job = 0  # that is remembered
+        self.happened = False
+        self._kept: bytes | None = None
+        self._time = 0.0
+        self._lost: WorldStore | None = None
+        self._rng = random.Random(f"{world.scenario.seed} operator")
+
+    def fault(self, fault: Fault) -> None:
+        """See `scenario.ROLLBACK`."""
+        if fault.how == "copied":
+            self._copy()
+        elif self._kept is not None:
+            self._go_back(fault)
+
+    def _copy(self) -> None:
+        self._kept = bytes(_connection(self.world.store).serialize())
+        self._time = self.world.now
+        self.last_job = max((row["id"] for row in self.world.store.jobs.rows()), default=0)
+
+    def _go_back(self, fault: Fault) -> None:
+        """The copy is put in the store's place, and the broker is started again."""
+        world, host = self.world, self.world.hosts[0]
+        world.tell("the store goes back")
+        world.tally.add("fault rollback")
+        self.happened = True
+        host.end()
+        self._lost = WorldStore()
+        _connection(self._lost).deserialize(bytes(_connection(world.store).serialize()))
+        self._put_back()
+        for cluster in world.clusters:
+            cluster.guard = self._guard
+        world.oracle.overtaken.clear()
+        world.at(world.now + fault.lasts, host.begin)
+        world.at(world.now + fault.lasts + _EVERY, self._look)
+
+    def _put_back(self) -> None:
+        store = self.world.store
+        if store._writer is not None:
+            store._writer.close()
+            store._writer = None
+        _connection(store).deserialize(self._kept)
+
+    def mishap(self, mishap: Mishap) -> None:
+        """The broker could not handle something: here that must not be, but for this."""
+        if not (self.happened and isinstance(mishap.error, StoreBehind)):
+            raise mishap.error
+
+    def store_of(self, ref: Ref) -> WorldStore:
+        """The store that knows the component: the lost one, if it was begun in the lost time."""
+        if self._lost is None:
+            return self.world.store
+        rows = self.world.store.jobs.attempt(ref.job, ref.attempt)
+        known = any((r["component"], r["term"]) == (ref.component, ref.term) for r in rows)
+        return self.world.store if known else self._lost
+
+    def knows(self, folder: str) -> bool:
+        """Whether the broker can know of a folder in a cluster."""
+        if self._lost is None:
+            return True
+        instance = self.world.store.instance
+        mine = {_token(instance, row, part) for row, part in _parts(self.world.store)}
+        lost = {_token(instance, row, part) for row, part in _parts(self._lost)} - mine
+        return not any(token in folder for token in lost)
+
+    @property
+    def behind(self) -> bool:
+        """Whether the broker has noticed, and decides nothing."""
+        life = self.world.hosts[0].life
+        return life is not None and bool(life.engine.broker.view.behind)
+
+    def given(self, index: int, number: int) -> None:
+        """Who has submitted this plan is told that the job has this number."""
+        if not self.happened or index in self.world.users.acknowledged:
+            return
+        if number not in self.world.users.acknowledged.values():
+            return
+        names = [job.name for c in self.world.clusters for job in c.model.jobs.values()]
+        refs = [tokens.parse(self.world.store.instance, name) for name in names]
+        if any(ref is not None and ref.job == number for ref in refs):
+            raise Violation(f"a store of old: the number {number} is given again")
+
+    def _look(self) -> None:
+        if self.behind:
+            self.world.tally.add("store found behind")
+            self.world.at(self.world.now + self._rng.uniform(*_OPERATOR), self._settle)
+        else:
+            self.world.at(self.world.now + _EVERY, self._look)
+
+    def _settle(self) -> None:
+        """`metabroker restore --in-place`, and a new start."""
+        world, host = self.world, self.world.hosts[0]
+        world.tell("the operator says that the store is an older one")
+        host.end()
+        _settle(world.store, self._time, RestoreOptions(gap=1000), world.now)
+        world.at(world.now + 1.0, host.begin)
+        world.at(world.now + _EVERY, self._look)
+
+    def _guard(self, cluster: WorldCluster, ended: set[int]) -> None:
+        """A command was carried out by which these native jobs are ended."""
+        for number in ended:
+            ref = tokens.parse(self.world.store.instance, cluster.model.jobs[number].name)
+            if ref in self.world.oracle.running:
+                raise Violation(f"a store of old: the running {ref} is cancelled")
+
+
+def _connection(store: WorldStore) -> Any:
+    return store._engine.raw_connection().driver_connection
+
+
+def _parts(store: WorldStore) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    return [(row, part) for row in store.jobs.rows() for part in row["components"]]
+
+
+def _token(instance: str, row: dict[str, Any], part: dict[str, Any]) -> str:
+    ref = Ref(row["id"], part["attempt"], part["component"], part["term"])
+    return tokens.make(instance, ref)

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import create_engine, text
 
 from benchmarks.federation import await_clusters, resident, start
-from benchmarks.measures import Metrics, between, quantile
+from benchmarks.measures import Metrics, between, quantile, spent
 from benchmarks.waiting import fill_store
 from metabroker.api.client import Client
 from metabroker.broker.job import Component, Job
@@ -32,7 +32,7 @@ _CLUSTERS = 20
 _DAY = 86400.0
 _SPAN, KEEP = 500 * _DAY, 400  # so a fifth of the ended jobs is over its time
 _TOLD = ("submitted", "placed", "started", "component ended", "ended")
-_SUBMISSIONS = 300
+_SUBMISSIONS, _PAUSE = 30, 1.0  # of a round, and seconds after it
 _LIST = 100_000
 
 
@@ -139,10 +139,11 @@ def _stop(daemon: Any) -> None:
 
 def _read(where: Loaded, pid: int, started: float) -> Json:
     client = Client(where.socket, timeout=300.0)
-    memory = resident(pid)
+    memory, cpu = resident(pid), spent(pid).own
     newest = [job["job"] for job in client.get("history", limit=100)["jobs"]]
     return {
         "started_in": started,
+        "start_cpu": cpu,
         "memory": memory,
         "history_of_100": _median(lambda: client.get("history", limit=100)),
         "history_of_one_user": _median(lambda: client.get("history", limit=100, user="user7")),
@@ -162,29 +163,33 @@ def _listed(client: Client, limit: object) -> Json:
 
 
 def _removed(where: Loaded, pid: int, _started: float) -> Json:
-    """Submissions before the retention's first run, and beside it."""
+    """Submissions now and then as long as the retention's run takes, and as many after it."""
     client = Client(where.socket, timeout=300.0)
     occupied(where)
-    alone = _submissions(where, "alone")
     while not _begun(client):
         time.sleep(0.1)
     before, began = Metrics(where.metrics), time.monotonic()
+    rounds: list[float] = []
+    count = 0
     with _Probe(client) as probe:
-        beside = _submissions(where, "beside")
         while client.get("status")["history"]["last_run"] is None:
-            time.sleep(0.5)
-    seconds = time.monotonic() - began
+            count += 1
+            rounds += _submissions(where, f"beside-{count}")
+    seconds, memory = time.monotonic() - began, resident(pid)
     told = client.get("status")["history"]
     commits = between(before, Metrics(where.metrics), "metabroker_store_commit_seconds")
+    with _Probe(client) as later:
+        alone = [s for n in range(min(count, 30)) for s in _submissions(where, f"alone-{n}")]
     return {
         "removed": told["removed"]["job"],
         "trouble": told["trouble"],
         "seconds": seconds,
         "core": probe.longest,
+        "core_alone": later.longest,
         "commit_below": commits.below(1.0) if commits.count else 0.0,
-        "alone": alone,
-        "beside": beside,
-        "memory_then": resident(pid),
+        "alone": _quantiles(alone),
+        "beside": _quantiles(rounds),
+        "memory_then": memory,
     }
 
 
@@ -193,9 +198,15 @@ def _begun(client: Client) -> bool:
     return bool(told["removed"]["job"] or told["last_run"])
 
 
-def _submissions(where: Loaded, name: str) -> Json:
-    tally = work(Task(Door(where.socket), [where.wire(f"{name}-{n}") for n in range(_SUBMISSIONS)]))
-    seconds = tally.seconds
+def _submissions(where: Loaded, name: str) -> list[float]:
+    """Of one client, and a pause: how long each took."""
+    wires = [where.wire(f"{name}-{n}") for n in range(_SUBMISSIONS)]
+    seconds = work(Task(Door(where.socket), wires)).seconds
+    time.sleep(_PAUSE)
+    return seconds
+
+
+def _quantiles(seconds: list[float]) -> Json:
     return {"median": statistics.median(seconds), "p99": quantile(seconds, 0.99)}
 
 

@@ -145,6 +145,7 @@ def _history(found: Json) -> list[str]:
     few, many = found["few"], found["many"]
     lines = (
         ("from start to serving, s", "started_in"),
+        ("of it processor time, s", "start_cpu"),
         ("memory, MB", "memory"),
         ("the same, once all ended jobs were listed, MB", "memory_after"),
         ("`history --limit 100`, median, s", "history_of_100"),
@@ -174,10 +175,10 @@ def _history(found: Json) -> list[str]:
         "|---|---|---|---|",
         _row("median, s", alone["median"], beside["median"]),
         _row("99 of 100 below, s", alone["p99"], beside["p99"]),
+        _row("longest answer of the core, s", many["core_alone"], many["core"]),
         "",
-        f"That removal took {many['seconds']:.0f} s. The longest answer of the core meanwhile took "
-        f"{many['core']:.2f} s, each of its commits less than {many['commit_below']:g} s. The "
-        f"daemon's memory was {many['memory_then']:.0f} MB then.",
+        f"That removal took {many['seconds']:.0f} s, each commit of the core less than "
+        f"{many['commit_below']:g} s. The daemon's memory was {many['memory_then']:.0f} MB then.",
         "",
     ]
 

@@ -25,6 +25,7 @@ from metabroker.clusters.port import (
     Peer,
     ReserveRequest,
     StageRequest,
+    UnknownOutcome,
 )
 from metabroker.clusters.submit_directory import LocalSubmitDirectory, SubmitDirectory
 from metabroker.clusters.transports.fenced import Permit, fenced
@@ -135,7 +136,9 @@ class RequestBuilder:
     def submit(self, effect: Submit) -> ComponentRequest:
         """The request for a component's job."""
         ref = effect.ref
-        script, spec, secret = self.store.jobs.script(ref.job)
+        script, spec, secret = self._script(ref)
+        if not script:  # none is ever empty: its time was over
+            raise UnknownOutcome("the store does not have its script any more")
         peers = self.peers(ref)
         barrier = self.settings.barrier_patience if effect.barrier else None
         default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
@@ -161,13 +164,20 @@ class RequestBuilder:
             works=bool(spec.get("stage_in") or spec.get("stage_out")),
         )
 
+    def _script(self, ref: Ref) -> tuple[bytes, Mapping[str, Any], str]:
+        """A former leader that goes on after a day may ask for one that has been removed."""
+        try:
+            return self.store.jobs.script(ref.job)
+        except KeyError:
+            raise UnknownOutcome("the store does not know its job any more") from None
+
     def home_of(self, ref: Ref) -> SubmitDirectory:
         """Where the job's files come from, and its results go to.
 
         Raises:
             ClusterRefusal: they are a user's for whom nobody may act here any more.
         """
-        owner = self.store.jobs.script(ref.job)[1].get("owner")
+        owner = self._script(ref)[1].get("owner")
         if owner is not None and self.homes is None:
             raise ClusterRefusal(Cause.INVALID, f"the daemon no longer acts for {owner}")
         home = self.home if owner is None or self.homes is None else self.homes(owner)
@@ -175,7 +185,7 @@ class RequestBuilder:
 
     def stage(self, effect: Stage) -> StageRequest:
         """The request to send a component's files."""
-        _, spec, secret = self.store.jobs.script(effect.ref.job)
+        _, spec, secret = self._script(effect.ref)
         place = _Target(spec["chdir"], secret, self.account(effect.ref))
         gate = self._gate(effect.ref, place)
         return StageRequest(gate, spec["submit_dir"], tuple(spec["stage_in"]), effect.again)
@@ -183,7 +193,7 @@ class RequestBuilder:
     def fetch(self, effect: Fetch) -> FetchRequest:
         """The request to bring a component's results back."""
         ref = effect.ref
-        _, spec, secret = self.store.jobs.script(ref.job)
+        _, spec, secret = self._script(ref)
         return FetchRequest(
             self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
             spec["submit_dir"],

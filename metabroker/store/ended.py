@@ -41,8 +41,15 @@ Place = tuple[float, int]
 """A job's place in the order of ends: when it ended (Unix seconds), and its number."""
 
 FIRST: Place = (-1e300, 0)
-_KEPT_SPEC = ("chdir", "accounts", "owner")
-"""What stays of a job's spec as long as the job: who must clean up behind it goes by that."""
+_GONE: Mapping[str, Any] = {
+    "args": [],
+    "environment": {},
+    "native": {},
+    "stage_in": [],
+    "stage_out": [],
+}
+"""What of a job's spec goes with its script. The rest stays as long as the job: whoever must clean
+up behind it goes by that."""
 
 
 class What(Enum):
@@ -289,6 +296,6 @@ def _drop_scripts(connection: Connection, jobs: Sequence[EndedJob]) -> None:
     """The row stays: by it a request id is known, and what may be left in a cluster is found."""
     for job in jobs:
         assert job.script is not None, "one that has none was not chosen"
-        spec = {key: job.script["spec"][key] for key in _KEPT_SPEC if key in job.script["spec"]}
+        spec = {**job.script["spec"], **_GONE}
         gone = update(tables.scripts).where(tables.scripts.c.job == job.number)
         connection.execute(gone.values(script=b"", spec=spec))

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from metabroker.broker.effects import Clean, Reserve, Submit
+from metabroker.broker.effects import Clean, Fetch, Reserve, Submit
 from metabroker.broker.tokens import Ref
-from metabroker.clusters.port import CleanRequest, Peer, ReserveRequest
+from metabroker.clusters.port import CleanRequest, Peer, ReserveRequest, UnknownOutcome
 from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports.base import CommandLost
 from metabroker.runtime.requests import RequestBuilder
+from metabroker.store.ended import Archived, EndedJob, What
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked, settings
 
@@ -134,3 +135,17 @@ def test_who_does_not_lead_any_more_changes_nothing_at_home(
     with pytest.raises(CommandLost):
         made.home_of(Ref(1, 1, 0)).put(str(tmp_path), "result", 0, b"late")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_longer_kept_is_not_begun_again(store: Failing) -> None:
+    """A leader that was stopped for a day goes on with what another one has ended since."""
+    made = builder(store, environment={"A": "1"})
+    job = EndedJob({"id": 1}, (), (), {"job": 1, "spec": store.jobs.script(1)[1]})
+    store.ended.remove(What.SCRIPT, [job], Archived("2026-11", "/a", 1.0, 1.0), None)
+    assert store.jobs.script(1)[1]["environment"] == {}
+    with pytest.raises(UnknownOutcome, match="its script"):
+        made.submit(submit())
+    assert made.fetch(Fetch(Ref(1, 1, 0), 0)).patterns == ()
+    for gone in (made.stage, made.fetch, made.submit):
+        with pytest.raises(UnknownOutcome, match="does not know its job"):
+            gone(replace(submit(), ref=Ref(9, 1, 0)))  # type: ignore[arg-type]

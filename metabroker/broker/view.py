@@ -6,12 +6,12 @@ in the thread in which the core runs.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from metabroker.policy import PolicyState, Request, Why
+from metabroker.policy.view import SchedulerView
 
 from .after_restore import History
 from .identities import Identities, System
@@ -114,17 +114,9 @@ class BrokerView:
         return self._queues.scheduler.discipline
 
     @property
-    def queues(self) -> Sequence[int]:
-        """The policy's queues by number."""
-        return self._queues.scheduler_view.queues
-
-    def queued(self, queue: int) -> Iterator[int]:
-        """The jobs in one of them, from its head on."""
-        return self._queues.scheduler_view.keys(queue)
-
-    def seqs(self, queue: int) -> array[int]:
-        """The same, by their `seq`; a copy, for any thread."""
-        return array("q", self._queues.scheduler_view.seqs(queue))
+    def in_queues(self) -> SchedulerView:
+        """The jobs that wait in the policy's queues."""
+        return self._queues.scheduler_view
 
     def place(self, job: int) -> tuple[int, int] | None:
         """The queue in which a job is, and how many are before it; None: it is in none."""
@@ -132,10 +124,6 @@ class BrokerView:
         if job not in self._queues.scheduler or view.is_aside(job):
             return None
         return view.position(job)
-
-    def queue_lengths(self) -> dict[int, int]:
-        """How many jobs wait in each."""
-        return self._queues.scheduler_view.waiting()
 
     def queue_of(self, new: NewJob) -> int:
         """The queue that a new job would join."""

@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 def cluster_views(view: BrokerView, now: float) -> list[Json]:
     """All clusters. To be asked in the core's thread."""
-    queues, at = view.queue_lengths(), view.at(now)
+    queues, at = view.in_queues.waiting(), view.at(now)
     views = []
     for index, cluster in enumerate(view.settings.clusters):
         entry = view.entries[index]

@@ -50,7 +50,7 @@ def choose(view: BrokerView, now: float) -> Selection:
 
 def _of_each_queue(view: BrokerView) -> int:
     """How many waiting jobs of each queue are shown."""
-    used = sum(1 for length in view.queue_lengths().values() if length)
+    used = sum(1 for length in view.in_queues.waiting().values() if length)
     return max(_LEAST_OF_A_QUEUE, MOST_WAITING // max(1, used))
 
 

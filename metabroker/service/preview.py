@@ -22,7 +22,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     engine.broker.check_limits(new)
     queue = view.queue_of(new)
     start = view.at(now).start(new.request, queue)
-    position = view.queue_lengths().get(queue, 0)
+    position = view.in_queues.waiting().get(queue, 0)
     where = new.request.clusters if start is None else start
     shown = reasons.preview(view, new, queue, now)
     usage = view.usage()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ def first(view: BrokerView, now: float, most: int) -> dict[int, Waiting]:
     """The first `most` of each queue, and of those that are in none. In the core's thread."""
     explain = _Explainer(view, now)
     found: dict[int, Waiting] = {}
-    for queue in view.queues:
-        for position, key in enumerate(islice(view.queued(queue), most)):
+    for queue in view.in_queues.queues:
+        for position, key in enumerate(islice(view.in_queues.keys(queue), most)):
             found[key] = explain.in_queue(key, queue, position)
     for keys in (view.held_back, view.refused, view.ineligible()):
         found.update((key, explain.in_none(key)) for key in islice(keys, most))
@@ -60,7 +61,9 @@ class Moment:
 
     def __init__(self, view: BrokerView, now: float) -> None:
         self._explain = explain = _Explainer(view, now)
-        self._seqs = {queue: view.seqs(queue) for queue in view.queues}
+        self._seqs = {
+            queue: array("q", view.in_queues.seqs(queue)) for queue in view.in_queues.queues
+        }
         for queue, seqs in self._seqs.items():
             if seqs:
                 explain.head(queue)
@@ -119,7 +122,7 @@ class _Explainer:
         """A queue's first job, and why it waits."""
         found = self._heads.get(queue)
         if found is None:
-            key = next(self.view.queued(queue))
+            key = next(self.view.in_queues.keys(queue))
             why = self.at.why(key)
             found = self._heads[queue] = key, why, self.of(why, self.view.jobs[key].request)
         return found

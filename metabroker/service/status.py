@@ -109,7 +109,7 @@ class Status:
             "store": self._loop.trouble or "ok",
             "queues": {
                 names.queue(queue) or "global": count
-                for queue, count in view.queue_lengths().items()
+                for queue, count in view.in_queues.waiting().items()
             },
             "owed_effects": view.pending_steps,
             "restored": orphans_view.restored_view(view.history.latest),

@@ -203,7 +203,7 @@ def digest(bench: Bench, broker: Broker) -> dict[str, Any]:
                 and n not in refused
                 and broker._queues.scheduler_view.position(n)[0] == queue
             )
-            for queue in broker.view.queues
+            for queue in broker.view.in_queues.queues
         },
         "waiting": broker._queues._waiting,
         "next": (broker.next_job, broker._queues.next_seq),

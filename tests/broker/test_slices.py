@@ -71,7 +71,7 @@ def one_turn(it: Bench) -> Ready:
 
 
 def queue(it: Bench, cluster: int) -> list[int]:
-    return list(it.broker.view.queued(cluster))
+    return list(it.broker.view.in_queues.keys(cluster))
 
 
 def begun(ready: Ready) -> list[int]:

@@ -176,10 +176,10 @@ def test_a_former_attempts_bad_answer_leaves_its_job_in_its_queue(core: Core) ->
     for attempt in (1, 2):
         core.tell(Refused(Ref(3, attempt, 0), Step.SUBMIT, Cause.BUSY, "full"))
     view = core.engine.broker.view
-    (queue,) = view.queues
-    assert list(view.queued(queue)) == [3] and view.jobs[3].attempt == 2
+    (queue,) = view.in_queues.queues
+    assert list(view.in_queues.keys(queue)) == [3] and view.jobs[3].attempt == 2
     core.tell(Cleaned(Ref(3, 1, 0), exit_code=10**23))
-    assert list(view.queued(queue)) == [3] and [m.job for m in core.mishaps] == [3]
+    assert list(view.in_queues.keys(queue)) == [3] and [m.job for m in core.mishaps] == [3]
 
 
 def test_a_look_that_cannot_be_handled_is_as_if_the_cluster_were_silent(core: Core) -> None:

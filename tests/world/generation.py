@@ -9,32 +9,9 @@ from dataclasses import replace
 
 from .network import COMMAND_TIMEOUT
 from .scenario import (
-    BESIDE_ROLLBACK,
-    BROKERS,
-    CRASHES,
-    DATABASE_CLOCK,
-    DENIALS,
-    DENIES,
-    FULL,
-    LATE,
-    LIE,
-    MEETS,
-    MOMENTS,
-    POLICIES,
-    POWER,
-    RENAME,
-    RENEWED,
-    ROLLBACK,
-    SPAN,
-    STORE,
-    SYSTEMS,
-    TROUBLE,
-    WHOLE,
-    WINDOWS,
-    ClusterPlan,
-    Fault,
-    JobPlan,
-    Scenario,
+    BESIDE_ROLLBACK, BROKERS, CRASHES, DATABASE_CLOCK, DENIALS, DENIES, FULL, LATE, LIE, MEETS,
+    MOMENTS, POLICIES, POWER, RENAME, RENEWED, ROLLBACK, SPAN, STORE, SYSTEMS, TROUBLE, WHOLE,
+    WINDOWS, ClusterPlan, Fault, JobPlan, Scenario,
 )  # fmt: skip
 
 

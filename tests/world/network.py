@@ -92,6 +92,7 @@ class Network:
         when = self._world.now + self._rng.uniform(30, 400)
         self._world.at(self._world.now + COMMAND_TIMEOUT, unanswered)
         self._world.at(when, carry_out)
+        self._world.last_fault = max(self._world.last_fault, when + 60)
         if self._rng.random() < 0.7:
             lossy = Fault(0.0, "lossy", cluster.plan.name, self._rng.uniform(10, 60))
             self._world.at(when, partial(self._world.fault, lossy))

@@ -158,7 +158,7 @@ class Walk:
     def to_the_end(self) -> None:
         """Clusters do as they are told, components go on by themselves, and users release what is
         held, until all has ended."""
-        for _ in range(400):
+        for _ in range(1200):
             self.look_at_all()
             for job in list(self.bench.broker.view.jobs.values()):
                 if job.state is JobState.HELD:

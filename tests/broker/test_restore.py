@@ -114,7 +114,8 @@ class Walk:
         if part.started:
             code = self.rng.choice((0, 0, 0, 3))
             return Ended(part.ref, self.bench.now, code, self.rng.random() < 0.2)
-        if part.phase is Phase.ARMED or (job is not None and job.single):
+        opened = job is not None and (job.single or job.state is JobState.RUNNING)
+        if part.phase is Phase.ARMED or opened:
             return Started(part.ref, self.bench.now, "n1")
         if part.phase in (Phase.SUBMITTED, Phase.RESERVED):
             return Arrived(part.ref, "n1")
@@ -177,7 +178,8 @@ class Walk:
         if part.started:
             return Ended(part.ref, self.bench.now, 0)
         job = self.bench.broker.view.jobs.get(part.ref.job)
-        if part.phase is Phase.ARMED or (job is not None and job.single):
+        opened = job is not None and (job.single or job.state is JobState.RUNNING)
+        if part.phase is Phase.ARMED or opened:
             return Started(part.ref, self.bench.now, "n1")
         return Arrived(part.ref, "n1") if part.phase is Phase.SUBMITTED else None
 

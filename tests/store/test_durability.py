@@ -77,7 +77,7 @@ def test_another_program_sees_all_of_it_when_commit_returns(store: Store, url: s
     store.commit(batch(job(1), **whole()), NAMES)
     seen = content(url)
     assert {name: len(rows) for name, rows in seen.items()} == {
-        "jobs": 1, "components": 2, "events": 2, "scripts": 1, "clusters": 1, "facts": 3,
+        "jobs": 1, "components": 2, "events": 2, "scripts": 1, "clusters": 1, "facts": 4,
     }  # fmt: skip
 
 

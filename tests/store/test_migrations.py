@@ -56,6 +56,7 @@ def test_a_store_of_each_schema_becomes_one_of_the_newest(revision: str, tmp_pat
     before = everything(path)
     Store(f"sqlite:///{path}").close()
     after = everything(path)
+    after["facts"] = [fact for fact in after["facts"] if fact["name"] != "key"]  # which it is given
     for table, rows in before.items():
         assert len(after[table]) == len(rows), table
         for old, new in zip(rows, after[table], strict=True):

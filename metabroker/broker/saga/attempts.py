@@ -96,6 +96,8 @@ class Attempts:
                 self._barrier.advance(job, now)
         elif job.state is JobState.WAITING:
             self._barrier.advance(job, now)
+        elif job.state is JobState.RUNNING and not job.single:
+            self._barrier.open_rest(job, now)
 
     def _submit(self, job: Job, now: float) -> None:
         job.move(JobState.SUBMITTING)

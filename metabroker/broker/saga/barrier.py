@@ -60,3 +60,9 @@ class Barrier:
             waits = component.step in (Step.NONE, Step.ARM)
             if waits and not component.started and not component.over:
                 self._pending.start(component, Step.OPEN, now)
+
+    def open_rest(self, job: Job, now: float) -> None:
+        """Of an attempt that was found open: what has come to the barrier since."""
+        for component in job.components:
+            if component.phase is Phase.ARRIVED and component.step is Step.NONE:
+                self._pending.start(component, Step.OPEN, now)

@@ -7,11 +7,31 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from . import broker_faults
 from .network import COMMAND_TIMEOUT
 from .scenario import (
-    BESIDE_ROLLBACK, BROKERS, CRASHES, DATABASE_CLOCK, DENIALS, DENIES, FULL, LATE, LIE, MEETS,
-    MOMENTS, POLICIES, POWER, RENAME, RENEWED, ROLLBACK, SPAN, STORE, SYSTEMS, TROUBLE, WHOLE,
-    WINDOWS, ClusterPlan, Fault, JobPlan, Scenario,
+    BESIDE_ROLLBACK,
+    CRASHES,
+    DENIALS,
+    DENIES,
+    FULL,
+    LATE,
+    LIE,
+    MOMENTS,
+    POLICIES,
+    POWER,
+    RENAME,
+    ROLLBACK,
+    SPAN,
+    STORE,
+    SYSTEMS,
+    TROUBLE,
+    WHOLE,
+    WINDOWS,
+    ClusterPlan,
+    Fault,
+    JobPlan,
+    Scenario,
 )  # fmt: skip
 
 
@@ -43,9 +63,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_late_commands(random.Random(f"{seed} late"), faults, clusters, jobs)
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         if brokers > 1:
-            faults = _with_broker_faults(random.Random(f"{seed} brokers"), faults)
-            faults = _with_meetings(random.Random(f"{seed} meetings"), faults)
-            faults = _with_clock_steps(random.Random(f"{seed} clocks"), faults)
+            faults = broker_faults.with_broker_faults(random.Random(f"{seed} brokers"), faults)
+            faults = broker_faults.with_meetings(random.Random(f"{seed} meetings"), faults)
+            faults = broker_faults.with_clock_steps(random.Random(f"{seed} clocks"), faults)
         else:
             rolled = random.Random(f"{seed} rollback")
             clusters, jobs, faults = _rolled_back(rolled, clusters, jobs, faults)
@@ -297,46 +317,6 @@ def _rolled_back(
         frozen = round(at + lasts - 0.5, 3)
         found.append(Fault(frozen, "frozen", rng.choice(clusters).name, round(0.5 + until, 3)))
     return clusters, jobs, found
-
-
-def _with_broker_faults(rng: random.Random, faults: Sequence[Fault]) -> Sequence[Fault]:
-    """What else goes wrong where several brokers share a store."""
-    found = list(faults)
-    for _ in range(rng.randint(1, 6)):
-        at = round(rng.uniform(0, SPAN), 3)
-        what = rng.choice(("stop", "stop", "cut", "handover", "crash"))
-        if what == "crash":
-            lasts = round(rng.uniform(0, 60), 3)
-            found.append(Fault(at, "crash", "", lasts, rng.choice(CRASHES)))
-            continue
-        shortest, longest = BROKERS[what]
-        lasts = round(rng.choice((rng.uniform(shortest, 15), rng.uniform(shortest, longest))), 3)
-        how = ""
-        if what == "stop":
-            how = rng.choice(("slip", "slip", "slip", *CRASHES))
-        elif what == "cut":
-            how = rng.choice(("before", "after"))
-        found.append(Fault(at, what, "", lasts, how))
-    return found
-
-
-def _with_meetings(rng: random.Random, faults: Sequence[Fault]) -> Sequence[Fault]:
-    """Brokers that are stopped at the worst moments, for longer than their lease."""
-    found = list(faults)
-    while rng.random() < 0.5:
-        how, lasts = rng.choice((MEETS, MEETS, RENEWED)), round(rng.uniform(12, 120), 3)
-        found.append(Fault(round(rng.uniform(0, SPAN), 3), "stop", "", lasts, how))
-    return found
-
-
-def _with_clock_steps(rng: random.Random, faults: Sequence[Fault]) -> tuple[Fault, ...]:
-    """The database's clock is set while several brokers lead by turns."""
-    found = list(faults)
-    while rng.random() < 0.5:
-        step = round(rng.choice((rng.uniform(5, 120), -rng.uniform(5, 120), 3600.0)), 3)
-        at = round(rng.uniform(0, SPAN), 3)
-        found.append(Fault(at, DATABASE_CLOCK, "", 0.0, str(step)))
-    return tuple(sorted(found, key=lambda fault: fault.at))
 
 
 def _actions(rng: random.Random) -> list[tuple[float, str]]:

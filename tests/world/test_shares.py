@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from metabroker.broker.after_restore import History
 from metabroker.broker.core import Broker
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.settings import Settings
@@ -20,8 +21,8 @@ class Sharing(Broker):
 
     held_back = 0
 
-    def __init__(self, settings: Settings, scheduler: Scheduler) -> None:
-        super().__init__(settings, scheduler)
+    def __init__(self, settings: Settings, scheduler: Scheduler, history: History) -> None:
+        super().__init__(settings, scheduler, history)
         self.limit(ResourceLimits(ResourceLimit(coallocated=1)))
 
     def schedule(self, now: float) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
-from metabroker.broker.states import JobState
+from metabroker.broker.states import JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Reason
 
@@ -144,7 +144,8 @@ class Oracle:
         for job in broker.view.jobs.values():
             if job.single or not job.components or job.goal is not None:
                 continue
-            if job.state is JobState.RUNNING and all(c.over for c in job.components):
+            ending = all(c.over or c.step is Step.CLEAN for c in job.components)
+            if job.state is JobState.RUNNING and ending:
                 continue  # its results are on their way, or its clusters are being cleaned
             staging = settings.stage_timeout if job.stages_in else 0.0
             bound = {

@@ -86,6 +86,7 @@ def parse(instance: str, text: str) -> Ref | None:
 
 
 def kept(ref: Ref) -> str:
-    """The folder, in the job's own one in its cluster, of results that cannot be brought back."""
-    term = f"-{ref.term}" if ref.term else ""
-    return f"metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}{term}"
+    """The folder, in the job's own one in its cluster, of results that cannot be brought back. It
+    is for people: its name has the term, if there was more than one, and no proof."""
+    term = term_of(ref.term)
+    return f"metabroker-{ref.job}.{ref.component}.kept-{ref.attempt}" + (f"-{term}" if term else "")

@@ -27,19 +27,6 @@ from .planting import mutation, shared, swap
 
 
 @mutation
-def one_reservation_is_enough(stack: contextlib.ExitStack) -> None:
-    """Components are submitted when the first of them has its reservation."""
-
-    def proceed(self: Any, job: Job, now: float) -> None:
-        if job.state is JobState.RESERVING and any(c.reservation for c in job.components):
-            self._submit(job, now)
-            return
-        old(self, job, now)
-
-    old = swap(stack, Attempts, "proceed", proceed)
-
-
-@mutation
 def exit_code_of_the_first(stack: contextlib.ExitStack) -> None:
     """A failed job has the exit code of its first component."""
 
@@ -70,17 +57,6 @@ def cancel_ends_in_failed(stack: contextlib.ExitStack) -> None:
         old(self, job, Goal.FAIL if goal is Goal.CANCEL else goal, now)
 
     old = swap(stack, Completion, "finish", finish)
-
-
-@mutation
-def reservation_not_cleaned(stack: contextlib.ExitStack) -> None:
-    """A component's reservation is left to expire."""
-
-    def effect(self: Any, component: Component, again: bool) -> Any:
-        made = old(self, component, again)
-        return replace(made, reservation=False) if isinstance(made, Clean) else made
-
-    old = swap(stack, PendingSteps, "_effect", effect)
 
 
 @mutation
@@ -128,21 +104,6 @@ def refused_clean_is_done(stack: contextlib.ExitStack) -> None:
         old(self, event, now)
 
     old = swap(stack, Failures, "refused", refused)
-
-
-@mutation
-def reservation_without_an_answer_awaited(stack: contextlib.ExitStack) -> None:
-    """A reservation without an answer is asked for again."""
-
-    def unsure(self: Any, event: Any, now: float) -> None:
-        component, job = self._claims.find(event.ref)
-        if event.step is Step.RESERVE and component is not None and job is not None:
-            if component.step is Step.RESERVE:
-                self._pending.retry_later(component, now)
-            return
-        old(self, event, now)
-
-    old = swap(stack, Failures, "unsure", unsure)
 
 
 @mutation

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,13 @@ def halves(clusters: dict[str, SlurmCluster]) -> Iterator[SlurmCluster]:
     for name, (nodes, _processors) in PARTITIONS.items():
         delft.run("scontrol", "create", f"partition={name}", f"nodes={nodes}", check=True)
     yield delft
+    delft.cancel_all()
     for name in PARTITIONS:
-        delft.cancel_all()
-        delft.run("scontrol", "delete", f"partition={name}", check=True)
+        eventually(partial(_deleted, delft, name), f"{name} is gone")
+
+
+def _deleted(cluster: SlurmCluster, partition: str) -> bool:
+    return not cluster.run("scontrol", "delete", f"partition={partition}").returncode
 
 
 def polled(site: Site, *names: str) -> None:
@@ -36,7 +41,8 @@ def polled(site: Site, *names: str) -> None:
     def seen() -> bool:
         passed = time.monotonic() - began
         shown = site.clusters()
-        return all(shown[name]["age_seconds"] < passed for name in names)
+        ages = [shown[name]["age_seconds"] for name in names]
+        return all(age is not None and age < passed for age in ages)
 
     eventually(seen, "polls begun since")
 

@@ -11,7 +11,8 @@ so whatever a former leader has left, or a time that no backup knows of, is neve
 
 Any script can give a job a name, and one that runs under the broker's own account cannot be told by
 its owner. So the number carries a *proof*: it is made of the term and of what only the store's key
-gives for the job and the attempt. Whoever has seen some tokens can repeat them, and make no other.
+gives for the job and the attempt. Whoever has seen some tokens can repeat them, and guesses another
+with one chance in ten million.
 """
 
 from __future__ import annotations

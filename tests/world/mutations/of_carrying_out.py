@@ -7,8 +7,10 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
+from metabroker.broker.events import Armed, Refused, Unsure
 from metabroker.broker.job import Component, Job
 from metabroker.broker.observation import NativeJob
+from metabroker.broker.states import Cause
 from metabroker.clusters import cleanup, file_transfer
 from metabroker.clusters.gate import gates
 from metabroker.clusters.operation import Operation
@@ -84,8 +86,6 @@ def cancelled_is_ended(stack: contextlib.ExitStack) -> None:
 @mutation
 def no_answer_is_no(stack: contextlib.ExitStack) -> None:
     """A command without an answer was not carried out."""
-    from metabroker.broker.events import Refused, Unsure
-    from metabroker.broker.states import Cause
 
     def carry(self: Any, effect: Any) -> Any:
         event = old(self, effect)
@@ -99,7 +99,6 @@ def no_answer_is_no(stack: contextlib.ExitStack) -> None:
 @mutation
 def doubt_is_swallowed(stack: contextlib.ExitStack) -> None:
     """Nobody is told of a step whose outcome is not known."""
-    from metabroker.broker.events import Unsure
 
     def post(self: Any, effect: Any) -> Any:
         event = old(self, effect)
@@ -116,7 +115,6 @@ def doubt_is_swallowed(stack: contextlib.ExitStack) -> None:
 @mutation
 def first_nap_is_an_answer(stack: contextlib.ExitStack) -> None:
     """Who arms a component does not wait for its answer."""
-    from metabroker.broker.events import Armed
 
     def arming(effect: Any, cluster: Any, builder: Any) -> Operation[Any]:
         gate = builder.gate(effect.ref)

@@ -92,8 +92,8 @@ def no_second_try(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-def refused_clean_is_done(stack: contextlib.ExitStack) -> None:
-    """A cluster that refuses to clean up is taken at its word: there is nothing."""
+def refused_discard_is_done(stack: contextlib.ExitStack) -> None:
+    """The folder of a gate that cannot be removed counts as removed."""
 
     def refused(self: Any, event: Refused, now: float) -> None:
         component, _job = self._claims.find(event.ref)

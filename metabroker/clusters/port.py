@@ -19,7 +19,11 @@ from .operation import Operation
 from .submit_directory import SubmitDirectory
 from .transports.base import Transport
 
-OF_OWN_OPTIONS = {Cause.BUSY: Cause.REFUSED, Cause.DENIED: Cause.INVALID}
+OF_OWN_OPTIONS = {
+    Cause.BUSY: Cause.OWN,
+    Cause.REFUSED: Cause.OWN,
+    Cause.DENIED: Cause.INVALID,
+}
 """What a refusal means of a job whose user has chosen more than the broker knows: it may concern
 that choice alone, and no other job."""
 

@@ -25,6 +25,7 @@ class Hole:
         self.bench = Bench({"hole": 64})
         self.silent = silent
         self.bad_users: set[str] = {"ann", "bob", "eve"}
+        self.cause = Cause.REFUSED
         self.sent: list[int] = []
         self.taken: set[int] = set()
         self.look()
@@ -48,7 +49,7 @@ class Hole:
                 self.taken.add(job.id)
                 self.answer(self.bench.handle(Submitted(effect.ref, "7", self.bench.now)).effects)
             elif not self.silent:
-                refused = Refused(effect.ref, Step.SUBMIT, Cause.REFUSED, WORDS)
+                refused = Refused(effect.ref, Step.SUBMIT, self.cause, WORDS)
                 self.answer(self.bench.handle(refused).effects)
 
     def clean(self) -> None:
@@ -110,3 +111,17 @@ def test_one_bad_job_is_given_up_as_ever(hole: Hole) -> None:
     hole.pass_time(600.0)
     assert hole.states() == ["FAILED"]
     assert len(hole.sent) == 3
+
+
+def test_what_several_users_chose_themselves_suspends_nobody() -> None:
+    hole = Hole()
+    hole.cause = Cause.OWN
+    hole.bad_users = {"ann", "bob"}
+    for user in ("ann", "bob", "ann", "bob"):
+        hole.submit(user)
+    hole.pass_time(600.0)
+    assert hole.states() == ["FAILED"] * 4
+    assert len(hole.sent) == 12, "each has its own tries, with pauses"
+    good = hole.submit("eve")
+    assert good in hole.taken
+    hole.bench.close()

@@ -50,7 +50,7 @@ class Failures:
             return
         # That files cannot be put somewhere says nothing of its processors.
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
-        component.cause = Cause.REFUSED if files else event.cause
+        component.cause = Cause.OWN if files else event.cause
         component.detail = event.detail
         self._state.outbox.changed(component)
         if event.step in (Step.CLEAN, Step.DISCARD):
@@ -109,6 +109,7 @@ class Failures:
         if event.step is Step.SUBMIT:
             self._state.ledger.mark_unverified(component.cluster, now)
         self._pending.retry_later(component, now)
-        if job is not None and event.fenced and job.single and not component.started:
+        shut = event.fenced and component.step is Step.CLEAN
+        if job is not None and shut and job.single and not component.started:
             # Shut before it started: the job need not wait for its cluster to answer.
             self._outcome.decide(job, now)

@@ -76,7 +76,7 @@ class AttemptOutcome:
             reason = f"{reason}; given up after {job.submission_failures} failed submissions"
             self.leave(job, JobState.FAILED, reason, now)
             return
-        if by is not None and cause is Cause.REFUSED:
+        if by is not None and cause in (Cause.REFUSED, Cause.OWN):
             self._queues.retry_at(refusals.pause(job, by.cluster, now))
         self.leave(job, JobState.QUEUED, reason, now)
 

@@ -368,9 +368,9 @@ def _cannot_write(gate: str, error: OSError) -> ClusterRefusal | UnknownOutcome:
     short of now is no refusal, which would cost the job a try: it is done again later."""
     if error.errno in _OURS:
         return UnknownOutcome(f"the broker is short of something now: {error.strerror}")
-    theirs = error.errno in _THEIRS
+    cause = Cause.INVALID if error.errno in _THEIRS else Cause.REFUSED
     return ClusterRefusal(
-        Cause.INVALID if theirs else Cause.REFUSED,
+        Cause.OWN if error.errno == errno.EDQUOT else cause,
         f"cannot write in {split(gate).root}: {error.strerror}",
     )
 

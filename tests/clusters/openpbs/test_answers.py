@@ -61,7 +61,8 @@ def test_what_a_servers_limits_and_lists_were_seen_to_say(said: Case) -> None:
     ("status", "own_options", "reserved", "meant"),
     [
         (198, False, False, Cause.BUSY),
-        (198, True, False, Cause.REFUSED),
+        (198, True, False, Cause.OWN),
+        (99, True, False, Cause.OWN),
         (170, False, True, Cause.LOST),
         (170, True, False, Cause.INVALID),
     ],

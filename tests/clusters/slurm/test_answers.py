@@ -143,9 +143,10 @@ def test_other_words(said: str, meant: Cause | None) -> None:
     ("said", "own_options", "reserved", "meant"),
     [
         ("Required partition not available (inactive or drain)", False, False, Cause.BUSY),
-        ("Required partition not available (inactive or drain)", True, False, Cause.REFUSED),
+        ("Required partition not available (inactive or drain)", True, False, Cause.OWN),
         ("Requested reservation is invalid", False, True, Cause.LOST),
-        ("Requested reservation is invalid", True, False, Cause.REFUSED),
+        ("Requested reservation is invalid", True, False, Cause.OWN),
+        ("Something that is new", True, False, Cause.OWN),
         ("Invalid partition name specified", True, False, Cause.INVALID),
         ("Invalid account or account/partition combination", False, False, Cause.DENIED),
         ("Invalid account or account/partition combination", True, False, Cause.INVALID),

@@ -95,11 +95,15 @@ def settle(
     changed: list[Job] = []
     touched: list[Component] = []
     for job in jobs:
+        of_attempt = parts.get((job.id, job.attempt), [])
         if job.state in IN_ATTEMPT:
-            touched += _look_only(job, parts.get((job.id, job.attempt), []), restored)
-        elif release:
-            continue
+            touched += _look_only(job, of_attempt, restored)
         else:
+            # One may have been chosen since: none is submitted again.
+            siblings = [part for part in of_attempt if part.sibling and part.step in _FORWARD]
+            touched += _stop(siblings)
+            if release:
+                continue
             _hold(job, restored)
         changed.append(job)
     journal = [_entry(job, restored) for job in changed]
@@ -127,14 +131,17 @@ def _look_only(job: Job, parts: Sequence[Component], restored: Restored) -> list
         job.reason = (
             f"restored from the backup of {restored.when}: the broker looks for it in its clusters"
         )
-    touched = []
+    return _stop(parts)
+
+
+def _stop(parts: Sequence[Component]) -> list[Component]:
+    """They take no step forward any more."""
     for component in parts:
         if component.step in _FORWARD:
             component.step = Step.NONE
         if component.step is Step.NONE:
             component.advance(Phase.SUBMITTED)
-        touched.append(component)
-    return touched
+    return list(parts)
 
 
 def _entry(job: Job, restored: Restored) -> OutboxEntry:

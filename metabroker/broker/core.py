@@ -69,7 +69,7 @@ class Broker:
             HoldJob: requests.hold,
             ReleaseJob: requests.release,
             AbandonJob: requests.abandon,
-            **saga.handlers,
+            **dict.fromkeys(saga.handled, saga.handle),
             Observed: self._observed,
             ClusterUnreachable: self._unreachable,
             Tick: self._tick,
@@ -208,7 +208,10 @@ class Broker:
             and owner.state in IN_ATTEMPT
             and owner.attempt == component.ref.attempt
         ):
-            owner.components.append(component)
+            if not component.sibling:  # else it stood in line for nothing
+                owner.components.append(component)
+        elif owner is not None:
+            self._saga.line.restore(owner, component)
         self._saga.pending.resume(component)
 
     def recall(self, memory: PolicyState) -> None:

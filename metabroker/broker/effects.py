@@ -38,7 +38,8 @@ class Reserve:
 class Submit:
     """Lay out the component's gate and submit its job (into its reservation, if it has one).
 
-    With `barrier` the job waits for the gate to be opened; else it starts as soon as it runs.
+    With `barrier` the job waits for the gate to be opened; else it starts as soon as it runs. With
+    `sibling` too, and for a short time only: it stands in line (see `saga.line`).
     """
 
     ref: Ref
@@ -48,6 +49,7 @@ class Submit:
     reservation: bool
     barrier: bool
     again: bool = False
+    sibling: bool = False
 
 
 @dataclass(frozen=True, slots=True)

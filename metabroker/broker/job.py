@@ -56,7 +56,9 @@ _ORDER: Mapping[Phase, int] = {phase: rank for rank, phase in enumerate(Phase)}
 class Component:
     """One component of one attempt: what it claims, how far it is, and which step is pending.
 
-    It counts as `processors` held in its cluster from placement until it is GONE.
+    It counts as `processors` held in its cluster from placement until it is GONE. A *sibling*
+    counts as none: it stands in line in its cluster's own queue for a job that is still QUEUED, and
+    holds nothing before it is the one that the job starts with (see `saga.line`).
     """
 
     ref: Ref
@@ -91,6 +93,11 @@ class Component:
         """Come as far as `phase`; never goes back."""
         if _ORDER[phase] > _ORDER[self.phase]:
             self.phase = phase
+
+    @property
+    def sibling(self) -> bool:
+        """Whether it stands in line, or stood there for nothing."""
+        return self.processors == 0
 
     @property
     def native(self) -> NativeId | None:
@@ -141,6 +148,8 @@ class Job:
     """The backup (its time, in words) in which the present attempt stood when the store came back
     from it: nobody knows how far the attempt has come since. None: that is known."""
     components: list[Component] = field(default_factory=list)
+    line: list[Component] = field(default_factory=list)
+    """While it is QUEUED: its siblings in clusters' own queues, in the order of joining those."""
 
     @property
     def single(self) -> bool:
@@ -162,6 +171,7 @@ class Job:
     def leave_attempt(self) -> None:
         """Be in no attempt; what clusters still hold of the present one is kept apart."""
         self.components = []
+        self.line = []
         self.goal = None
         self.deadline = None
         self.uncertain = None

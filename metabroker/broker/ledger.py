@@ -36,6 +36,7 @@ class LedgerEntry:
     refusals: int = 0
     unverified_since: float | None = None  # a step failed for want of an answer: poll again first
     cleaned: dict[str, float] = field(default_factory=dict)
+    contested_until: float = 0.0  # others want the cluster too: till then at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,8 @@ class Ledger:
             entry.clock_offset = snapshot.clock_offset
         entry.reachable = True
         entry.detail = ""
+        if snapshot.waiting:
+            self.contest(cluster, snapshot.taken_at)
         if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:
             entry.unverified_since = None
         horizon = snapshot.taken_at - _REMEMBER_CLEANED
@@ -115,6 +118,18 @@ class Ledger:
         entry = self.entries[cluster]
         entry.reachable = False
         entry.detail = detail
+
+    # --- others' demand -----------------------------------------------------------------------
+
+    def contest(self, cluster: int, now: float) -> None:
+        """Others want the cluster: what is idle there is theirs as much as ours."""
+        self.entries[cluster].contested_until = now + self._settings.line_calm
+
+    def contested(self, now: float) -> tuple[int, ...]:
+        """The clusters that others want too; none where no job is to stand in line."""
+        if not self._settings.line_depth:
+            return ()
+        return tuple(c for c, entry in enumerate(self.entries) if entry.contested_until > now)
 
     # --- refusals -----------------------------------------------------------------------------
 

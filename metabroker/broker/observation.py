@@ -39,6 +39,8 @@ class NativeJob:
     exit_code: int | None = None
     cause: Cause | None = None  # of an ended one: None is a normal end
     suspended: bool = False  # it has started, and its time limit stands still
+    stuck: bool = False  # it is pending for a reason that will not pass soon
+    position: int | None = None  # in its cluster's own queue, from 1 on; None: not known
 
     def is_of(self, native: NativeId | None) -> bool:
         """Whether it is the job that was submitted then, and no later one with its id."""
@@ -69,6 +71,8 @@ class Snapshot:
     of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have ours,
     which may have been renamed. `taken_at` is the broker's clock when the poll began, so that what
     happened since is not judged by it. `system`: what its controller says that it is ("": nothing).
+    `waiting`: processors that jobs of others wait for in its queue, as far as they can be seen; they
+    may be more than there are.
     """
 
     taken_at: float
@@ -84,3 +88,4 @@ class Snapshot:
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing
     commands: int = 0  # how many commands the poll took
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's
+    waiting: int = 0

@@ -140,6 +140,15 @@ class Queues:
             self.placed(job)
             self.changed = True
 
+    def started(self, job: Job, cluster: int) -> None:
+        """It has come up first in a cluster's own queue, wherever it waits here."""
+        if job.id not in self.scheduler:
+            self.withdraw(job)
+            return
+        self.scheduler.started(job.id, (cluster,))
+        self.placed(job)
+        self.changed = True
+
     def placed(self, job: Job) -> None:
         """The policy has taken it out of its queue."""
         self._count_waiting(job, -1)

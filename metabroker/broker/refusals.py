@@ -171,9 +171,13 @@ class Refusals:
     def pause(self, job: Job, cluster: int, now: float) -> float:
         """A job is not sent there again at once; answers when it may be."""
         until = now + self.settings.refusal_delay(job.submission_failures)
+        self.pause_until(job, cluster, until)
+        return until
+
+    def pause_until(self, job: Job, cluster: int, until: float) -> None:
+        """A job is not sent there again before that time (Unix seconds)."""
         self._later.setdefault(job.id, {})[cluster] = until
         self._soonest = min(self._soonest, until)
-        return until
 
     # --- who may go where ---------------------------------------------------------------------
 

@@ -88,6 +88,7 @@ class Requests:
         job.by = event.by
         if job.state in (JobState.QUEUED, JobState.HELD):
             self._queues.withdraw(job)
+            self._saga.line.leave(job, reason, now)
             job.move(JobState.CANCELLED)
             job.reason = reason
             job.end_time = now
@@ -105,6 +106,7 @@ class Requests:
             return
         if job.state is JobState.QUEUED:
             self._queues.withdraw(job)
+            self._saga.line.leave(job, reason, now)
             job.move(JobState.HELD)
             job.reason = reason
             self._state.outbox.note(now, job, "held", by=event.by)
@@ -121,6 +123,7 @@ class Requests:
             return
         if job.state is not JobState.HELD:
             raise Rejected(f"job {job.id} is {job.state.value}, not HELD", "nothing to release")
+        self._saga.line.leave(job, f"released by {event.by}", now)
         job.move(JobState.QUEUED)
         job.reason = ""
         self._state.outbox.note(now, job, "released", by=event.by)

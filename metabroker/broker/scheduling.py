@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .job import Job
+from .line_up import LineUp
 from .queues import Queues
 from .resource_limits import Usage, in_use
 from .saga import Saga
@@ -29,6 +30,7 @@ class Scheduling:
         self._state = state
         self._queues = queues
         self._saga = saga
+        self._line_up = LineUp(state, queues, saga)
         self.unfinished: float | None = None
         self._next_try: float | None = None
         self._by_nodes = any(cluster.unit > 1 for cluster in state.settings.clusters)
@@ -46,8 +48,11 @@ class Scheduling:
         if self._left > 0:
             queues.changed = False
             queues.depart()
+            self._line_up.before_pass(now)
             more = self._let_through(now)
             again = self._passes(now) or more
+        if not again:
+            self._line_up.after_pass(self.usage(), now)
         self.unfinished = now if again else None
         queues.changed = queues.changed or again
         at = queues.refusals.next_try(now)
@@ -58,7 +63,8 @@ class Scheduling:
     def outdated(self, now: float) -> bool:
         """Whether the policy has decided last by other clusters than there are now: of another
         size, or when what was known of them was too old."""
-        return self._state.ledger.capacity(now) != self._capacity
+        other = self._state.ledger.capacity(now) != self._capacity
+        return other or self._line_up.outdated(now)
 
     def usage(self) -> Usage:
         """What is in use, as far as limits need it."""
@@ -121,6 +127,7 @@ class Scheduling:
             return
         self._begun += 1
         queues.placed(job)
+        self._saga.line.leave(job, "it starts elsewhere", now)
         try:
             self._saga.attempts.begin(job, placement, now)
         except Exception as error:

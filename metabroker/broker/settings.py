@@ -53,6 +53,12 @@ class Settings:
     refusal_first: float = 2.0
     refusal_most: float = 300.0
     limit_most: float = 60.0
+    line_depth: int = 32  # jobs of a queue that stand in line in clusters' own queues (0: none do)
+    line_siblings: int = 2  # clusters in which one job stands in line at once
+    line_patience: int = 60  # a sibling waits so long at its gate, should the broker not come back
+    line_calm: float = 60.0  # nobody else has waited in a cluster for so long: it is ours again
+    line_pending: float = 30.0  # a job of ours that is pending for so long: others want the cluster
+    stuck_after: float = 10.0  # pending for a reason that will not pass soon
     slice: int = 100  # jobs to which one turn does the same: more of it waits for the next turn
 
     def retry_delay(self, tries: int) -> float:

@@ -16,8 +16,6 @@ not be started after all (a cluster refused) comes back by arrive(), with a new 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from itertools import islice
-from operator import itemgetter
 from typing import NamedTuple
 
 from metabroker.policy.context import Context
@@ -177,22 +175,6 @@ class Scheduler(ABC):
         if self._watch is not None:
             self._watch.started(entry, placement)
         self._departed = True
-
-    def next_singles(self, depth: int) -> list[Entry]:
-        """Of each queue that no rule keeps disabled, the waiting jobs of one component among the
-        first `depth`: whom the policy would start next, in the order of joining."""
-        found: list[Entry] = []
-        for queue in self._queues.values():
-            if queue.items and self._forbids(queue) is None:
-                found += [entry for entry in islice(queue, depth) if entry[2].single]
-        found.sort(key=itemgetter(0))
-        return found
-
-    def may_start(self, key: int, cluster: int) -> bool:
-        """Whether no waiting job that may not be overtaken again speaks against a start of this
-        one in that cluster. Raises KeyError if unknown."""
-        entry, idle = self._waiting[key], [1] * self.clusters
-        return self._watch is None or self._watch.left_for(entry, idle)[cluster] > 0
 
     def depart(self, clusters: Sequence[int] = ()) -> None:
         """A job ended, or idle processors became more for any other reason.

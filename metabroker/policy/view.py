@@ -1,6 +1,8 @@
 """What can be asked of the jobs that wait: where they stand, why they wait, what would start."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
 
 from metabroker.policy.entry import Entry, Start
 from metabroker.policy.fcfs import FcfsQueue
@@ -55,6 +57,23 @@ class SchedulerView:
     def seq(self, key: int) -> int:
         """The place of a waiting job in the order of joining. Raises KeyError if unknown."""
         return self._scheduler._waiting[key][0]
+
+    def next_singles(self, depth: int) -> list[Entry]:
+        """Of each queue that no rule keeps disabled, the waiting jobs of one component among the
+        first `depth`: whom the policy would start next, in the order of joining."""
+        found: list[Entry] = []
+        for queue in self._scheduler._queues.values():
+            if queue.items and self._scheduler._forbids(queue) is None:
+                found += [entry for entry in islice(queue, depth) if entry[2].single]
+        found.sort(key=itemgetter(0))
+        return found
+
+    def may_start(self, key: int, cluster: int) -> bool:
+        """Whether no waiting job that may not be overtaken again speaks against a start of this
+        one in that cluster. Raises KeyError if unknown."""
+        entry, idle = self._scheduler._waiting[key], [1] * self._scheduler.clusters
+        watch = self._scheduler._watch
+        return watch is None or watch.left_for(entry, idle)[cluster] > 0
 
     def why(
         self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None

@@ -141,6 +141,8 @@ class RequestBuilder:
             raise UnknownOutcome("the store does not have its script any more")
         peers = self.peers(ref)
         barrier = self.settings.barrier_patience if effect.barrier else None
+        if effect.sibling:
+            barrier, ref = self.settings.line_patience, ref._replace(component=0)
         default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
         return ComponentRequest(
             token=self.token(ref),

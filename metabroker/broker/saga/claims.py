@@ -39,6 +39,12 @@ class Claims:
         self.live[component.cluster][component.ref] = component
         self._state.ledger.claim(component.cluster, component.processors)
 
+    def hold(self, sibling: Component, processors: int) -> None:
+        """A sibling is the one that its job starts with: from now on it claims these."""
+        sibling.processors = processors
+        self._state.ledger.claim(sibling.cluster, processors)
+        self._state.outbox.changed(sibling)
+
     def release(self, component: Component, now: float) -> None:
         """Its processors are held no more: others may start."""
         component.advance(Phase.GONE)

@@ -82,6 +82,8 @@ class Containment:
                 self._pending.start(component, Step.CLEAN, now)
             self._claims.release(component, now)
         job = self._state.jobs.get(number)
+        if job is not None:
+            job.line = []
         if job is None or not job.components:
             return told
         for component in job.components:

@@ -112,9 +112,10 @@ class PendingSteps:
         return Submit(
             ref,
             cluster,
-            job.request.sizes[ref.component],
+            job.request.sizes[0 if job.single else ref.component],
             seconds,
             reservation=component.reserves,
-            barrier=not job.single,
+            barrier=component.sibling or not job.single,
             again=again,
+            sibling=component.sibling,
         )

@@ -22,6 +22,7 @@ from metabroker.broker.tokens import Ref
 from .adoption import Adoption
 from .claims import Claims
 from .containment import Containment
+from .line import Line
 from .pending import PendingSteps
 from .rollback import Rollback
 
@@ -39,6 +40,7 @@ class Reconciliation:
     _claims: Claims
     _pending: PendingSteps
     _rollback: Rollback
+    _line: Line
     _containment: Containment
     _adoption: Adoption
     _orphans: UnclaimedOrphans
@@ -138,6 +140,20 @@ class Reconciliation:
                 component.detail, component.hosts, component.submit_time = seen
                 self._state.outbox.changed(component)
             self._check_limit(component, native, snapshot, now)
+            self._judge_pending(component, native, snapshot, now)
+
+    def _judge_pending(
+        self, component: Component, native: NativeJob, snapshot: Snapshot, now: float
+    ) -> None:
+        """It waits in its cluster's own queue: in line; or since others want that cluster too,
+        which nobody has seen."""
+        standing = self._line.find(component.ref)
+        if standing is not None:
+            self._line.shown(*standing, native, snapshot, now)
+        elif native.state is NativeState.PENDING and not component.reserves:
+            waited = snapshot.taken_at - component.asked_at
+            if waited > self._state.settings.line_pending and component.phase is Phase.SUBMITTED:
+                self._state.ledger.contest(component.cluster, snapshot.taken_at)
 
     def _check_limit(
         self, component: Component, native: NativeJob, snapshot: Snapshot, now: float
@@ -192,6 +208,10 @@ class Reconciliation:
     def _out_of_cluster(self, component: Component, now: float) -> None:
         self._state.outbox.changed(component)
         job = self._state.jobs.get(component.ref.job)
+        standing = self._line.find(component.ref)
+        if standing is not None:
+            self._line.gone(*standing, now)
+            return
         if job is None or component not in job.components:
             self._pending.start(component, Step.CLEAN, now)
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from metabroker.broker.events import (
@@ -33,6 +33,7 @@ from .completion import Completion
 from .containment import Containment
 from .deadlines import Deadlines
 from .failures import Failures
+from .line import Line
 from .outcome import AttemptOutcome
 from .pending import PendingSteps
 from .reconciliation import Reconciliation
@@ -45,8 +46,7 @@ Handler = Callable[[Any, float], None]
 
 
 class Saga:
-    """All attempts under way. `handlers`: what takes over each kind of event that is about one
-    component."""
+    """All attempts under way."""
 
     def __init__(self, state: BrokerState, queues: Queues, orphans: UnclaimedOrphans) -> None:
         self.orphans = orphans
@@ -61,15 +61,26 @@ class Saga:
         self.containment = containment = Containment(
             state, queues, claims, pending, outcome, completion
         )
+        self.line = line = Line(state, queues, claims, pending, self.rollback)
         adoption = Adoption(state, claims, pending, orphans)
         self.reconciliation = Reconciliation(
-            state, claims, pending, rollback, containment, adoption, orphans
+            state, claims, pending, rollback, line, containment, adoption, orphans
         )
         self.deadlines = Deadlines(state, claims, pending, rollback, completion, outcome)
         replies = Replies(state, queues, claims, pending, attempts, completion)
         failures = Failures(state, queues, claims, pending, outcome, rollback, completion, staging)
         records = Records(state, claims, pending, barrier, attempts, rollback, completion)
-        self.handlers: Mapping[type, Handler] = {
+        self._in_line: Mapping[type, Handler] = {
+            Staged: line.staged,
+            Submitted: line.submitted,
+            Refused: line.refused,
+            Unsure: line.unsure,
+            Arrived: line.arrived,
+            GaveUp: line.gave_up,
+            Started: line.found_started,
+            Ended: line.found_started,
+        }
+        self._handlers: Mapping[type, Handler] = {
             Staged: replies.staged,
             Reserved: replies.reserved,
             Submitted: replies.submitted,
@@ -85,6 +96,20 @@ class Saga:
             Ended: records.ended,
             GaveUp: records.gave_up,
         }
+
+    @property
+    def handled(self) -> Collection[type]:
+        """The kinds of event that are about one component."""
+        return self._handlers.keys()
+
+    def handle(self, event: Any, now: float) -> None:
+        """Take over what is told of one component."""
+        in_line = self._in_line.get(type(event))
+        if in_line is not None and self.line.find(event.ref) is not None:
+            in_line(event, now)
+            if not isinstance(event, Started | Ended):
+                return
+        self._handlers[type(event)](event, now)
 
     def hand_out(self, cluster: int) -> None:
         """Steps that were pending while the cluster was shut (see `BrokerState.shut`)."""

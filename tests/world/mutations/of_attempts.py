@@ -233,7 +233,7 @@ def refused_counts_as_reserved(stack: contextlib.ExitStack) -> None:
 
     def made(self: Any, *given: Any) -> None:
         old(self, *given)
-        no, yes = self.handlers[Refused], self.handlers[Reserved]
+        no, yes = self._handlers[Refused], self._handlers[Reserved]
 
         def refused(event: Refused, now: float) -> None:
             if event.step is not Step.RESERVE:
@@ -244,7 +244,7 @@ def refused_counts_as_reserved(stack: contextlib.ExitStack) -> None:
                 component.reserves = False
             yes(Reserved(event.ref), now)
 
-        self.handlers = {**self.handlers, Refused: refused}
+        self._handlers = {**self._handlers, Refused: refused}
 
     old = swap(stack, Saga, "__init__", made)
 

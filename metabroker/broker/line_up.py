@@ -1,0 +1,104 @@
+"""Who stands in line where, decided after each pass of the policy.
+
+A cluster is *contested* while others' jobs wait in it, or a job of ours has stayed pending there,
+and for a while after (`Settings.line_calm`). Its idle processors are then not for jobs of one
+component: they stand in line there, `Settings.line_depth` of each queue at most, in the order in
+which the policy would start them. In a cluster that is contested no more nobody stands in line: the
+policy alone decides again.
+"""
+
+from __future__ import annotations
+
+from metabroker.policy.line import NativeQueue, Standing, stand
+
+from .job import Job
+from .queues import Queues
+from .resource_limits import Usage
+from .saga import Saga
+from .state import BrokerState
+
+
+class LineUp:
+    """Compares who stands in line with who should."""
+
+    def __init__(self, state: BrokerState, queues: Queues, saga: Saga) -> None:
+        self._state = state
+        self._queues = queues
+        self._saga = saga
+        self._contested: tuple[int, ...] = ()
+
+    def outdated(self, now: float) -> bool:
+        """Whether others want other clusters than at the last pass."""
+        return self._state.ledger.contested(now) != self._contested
+
+    def before_pass(self, now: float) -> None:
+        """The policy is told which clusters are contested."""
+        contested = self._state.ledger.contested(now)
+        entries = self._state.ledger.entries
+        if contested:
+            self._queues.retry_at(min(entries[c].contested_until for c in contested))
+        if contested != self._contested:
+            self._contested = contested
+            self._queues.scheduler.contest(contested)
+
+    def after_pass(self, usage: Usage, now: float) -> None:
+        """Who has not started stands in line, as far as there are contested clusters. `usage`:
+        what is in use; who stands in line counts as if that were, too."""
+        ours_again = [
+            (sibling, job)
+            for job in self._standing()
+            for sibling in job.line
+            if sibling.cluster not in self._contested
+        ]
+        for sibling, job in ours_again:
+            self._saga.line.withdraw(sibling, job, "nobody else waits there", now)
+        if not self._contested:
+            return
+        depth, siblings = self._state.settings.line_depth, self._state.settings.line_siblings
+        for job in self._standing():
+            usage.add(job, job.request.total, 1)
+        heads = self._queues.scheduler_view.next_singles(depth)
+        wanted = [self._able(self._state.jobs[entry[1]], now) for entry in heads]
+        for number, clusters in stand(wanted, self._native_queues(now), siblings).items():
+            job = self._state.jobs[number]
+            if not job.line:
+                if self._queues.held_back.beyond(job, job.queue, usage) is not None:
+                    continue
+                usage.add(job, job.request.total, 1)
+            if self._queues.refusals.suspensions:
+                self._queues.refusals.spend(job, set(clusters), now)
+            self._saga.line.stand(job, clusters, now)
+
+    def _standing(self) -> list[Job]:
+        return self._saga.line.standing()
+
+    def _able(self, job: Job, now: float) -> Standing:
+        """Where the job may stand, and where it does. Siblings in clusters that do not answer do
+        not count: others may take their turn."""
+        request = job.request
+        clusters = set(self._contested) - job.excluded
+        if request.clusters is not None:
+            clusters &= set(request.clusters)
+        elif self._pinned(job):
+            clusters &= {job.queue}
+        clusters -= self._queues.refusals.elsewhere(job, now)
+        known = self._state.ledger.known
+        stands_in = [s.cluster for s in job.line if known(s.cluster, now)]
+        clusters -= {s.cluster for s in job.line}
+        return Standing(job.id, request.total, clusters | set(stands_in), stands_in)
+
+    def _pinned(self, job: Job) -> bool:
+        """Whether its user, or the user's home cluster, has put it into one cluster's queue, where
+        the policy has such."""
+        local = job.queue < len(self._state.settings.clusters)
+        return local and job.queue in (job.local, job.home)
+
+    def _native_queues(self, now: float) -> dict[int, NativeQueue]:
+        """The own queues of the contested clusters that answer."""
+        capacity, entries = self._state.ledger.capacity(now), self._state.ledger.entries
+        found = {}
+        for cluster in self._contested:
+            snapshot = entries[cluster].snapshot
+            if capacity[cluster] and snapshot is not None:
+                found[cluster] = NativeQueue(capacity[cluster], snapshot.waiting)
+        return found

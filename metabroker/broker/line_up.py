@@ -31,15 +31,14 @@ class LineUp:
         """Whether others want other clusters than at the last pass."""
         return self._state.ledger.contested(now) != self._contested
 
-    def before_pass(self, now: float) -> None:
-        """The policy is told which clusters are contested."""
+    def before_pass(self, now: float) -> tuple[int, ...]:
+        """The contested clusters, for the policy."""
         contested = self._state.ledger.contested(now)
         entries = self._state.ledger.entries
         if contested:
             self._queues.retry_at(min(entries[c].contested_until for c in contested))
-        if contested != self._contested:
-            self._contested = contested
-            self._queues.scheduler.contest(contested)
+        self._contested = contested
+        return contested
 
     def after_pass(self, usage: Usage, now: float) -> None:
         """Who has not started stands in line, as far as there are contested clusters. `usage`:

@@ -71,8 +71,7 @@ class Snapshot:
     of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have ours,
     which may have been renamed. `taken_at` is the broker's clock when the poll began, so that what
     happened since is not judged by it. `system`: what its controller says that it is ("": nothing).
-    `waiting`: processors that jobs of others wait for in its queue, as far as they can be seen; they
-    may be more than there are.
+    `waiting`: processors that jobs of others wait for in its queue, as far as those can be seen.
     """
 
     taken_at: float

@@ -145,7 +145,7 @@ class Queues:
         if job.id not in self.scheduler:
             self.withdraw(job)
             return
-        self.scheduler.started(job.id, (cluster,))
+        self.scheduler.remove(job.id, started=(cluster,))
         self.placed(job)
         self.changed = True
 

@@ -48,9 +48,9 @@ class Scheduling:
         if self._left > 0:
             queues.changed = False
             queues.depart()
-            self._line_up.before_pass(now)
+            contested = self._line_up.before_pass(now)
             more = self._let_through(now)
-            again = self._passes(now) or more
+            again = self._passes(now, contested) or more
         if not again:
             self._line_up.after_pass(self.usage(), now)
         self.unfinished = now if again else None
@@ -72,13 +72,13 @@ class Scheduling:
             return Usage()
         return in_use(self._state.jobs, self._saga.claims.live)
 
-    def _passes(self, now: float) -> bool:
+    def _passes(self, now: float, contested: tuple[int, ...]) -> bool:
         """Passes of the policy; whether another may start more, in the next turn."""
         queues, again = self._queues, True
         capacity = self._capacity = self._state.ledger.capacity(now)
         while again and self._left > 0:
             available = self._state.ledger.available(now)
-            starts = queues.scheduler.run(available, now, capacity)
+            starts = queues.scheduler.run(available, now, capacity, contested)
             queues.decided = dict(reversed(starts))
             self._begun, self._kept_back = 0, False
             again = self._carry_out(now)

@@ -13,10 +13,12 @@ from functools import cached_property
 from metabroker.policy import PolicyState, Request, Why
 from metabroker.policy.view import SchedulerView
 
+from . import tokens
 from .after_restore import History
 from .identities import Identities, System
 from .job import Component, Job, NewJob
 from .ledger import Avoided, LedgerEntry
+from .observation import NativeJob
 from .orphans import UnclaimedOrphan
 from .queues import Queues
 from .resource_limits import Beyond, Usage
@@ -195,6 +197,12 @@ class ViewAt:
         if suspended is not None:
             return Avoided(0, *suspended, suspended=True)
         return self._state.ledger.avoided(cluster, self.now)
+
+    def native(self, component: Component) -> NativeJob | None:
+        """Its job as the last poll of its cluster showed it."""
+        snapshot = self._state.ledger.entries[component.cluster].snapshot
+        token = tokens.make(self._state.settings.instance, component.ref)
+        return None if snapshot is None else snapshot.jobs.get(token)
 
     def why(self, job: int) -> Why:
         """Why a job in one of the policy's queues waits."""

@@ -52,6 +52,17 @@ def _store(value: object, info: ValidationInfo) -> str:
     return values.store_url(value, folder(info))
 
 
+class LineConfig(Section):
+    """Jobs that stand in line in clusters' own queues, where others want those clusters, too."""
+
+    depth: Annotated[int, Field(ge=0, le=10_000)] = 32
+    """jobs of a queue that stand in line at once; 0: none ever does"""
+    siblings: Count = 2
+    """clusters in which one job stands in line at once"""
+    patience: WholeSeconds = 60
+    """how long it waits where it has come up, should the broker be away"""
+
+
 class AgingConfig(Section):
     """When a waiting job is no longer overtaken; null: never by this measure."""
 
@@ -199,6 +210,8 @@ class Config(Section):
     """how often one user may ask"""
     aging: AgingConfig = AgingConfig()
     """when a waiting job is no longer overtaken"""
+    line: Annotated[LineConfig, BeforeValidator(empty)] = LineConfig()
+    """standing in line in the own queues of clusters that others want, too"""
     retries: Annotated[RetryLimits, BeforeValidator(empty)] = RetryLimits()
     """how often a job that failed is tried again"""
     history: Annotated[HistoryConfig, BeforeValidator(empty)] = HistoryConfig()

@@ -21,6 +21,7 @@ from metabroker.broker.core import Broker
 from metabroker.broker.identities import UNKNOWN
 from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.clusters import native_queue
 from metabroker.clusters.clocks import EVERY
 from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
 from metabroker.clusters.owners import Owners
@@ -97,6 +98,9 @@ def settings(config: Config, store: Store) -> Settings:
         reserve_timeout=config.timeouts.reserve,
         submit_timeout=config.timeouts.submit,
         barrier_timeout=config.timeouts.barrier,
+        line_depth=config.line.depth,
+        line_siblings=config.line.siblings,
+        line_patience=int(config.line.patience),
         stale_after=3 * config.poll_interval + config.timeouts.command,
     )
 
@@ -205,6 +209,7 @@ def real(
     if permit is not None:
         transport = permitted(transport, permit)
     user, horizon = _account(configured), float(config.default_time)
+    waiting = native_queue.EVERY if config.line.depth else None
     if isinstance(configured, OpenPBSConfig):
         return OpenPBSCluster(
             OpenPBSOptions(
@@ -219,6 +224,7 @@ def real(
                 chunk=configured.chunk,
                 horizon=horizon,
                 clock_every=EVERY,
+                queue_every=waiting,
                 owners=owners,
                 ports=ports,
             ),
@@ -236,6 +242,7 @@ def real(
             native=configured.native,
             horizon=horizon,
             clock_every=EVERY,
+            queue_every=waiting,
             owners=owners,
         ),
         transport,

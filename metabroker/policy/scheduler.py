@@ -72,6 +72,7 @@ class Scheduler(ABC):
         self._next_seq = 0
         self._since = 0
         self._departed = False
+        self._contested: tuple[int, ...] = ()
         self._news: list[Entry] = []
 
     # What a policy says about itself.
@@ -105,15 +106,6 @@ class Scheduler(ABC):
         whole = tuple(units) if any(unit > 1 for unit in units) else ()
         for queue in self._queues.values():
             queue.units = whole
-
-    def contest(self, clusters: Sequence[int]) -> None:
-        """Others wait in these clusters: what is idle there is not for jobs of one component, which
-        stand in line there instead (see `line`)."""
-        now = tuple(sorted(clusters))
-        for queue in self._queues.values():
-            if not set(queue.contested) <= set(now):
-                self._departed = True
-            queue.contested = now
 
     # What happens.
 
@@ -150,11 +142,12 @@ class Scheduler(ABC):
         elif line.append(entry, self._since):
             self._news.append(entry)
 
-    def remove(self, key: int) -> bool:
+    def remove(self, key: int, started: Placement | None = None) -> bool:
         """A waiting job is cancelled or held; False if it does not wait.
 
         Counts as a departure: a new head, a shorter queue, or a job that is no longer protected
-        may let others start at the next run().
+        may let others start at the next run(). `started`: it has started there by another way than
+        a pass (from a cluster's own queue), and counts as having overtaken whom it has.
         """
         entry = self._waiting.pop(key, None)
         if entry is None:
@@ -162,19 +155,12 @@ class Scheduler(ABC):
         if self._reach.aside.pop(key, None) is None:
             self._queues[entry[4]].remove(entry)
         if self._watch is not None:
-            self._watch.left(entry)
+            if started is None:
+                self._watch.left(entry)
+            else:
+                self._watch.started(entry, started)
         self._departed = True
         return True
-
-    def started(self, key: int, placement: Placement) -> None:
-        """A waiting job has started by another way than a pass: from a cluster's own queue. It
-        leaves its queue, and counts as having overtaken whom it has. Raises KeyError if unknown."""
-        entry = self._waiting.pop(key)
-        if self._reach.aside.pop(key, None) is None:
-            self._queues[entry[4]].remove(entry)
-        if self._watch is not None:
-            self._watch.started(entry, placement)
-        self._departed = True
 
     def depart(self, clusters: Sequence[int] = ()) -> None:
         """A job ended, or idle processors became more for any other reason.
@@ -185,7 +171,11 @@ class Scheduler(ABC):
         self._departed = True
 
     def run(
-        self, idle: list[int], now: float, capacity: Sequence[int] | None = None
+        self,
+        idle: list[int],
+        now: float,
+        capacity: Sequence[int] | None = None,
+        contested: Sequence[int] = (),
     ) -> list[Start]:
         """One pass: which jobs start now, and where, in the order of the decisions.
 
@@ -197,7 +187,15 @@ class Scheduler(ABC):
         `capacity[c]` are the processors of cluster c with nothing running (0 if it cannot be
         reached). A waiting job that does not fit there is set aside until it does; a change that
         moves a job counts as a departure. None: the capacity is as before (at first: unlimited).
+
+        `contested`: clusters in which others wait, too. What is idle there is not for jobs of one
+        component, which stand in line there instead (see `line`).
         """
+        if contested != self._contested:
+            self._contested = tuple(contested)
+            self._departed = True
+            for queue in self._queues.values():
+                queue.contested = self._contested
         if capacity is not None and self._reach.update(capacity):
             self._departed = True
             if self._watch is not None:

@@ -142,7 +142,8 @@ class RequestBuilder:
         peers = self.peers(ref)
         barrier = self.settings.barrier_patience if effect.barrier else None
         if effect.sibling:
-            barrier, ref = self.settings.line_patience, ref._replace(component=0)
+            barrier = self.settings.line_patience
+        named = ref._replace(component=0) if len(peers) == 1 else ref
         default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
         return ComponentRequest(
             token=self.token(ref),
@@ -151,14 +152,14 @@ class RequestBuilder:
             seconds=effect.seconds,
             job=ref.job,
             name=spec["name"],
-            component=ref.component,
+            component=named.component,
             peers=peers,
             script=script,
             args=tuple(spec["args"]),
             environment=spec["environment"],
             chdir=spec["chdir"],
-            output=_path(spec, "output", ref) or _expand(f"{spec['chdir']}/{default}", ref),
-            error=_path(spec, "error", ref),
+            output=_path(spec, "output", named) or _expand(f"{spec['chdir']}/{default}", named),
+            error=_path(spec, "error", named),
             native=tuple(spec["native"].get(self.cluster, ())),
             reservation=effect.reservation,
             barrier_seconds=barrier,
@@ -199,7 +200,7 @@ class RequestBuilder:
         return FetchRequest(
             self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
             spec["submit_dir"],
-            f"metabroker-{ref.job}.{ref.component}",
+            f"metabroker-{ref.job}.{self._index(ref)}",
             tuple(spec["stage_out"]),
             effect.again,
         )
@@ -219,11 +220,17 @@ class RequestBuilder:
         return CleanRequest(token, None if ref is None else self.gate(ref))
 
     def peers(self, ref: Ref) -> tuple[Peer, ...]:
-        """All components of the attempt, in order."""
+        """All components of the attempt, in order; of siblings, which are one component, itself."""
         rows = self.store.jobs.attempt(ref.job, ref.attempt)
         return tuple(
-            Peer(row["cluster"], row["asked"], tuple(row["hosts"].split())) for row in rows
+            Peer(row["cluster"], row["asked"], tuple(row["hosts"].split()))
+            for row in rows
+            if not row["single"] or row["component"] == ref.component
         )
+
+    def _index(self, ref: Ref) -> int:
+        """The component's number in its job: siblings are one component."""
+        return 0 if len(self.peers(ref)) == 1 else ref.component
 
     def _gate(self, ref: Ref, place: _Target) -> str:
         token = self.token(ref)

@@ -201,7 +201,7 @@ class Changes:
     def _view_of(self, job: Job) -> Json:
         names = self._loop.engine.names
         row = job_row(job, names)
-        row["components"] = [component_row(c, names) for c in job.components]
+        row["components"] = [component_row(c, names) for c in (*job.components, *job.line)]
         return job_view(row, self._queries.instance)
 
 

@@ -35,12 +35,14 @@ _PHASE_WORDS = {
 
 def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
     """A job's object. `reason` replaces the stored one: why it waits, as of now."""
-    latest = [part for part in row["components"] if part["attempt"] == row["attempt"]]
+    of_attempt = [part for part in row["components"] if part["attempt"] == row["attempt"]]
+    latest = [part for part in of_attempt if part["processors"]]
     in_queue = row["state"] in (JobState.QUEUED.value, JobState.HELD.value)
+    line = [part for part in of_attempt if in_queue and _stands_in_line(part)]
     if in_queue or not latest:
         parts = _requested(row)
     else:
-        parts = [_component(part, instance) for part in latest]
+        parts = [_component(index, part, instance) for index, part in enumerate(latest)]
     return {
         "job": row["id"],
         **_same(row, "name", "user", "state"),
@@ -52,10 +54,12 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "attempts": row["attempt"],
         **_same(row, "submission_failures", "completion_failures"),
         "components": parts,
+        "line": [_in_line(part) for part in line],
         "left_behind": [
             _left(part, instance)
             for part in row["components"]
             if (part["phase"] != Phase.GONE.value or _written_off(part))
+            and part not in line
             and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
         ],
     }
@@ -76,7 +80,7 @@ def waiting_text(job: Job, names: ClusterNames, position: int | None, reason: st
         f'"submission_failures":{job.submission_failures},'
         f'"completion_failures":{job.completion_failures},'
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
-        f'"left_behind":[],"position":{"null" if position is None else position},'
+        f'"line":[],"left_behind":[],"position":{"null" if position is None else position},'
         '"earliest_start":null}'
     )
     return text.encode("ascii")
@@ -120,9 +124,24 @@ def _components_of(
     ]
 
 
-def _component(part: Row, instance: str) -> Json:
+def _stands_in_line(part: Row) -> bool:
+    """Whether it waits for its job in its cluster's own queue."""
+    under_way = part["step"] in ("", Step.STAGE.value, Step.SUBMIT.value)
+    return not part["processors"] and under_way and part["phase"] != Phase.GONE.value
+
+
+def _in_line(part: Row) -> Json:
+    """One of the clusters' own queues in which a job stands."""
     return {
-        "index": part["component"],
+        **_same(part, "cluster", "native_id"),
+        "since": part["submit_time"],
+        "detail": part["detail"],
+    }
+
+
+def _component(index: int, part: Row, instance: str) -> Json:
+    return {
+        "index": index,
         **_same(part, "cluster", "processors"),
         "state": _word(part),
         "native_id": part["native_id"],

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
+from time import localtime, strftime
 from typing import Any
 
 from metabroker.broker.job import Job, NewJob
@@ -80,6 +81,12 @@ class Moment:
         if explain.separately and position < _MOST_EXPLAINED:
             return None
         return explain.told(position, job, explain.behind_head(job, position))
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
 def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> str:
@@ -162,8 +169,24 @@ class _Explainer:
         everyone = self.view.behind or (_STARTING if self.view.starting else "")
         if everyone:
             return Waiting(position, everyone)
+        if job.line:
+            text = f"{self.in_line(job)}; {text}"
         past = f" (attempt {job.attempt}: {job.reason})" if job.reason else ""
         return Waiting(position, text + past)
+
+    def in_line(self, job: Job) -> str:
+        """Where it stands in clusters' own queues, by their last polls."""
+        told = []
+        for sibling in job.line:
+            name, since = self.view.settings.clusters[sibling.cluster].name, sibling.submit_time
+            native = self.at.native(sibling)
+            if native is None or since is None:
+                told.append(f"{name} (being submitted)")
+                continue
+            place = f"{ordinal(native.position)}, " if native.position is not None else ""
+            at = strftime("%H:%M", localtime(since))
+            told.append(f"{name} ({place}since {at}: {native.reason or native.word})")
+        return f"in line at {' and '.join(told)}"
 
     def queue(self, queue: int) -> str:
         names = self.view.settings.clusters
@@ -257,7 +280,7 @@ def in_attempt(row: dict[str, Any]) -> str:
     """Why a job that has been placed does not run yet: what its components wait for."""
     if row["reason"]:
         return str(row["reason"])
-    parts = [p for p in row["components"] if p["attempt"] == row["attempt"]]
+    parts = [p for p in row["components"] if p["attempt"] == row["attempt"] and p["processors"]]
     waits = [
         f"{p['cluster']}: {p['detail'] or p['step'] or p['phase']}"
         for p in parts

@@ -121,10 +121,13 @@ class JobQueries(Part):
 
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
         """The components' rows of one attempt, in order; `asked`: the processors of its request,
-        where it may hold more."""
+        where it may hold more; `single`: it is the only one, or a sibling of that (see
+        `broker.saga.line`)."""
         rows = self._rows(_ATTEMPT, job=job, attempt=attempt)
         for row in rows:
-            row["asked"] = row.pop("sizes")[row["component"]]
+            sizes = row.pop("sizes")
+            row["single"] = len(sizes) == 1
+            row["asked"] = sizes[0 if row["single"] else row["component"]]
         return rows
 
     def live(self, *, user: str | None = None, limit: int | None = None) -> list[int]:

@@ -52,7 +52,7 @@ def _script(row: Row) -> dict[str, Any]:
 
 def record_of(row: Row, components: Sequence[Row]) -> Record:
     """A job's record in a log: its present attempt's components, or what it asked for."""
-    latest = [part for part in components if part["attempt"] == row["attempt"]]
+    latest = [p for p in components if p["attempt"] == row["attempt"] and p["processors"]]
     sizes = [part["processors"] for part in latest] or list(row["sizes"])
     where = [part["cluster"] for part in latest] or list(row["clusters"] or ())
     began, ended = row["start_time"], row["end_time"]

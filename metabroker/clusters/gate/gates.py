@@ -173,21 +173,23 @@ class Gates:
 
     @_doubted
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
-        """`armed -> go`, with the peers file in its place (see `introduce`). The job is committed:
+        """`armed -> go`, with the peers file in its place (see `introduce`); of the only component
+        `wait -> go`: if it has given up, nothing else of its job has started. The job is committed:
         what cannot be done now is tried again, whatever the reason.
 
         Raises:
             ClusterRefusal: the gate is shut or gone.
         """
+        first = Position.WAIT if len(peers) == 1 else Position.ARMED
         with contextlib.suppress(Unsafe):
             for _ in range(2):  # over NFS a rename whose answer is lost may be told to have failed
                 names = {_known(entry.name) for entry in self._files.list(gate) or ()}
                 if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
                     return
-                if Position.ARMED.value in names:
+                if first.value in names:
                     if PEERS not in names:
                         self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
-                    old, new = (f"{gate}/{p.value}" for p in (Position.ARMED, Position.GO))
+                    old, new = (f"{gate}/{p.value}" for p in (first, Position.GO))
                     if self._files.rename(old, new):
                         return
         raise ClusterRefusal(Cause.LOST, "the component's gate is shut")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 from metabroker.broker.observation import NativeState, Snapshot
@@ -14,6 +15,7 @@ from metabroker.clusters.command_errors import answered
 from metabroker.clusters.examination import CheckResult
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster, NativeEnd
+from metabroker.clusters.native_queue import QueueWatch
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
@@ -53,6 +55,7 @@ class OpenPBSOptions(PbsIdentity):
     instance: str
     horizon: float = 3600.0
     clock_every: float = 0.0
+    queue_every: float | None = None  # how often it is looked at who waits, in seconds
     owners: Owners | None = None
     ports: HostPorts | None = None
 
@@ -73,6 +76,7 @@ class OpenPBSCluster(GatedCluster):
         self._told: dict[str, float] = {}  # to end, by token: when
         self._pace = PbsPace(options.ports or HostPorts())
         self._system = ""  # which server it is, as far as that was told
+        self._queue: QueueWatch[str] = QueueWatch(options.queue_every)
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -98,6 +102,8 @@ class OpenPBSCluster(GatedCluster):
             )
         self._version = found.version
         self._lasting.seen(found, self._clock.offset or 0.0)
+        more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
+        found = replace(found, waiting=self._queue.waiting)
         seen = snapshot(found, self._who, self._prefix, self._options.horizon)
         commands = seen.commands + more
         return replace(

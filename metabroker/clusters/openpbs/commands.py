@@ -76,6 +76,11 @@ def select_live(user: str, token: str | None = None) -> Command:
     return _command("qselect", "-u", user, *(("-N", token) if token else ()))
 
 
+def select_waiting(queue: str | None) -> Command:
+    """Ids of anybody's jobs that wait for processors in a queue, or in all."""
+    return _command("qselect", "-s", "Q", *(("-q", queue) if queue else ()))
+
+
 def select_ended(user: str, since: float) -> Command:
     """Ids of an account's jobs that changed since then (Unix seconds), ended ones too."""
     return _command("qselect", "-x", "-u", user, "-t", f"m.gt.{_date(since)}")

@@ -80,6 +80,11 @@ def look(
     return PbsPoll(taken_at, nodes, jobs, reservations, version, count + asked - 1)
 
 
+def waiting_in(queue: str | None) -> Operation[list[str]]:
+    """The ids of the jobs that wait for processors in a queue, in the order of their submission."""
+    return parsing.ids((yield from _told(commands.select_waiting(queue))).stdout)
+
+
 def release() -> Operation[str]:
     """The release of PBS.
 

@@ -29,6 +29,8 @@ from .states import (
     takes_jobs,
 )
 
+_STUCK = frozenset("HW")  # held, or waits for a time: nothing of that is ours
+_NEVER = "Can Never Run"  # the scheduler's comment
 _AMOUNT = re.compile(r"[0-9]+[kmgtp]?[bw]?", re.IGNORECASE)
 
 
@@ -42,6 +44,7 @@ class PbsPoll:
     reservations: Sequence[PbsReservation]
     version: str = ""
     commands: int = 0
+    waiting: Sequence[str] = ()  # ids of anybody's jobs that wait in the queue, in its order
 
 
 def for_us(nodes: Iterable[PbsNode], who: PbsIdentity) -> list[PbsNode]:
@@ -73,6 +76,8 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
     usable = {node.name: node for node in nodes if takes_jobs(node.states)}
     whole = who.unit > 1
     idle = {name: _idle(node, whole) for name, node in usable.items()}
+    places = {number: place for place, number in enumerate(look.waiting, 1)}
+    named = _tokens(look.jobs, who.user, prefix)
     mine = [r for r in look.reservations if is_ours(r, who.user, prefix)]
     ours = _held(look.jobs, usable, who.user, prefix)
     for reservation in sorted(look.reservations, key=lambda r: r not in mine):
@@ -88,7 +93,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
         usable=sum(node.total for node in usable.values()),
         busy=sum(node.total for node in usable.values()) - sum(idle.values()),
         ours=ours,
-        jobs=by_token((job.name, native_job(job)) for job in _tokens(look.jobs, who.user, prefix)),
+        jobs=by_token((job.name, native_job(job, places.get(job.id))) for job in named),
         unnamed={j.id: native_job(j) for j in look.jobs if not j.name.startswith(prefix)},
         reservations={
             r.name: NativeReservation(
@@ -103,6 +108,8 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
+        # How large they are it would cost much to ask.
+        waiting=len(places.keys() - {job.id for job in named}),
     )
 
 
@@ -156,8 +163,8 @@ def _held(
     return held
 
 
-def native_job(job: PbsJob) -> NativeJob:
-    """One job as the core reads it."""
+def native_job(job: PbsJob, position: int | None = None) -> NativeJob:
+    """One job as the core reads it; `position`: in its queue."""
     state = job_state(job.state)
     ended = state is NativeState.ENDED
     cause = end_cause(job.substate, job.exit_status) if ended else None
@@ -174,6 +181,8 @@ def native_job(job: PbsJob) -> NativeJob:
         exit_code=0 if ended and cause is None else None,
         cause=cause,
         suspended=job.state in ("S", "U"),
+        stuck=job.state in _STUCK or job.comment.startswith(_NEVER),
+        position=position if state is NativeState.PENDING else None,
     )
 
 

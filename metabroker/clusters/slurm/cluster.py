@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 from metabroker.broker.observation import Snapshot
@@ -13,6 +14,7 @@ from metabroker.clusters.command_errors import answered
 from metabroker.clusters.examination import CheckResult
 from metabroker.clusters.gate import wrapper
 from metabroker.clusters.gated import GatedCluster, NativeEnd
+from metabroker.clusters.native_queue import QueueWatch
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.owners import Owners, Verified
 from metabroker.clusters.port import (
@@ -30,7 +32,7 @@ from . import operations
 from .answers import confusing
 from .commands import SlurmIdentity
 from .examine import examine
-from .parsing import NodeLine
+from .parsing import NodeLine, WaitingLine
 from .snapshot import in_partition, snapshot
 
 
@@ -43,6 +45,7 @@ class SlurmOptions(SlurmIdentity):
     instance: str
     horizon: float = 3600.0
     clock_every: float = 0.0
+    queue_every: float | None = None  # how often it is looked at who waits, in seconds
     owners: Owners | None = None
 
 
@@ -58,6 +61,7 @@ class SlurmCluster(GatedCluster):
         self._version = ""
         self._nodes: Sequence[NodeLine] = ()
         self._system = ""  # which cluster it is, as far as that was told
+        self._queue: QueueWatch[WaitingLine] = QueueWatch(options.queue_every)
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -76,6 +80,9 @@ class SlurmCluster(GatedCluster):
             which = self._who.partition or "a default one"
             raise ClusterRefusal(Cause.INVALID, f"no node belongs to the partition ({which})")
         self._nodes, self._version = nodes, found.version
+        told = partial(operations.waiting_in, nodes[0].partition)
+        more += yield from self._queue.look(now, told)
+        found = replace(found, waiting=self._queue.waiting)
         seen = snapshot(found, self._who.partition, self._prefix, self._options.horizon)
         commands = seen.commands + more
         return replace(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from metabroker.clusters.port import ComponentRequest
 from metabroker.clusters.transports.base import Command
 
-from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, marked_format
+from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, WAITING_FORMAT, marked_format
 
 # A line break or a separator in a job's text would break what squeue prints.
 _UNPLAIN = re.compile(r"[^A-Za-z0-9_.=-]")
@@ -66,6 +66,11 @@ def list_jobs_in(reservations: Sequence[str]) -> Command:
     """Running jobs inside reservations, of anybody."""
     names = ",".join(reservations)
     return _read(("squeue", "-h", "-r", "-t", "R,S,CG", "-R", names, "-o", USE_FORMAT))
+
+
+def list_waiting(partition: str) -> Command:
+    """Pending jobs of anybody in a partition, arrays as one."""
+    return _read(("squeue", "-h", "-t", "PD", "-p", partition, "-o", WAITING_FORMAT))
 
 
 def list_nodes() -> Command:

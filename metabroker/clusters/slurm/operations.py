@@ -30,7 +30,7 @@ from metabroker.clusters.transports.base import Command, CommandMissing, Complet
 from . import commands, parsing
 from .answers import failure, of_submission
 from .commands import SlurmIdentity
-from .parsing import JobLine, NodeLine, SlurmReservation, Use
+from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
 from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
 
@@ -86,6 +86,11 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
     named = [line for line in found if line.name.startswith(prefix)]
     ours = verified.seen([(line.name, line.user) for line in named])
     return [x for x in found if (x.name, x.user) in ours or not x.name.startswith(prefix)]
+
+
+def waiting_in(partition: str) -> Operation[list[WaitingLine]]:
+    """The pending jobs of anybody in a partition."""
+    return parsing.waiting((yield from told(commands.list_waiting(partition))).stdout)
 
 
 def time_and_identity() -> Operation[tuple[int, str]]:

@@ -13,6 +13,8 @@ JOB_FORMAT = SEPARATOR.join(JOB_COLUMNS)
 # Of other people's jobs nothing that they could have written themselves: no name, no reason.
 USE_COLUMNS = ("%i", "%T", "%C", "%v")
 USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
+WAITING_COLUMNS = ("%i", "%C", "%Q", "%r")
+WAITING_FORMAT = SEPARATOR.join(WAITING_COLUMNS)
 NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
 _OURS = SEPARATOR + "mb-"
@@ -50,6 +52,16 @@ class Use:
     state: str
     processors: int
     reservation: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingLine:
+    """A job of anybody's, or a whole array, that is pending."""
+
+    id: str
+    processors: int
+    priority: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +140,20 @@ def marked_jobs(text: str, mark: str) -> list[JobLine]:
             user, identity, *others, name = columns
             job = _job(SEPARATOR.join((identity, name.replace(SEPARATOR, " "), *others)))
             found.append(replace(job, user=user))
+    return found
+
+
+def waiting(text: str) -> list[WaitingLine]:
+    """The lines of `squeue -h -o WAITING_FORMAT`.
+
+    Raises:
+        Garbled: as `nodes`.
+    """
+    found = []
+    for line in _lines(text):
+        identity, cpus, priority, reason = _columns("squeue", line, len(WAITING_COLUMNS))
+        numbers = _number("squeue", cpus), _number("squeue", priority)
+        found.append(WaitingLine(identity, *numbers, reason))
     return found
 
 

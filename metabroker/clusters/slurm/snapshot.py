@@ -7,15 +7,22 @@ free for somebody: anybody's, ours included. What is ours is told apart by its t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
 from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
 
-from .parsing import JobLine, NodeLine, SlurmReservation, Use
-from .states import RESERVATION_GONE, end_cause, is_unsettled, job_state, takes_jobs
+from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
+from .states import (
+    RESERVATION_GONE,
+    end_cause,
+    is_unsettled,
+    job_state,
+    takes_jobs,
+    will_not_pass,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,7 @@ class SlurmPoll:
     inside: Sequence[Use] = ()  # running jobs of anybody in other people's reservations
     version: str = ""
     commands: int = 0
+    waiting: Sequence[WaitingLine] = ()  # jobs of anybody that are pending in the partition
 
 
 def in_partition(nodes: Iterable[NodeLine], partition: str | None) -> list[NodeLine]:
@@ -50,6 +58,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
     jobs = [job for job in look.jobs if job.name.startswith(prefix)]
     ours = _held((job.name, job) for job in jobs)
     inside = _inside(look)
+    places = _places(look.waiting)
     kept = 0
     for reservation in look.reservations:
         if reservation.start_time > look.taken_at + horizon:
@@ -64,7 +73,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
         usable=sum(node.total - node.other for node in usable),
         busy=sum(node.allocated for node in usable) + kept,
         ours=ours,
-        jobs=by_token((job.name, native_job(job)) for job in jobs),
+        jobs=by_token((job.name, native_job(job, places.get(job.id))) for job in jobs),
         unnamed={j.id: native_job(j) for j in look.jobs if not j.name.startswith(prefix)},
         reservations={
             r.name: NativeReservation(r.processors, r.start_time, r.end_time, r.nodes)
@@ -74,7 +83,26 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
+        waiting=_wanted_by_others(look.waiting, {job.id for job in jobs}),
     )
+
+
+# Why a job is pending that wants processors now; others wait for something of their own.
+_COMPETING = frozenset({"Priority", "Resources", "None", ""})
+
+
+def _wanted_by_others(waiting: Iterable[WaitingLine], ours: Collection[str]) -> int:
+    """Processors that others' jobs wait for in the partition."""
+    return sum(
+        line.processors for line in waiting if line.reason in _COMPETING and line.id not in ours
+    )
+
+
+def _places(waiting: Iterable[WaitingLine]) -> dict[str, int]:
+    """The place in the partition's queue of each job that waits there for processors."""
+    competing = [line for line in waiting if line.reason in _COMPETING]
+    competing.sort(key=lambda line: -line.priority)
+    return {line.id: place for place, line in enumerate(competing, 1)}
 
 
 def _kept_free(reservation: SlurmReservation, idle: dict[str, int], running: int) -> int:
@@ -118,8 +146,8 @@ _REASONS = {
 _SIBLING = "another cluster of its federation has started it"
 
 
-def native_job(line: JobLine) -> NativeJob:
-    """One line of squeue as the core reads it."""
+def native_job(line: JobLine, position: int | None = None) -> NativeJob:
+    """One line of squeue as the core reads it; `position`: in its partition's queue."""
     state = job_state(line.state)
     cause = end_cause(line.state) if state is NativeState.ENDED else None
     if line.state == RESERVATION_GONE and line.end_time is not None:
@@ -138,4 +166,6 @@ def native_job(line: JobLine) -> NativeJob:
         exit_code=0 if line.state == "COMPLETED" else None,
         cause=cause,
         suspended=line.state == "SUSPENDED",
+        stuck=state is NativeState.PENDING and will_not_pass(line.reason),
+        position=position if state is NativeState.PENDING else None,
     )

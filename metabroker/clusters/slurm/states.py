@@ -53,6 +53,34 @@ def end_cause(word: str) -> Cause | None:
     return _ENDED.get(word, Cause.KILLED)
 
 
+# Reasons (squeue's `%r`) that will not pass soon by themselves. More may follow such a word, and of
+# each job it is one at a time: where several hold, Slurm names one of them.
+_STUCK = (
+    "ReqNodeNotAvail",
+    "Nodes required for job are DOWN",
+    "Reservation",
+    "BeginTime",
+    "PartitionDown",
+    "PartitionInactive",
+    "PartitionNodeLimit",
+    "PartitionTimeLimit",
+    "PartitionConfig",
+    "NodeDown",
+    "BadConstraints",
+    "JobHeldAdmin",
+    "JobHoldMaxRequeue",
+    "AccountNotAllowed",
+    "QOSNotAllowed",
+    "InvalidAccount",
+    "InvalidQOS",
+)
+
+
+def will_not_pass(reason: str) -> bool:
+    """Whether a job that is pending for this reason will stay so for long."""
+    return reason.startswith(_STUCK)
+
+
 # Node states in which jobs can start now. What is left of a word after its suffix says more:
 # `*` the node does not answer, `~ # ! % @ ^` it is, goes or comes from powered down; `$` a
 # maintenance reservation (counted as a reservation) and `-` planned by backfill do not matter here.

@@ -1,0 +1,39 @@
+"""Who waits in a cluster's own queue, looked at now and then beside the cluster itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from .command_errors import Garbled
+from .operation import Operation
+from .port import ClusterRefusal, UnknownOutcome
+from .transports.base import CommandLost, CommandMissing
+
+W = TypeVar("W")
+
+EVERY = 5.0
+"""Seconds between two looks: on a large site it is a long list."""
+
+
+@dataclass(slots=True)
+class QueueWatch(Generic[W]):
+    """Remembers what was last seen. `every`: how often it may be asked, in seconds; None: never."""
+
+    every: float | None = EVERY
+    waiting: Sequence[W] = ()
+    _last: float = float("-inf")
+
+    def look(self, now: float, told: Callable[[], Operation[Sequence[W]]]) -> Operation[int]:
+        """Ask, if it is time; answers how many commands that took. `now`: the broker's clock. What
+        cannot be seen is as if nobody waited: jobs of ours that stay pending show it too."""
+        if self.every is None or 0 <= now - self._last < self.every:
+            yield from ()
+            return 0
+        self._last = now
+        try:
+            self.waiting = yield from told()
+        except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
+            self.waiting = ()
+        return 1

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,8 +106,8 @@ def await_clusters(client: Client, seconds: float = 60.0) -> None:
 
 
 @contextlib.contextmanager
-def on_slurm(**config: Any) -> Iterator[tuple[Federation, Testbed]]:
-    """A daemon over three real Slurm clusters."""
+def on_slurm(only: Sequence[str] = (), **config: Any) -> Iterator[tuple[Federation, Testbed]]:
+    """A daemon over three real Slurm clusters, or `only` some of these."""
     with Testbed() as testbed:
         clusters = {
             cluster.name: {
@@ -116,6 +116,7 @@ def on_slurm(**config: Any) -> Iterator[tuple[Federation, Testbed]]:
                 "partition": "batch",
             }
             for cluster in testbed.clusters.values()
+            if not only or cluster.name in only
         }
         with serving({"clusters": clusters, **config}) as federation:
             yield federation, testbed

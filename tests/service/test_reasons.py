@@ -209,7 +209,8 @@ def test_why_a_placed_job_does_not_run(parts: list[tuple[str, str, str, str]], r
         "reason": "",
         "attempt": 1,
         "components": [
-            {"cluster": c, "phase": p, "step": s, "detail": d, "attempt": 1} for c, p, s, d in parts
+            {"cluster": c, "phase": p, "step": s, "detail": d, "attempt": 1, "processors": 1}
+            for c, p, s, d in parts
         ],
     }
     assert reasons.in_attempt(row) == reason

@@ -18,7 +18,7 @@ from .files import HOME, ClusterFiles
 from .gates import SeenGates
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
-from .scenario import LIE, ClusterPlan
+from .scenario import LIE, LOCALS, ClusterPlan
 from .virtual.processes import Moments
 
 _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
@@ -39,6 +39,7 @@ class WorldCluster:
         self.plan = plan
         self.offset = plan.offset
         self._rng = rng
+        self._users = random.Random(f"{plan.name} {plan.processors} users")
         self._moments = moments
         self._began = moments.now
         self.until: dict[str, float] = {}  # of faults that last
@@ -82,12 +83,23 @@ class WorldCluster:
         name, instance = self.plan.name, settings.instance
         adapter: SlurmCluster | OpenPBSCluster
         if self.plan.system == "slurm":
-            slurm = SlurmOptions("root", name=name, instance=instance, clock_every=30.0)
+            slurm = SlurmOptions(
+                "root",
+                name=name,
+                instance=instance,
+                clock_every=30.0,
+                queue_every=self.plan.queue_every,
+            )
             adapter = SlurmCluster(slurm, transport)
         else:
             ports = HostPorts(clock=self._clock)
             options = OpenPBSOptions(
-                "root", name=name, instance=instance, ports=ports, clock_every=30.0
+                "root",
+                name=name,
+                instance=instance,
+                ports=ports,
+                clock_every=30.0,
+                queue_every=self.plan.queue_every,
             )
             adapter = OpenPBSCluster(options, transport)
         adapter.part = 4
@@ -124,7 +136,11 @@ class WorldCluster:
     def step(self) -> None:
         """Catch up with the time."""
         now = self.local()
+        if self.suffers(LOCALS):
+            self._want(now)
         for job in self.model.advance(now):
+            if "lasts" in job.extra:
+                job.extra["until"] = now + job.extra["lasts"]
             if "gate" in job.extra:
                 self.runs[job.id] = Process(job, self._around, partial(self._over, job))
         if self.suffers(LIE) and self._lie():
@@ -135,6 +151,14 @@ class WorldCluster:
         for job in [j for j in self.model.jobs.values() if j.state is State.RUNNING]:
             self._follow(job, now)
         self.orphans -= {process for process in self.orphans if process.over}
+
+    def _want(self, now: float) -> None:
+        """Local users always have two jobs waiting."""
+        pending = [j for j in self.model.jobs.values() if j.state is State.PENDING]
+        for _ in range(2 - sum(1 for job in pending if job.name == "local")):
+            size = self._users.randint(1, max(1, self.model.processors // 2))
+            lasts = self._users.uniform(2, 15)
+            self.model.submit("local", size, 1e9, now, extra={"lasts": lasts})
 
     def _follow(self, job: SimulatedJob, now: float) -> None:
         process = self.runs.get(job.id)

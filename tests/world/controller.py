@@ -16,6 +16,7 @@ from metabroker.clusters.slurm.parsing import (
     SEPARATOR,
     USE_COLUMNS,
     USE_FORMAT,
+    WAITING_FORMAT,
 )
 from metabroker.clusters.slurm.states import RESERVATION_GONE
 from metabroker.clusters.transports.base import Command, Completed
@@ -91,6 +92,8 @@ class Controller:
 
     def _squeue(self, argv: tuple[str, ...]) -> Completed:
         form = argv[argv.index("-o") + 1]
+        if form == WAITING_FORMAT:
+            return self._waiting()
         assert form in (JOB_FORMAT, USE_FORMAT)
         name = argv[argv.index("-n") + 1] if "-n" in argv else None
         inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
@@ -112,6 +115,14 @@ class Controller:
                 columns = tuple(columns[JOB_COLUMNS.index(c)] for c in USE_COLUMNS)
             lines.append(SEPARATOR.join(columns))
         return _said("\n".join(lines) + "\n" if lines else "")
+
+    def _waiting(self) -> Completed:
+        pending = [job for job in self.model.jobs.values() if job.state is State.PENDING]
+        rows = (
+            (str(job.id), str(job.processors), str(1000 - place), "Resources")
+            for place, job in enumerate(pending)
+        )
+        return _said("".join(f"{SEPARATOR.join(row)}\n" for row in rows))
 
     def _job_line(self, job: SimulatedJob) -> tuple[str, ...]:
         word = "COMPLETING" if job.extra.get("ending") and not job.state.ended else job.state.value

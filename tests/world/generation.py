@@ -17,6 +17,7 @@ from .scenario import (
     FULL,
     LATE,
     LIE,
+    LOCALS,
     MOMENTS,
     POLICIES,
     POWER,
@@ -62,6 +63,8 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_crowds(random.Random(f"{seed} crowds"), faults, clusters, jobs)
         faults = _with_late_commands(random.Random(f"{seed} late"), faults, clusters, jobs)
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
+        busy = random.Random(f"{seed} locals")
+        clusters, faults = _with_local_users(busy, clusters, jobs, faults)
         if brokers > 1:
             faults = broker_faults.with_broker_faults(random.Random(f"{seed} brokers"), faults)
             faults = broker_faults.with_meetings(random.Random(f"{seed} meetings"), faults)
@@ -216,6 +219,24 @@ def _with_crowds(
     if not then:
         found.append(Fault(max(0.0, at), "full", where, round(rng.uniform(90, 200), 3)))
     return (*faults, *found)
+
+
+def _with_local_users(
+    rng: random.Random,
+    clusters: tuple[ClusterPlan, ...],
+    jobs: Sequence[JobPlan],
+    faults: Sequence[Fault],
+) -> tuple[tuple[ClusterPlan, ...], Sequence[Fault]]:
+    """Some clusters are wanted by users of their own, and kept full by them for a while."""
+    if rng.random() >= 0.35:
+        return clusters, faults
+    busy = {c.name for c in clusters if rng.random() < 0.7}
+    found = [
+        Fault(round(rng.uniform(0, rng.choice(jobs).at), 3), LOCALS, name, rng.uniform(20, 240))
+        for name in sorted(busy)
+    ]
+    plans = (replace(c, queue_every=2.0) if c.name in busy else c for c in clusters)
+    return tuple(plans), [*faults, *found]
 
 
 def _with_power(

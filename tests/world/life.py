@@ -11,7 +11,7 @@ from metabroker.broker.core import Broker
 from metabroker.broker.effects import CleanStray, Effect, PendingEffect
 from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
-from metabroker.broker.states import JobState
+from metabroker.broker.states import JobState, Phase
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
 from metabroker.runtime.engine import Engine, Item
 from metabroker.runtime.executor import ClusterExecutor
@@ -131,7 +131,9 @@ class Life:
         """A turn is durable; `waited`: see `waiting`, before it."""
         broker, world = self.engine.broker, self.world
         new = [j for j in broker.view.jobs.values() if j.id in waited and j.components]
-        placed = [c.cluster for job in new for c in job.components]
+        # A sibling that has come up in a cluster's own queue starts there, whatever polls say.
+        parts = [c for job in new for c in job.components if not c.reached(Phase.ARRIVED)]
+        placed = [component.cluster for component in parts]
         if not world.back.happened:  # what is found again may be more than was known to be there
             world.oracle.within(broker, [c.plan.processors for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)

@@ -103,6 +103,9 @@ class Server:
         ended = "-x" in argv
         if ended and not self._history:
             return Completed(0, "", f"qselect: Server is {NO_HISTORY}\n")
+        if "-s" in argv:
+            waiting = [job for job in self.model.jobs.values() if job.state is State.PENDING]
+            return _said("".join(f"{self._id(job)}\n" for job in waiting))
         name = argv[argv.index("-N") + 1] if "-N" in argv else None
         lines = [
             self._id(job)

@@ -63,7 +63,10 @@ class Oracle:
         for other in self.running:
             if other.job == ref.job and other.attempt != ref.attempt and other not in self.lost:
                 raise Violation(f"P2: {ref} was started while {other} was running")
-        for other in self.siblings(ref):
+        together = self.siblings(ref)
+        if len(together) == 1 and any(o[:2] == ref[:2] and o != ref for o in self.starts):
+            raise Violation(f"P2: {ref} was started, and so was another sibling of its job")
+        for other in together:
             position = self.gate_position(other)
             ready = position in ("armed and ready", "go and ready", "run and ready")
             if other in self.answered:
@@ -132,8 +135,12 @@ class Oracle:
 
     @staticmethod
     def within(broker: Broker, processors: Sequence[int]) -> None:
-        """The broker never claims more of a cluster than it has."""
+        """The broker never claims more of a cluster than it has; but of a contested one, where a
+        sibling may come up while others of its jobs are on their way."""
+        entries = broker.view.entries
         for cluster, most in enumerate(processors):
+            if entries[cluster].contested_until:
+                continue
             claimed = sum(part.processors for part in broker.view.components(cluster))
             if claimed > most:
                 raise Violation(f"{claimed} of {most} processors are claimed")

@@ -25,6 +25,8 @@ WINDOWS = {
 }
 # Faults of one moment.
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
+# Local users keep a cluster full: jobs of theirs always wait there, for a while.
+LOCALS = "locals"
 # A controller and a node that are killed at once may call a job COMPLETED whose script has not
 # started, and never will. It lasts until there is such a job.
 LIE = "lie"
@@ -79,6 +81,7 @@ class ClusterPlan:
     offset: float = 0.0
     drift: float = 0.0
     unit: int = 1  # processors are given only by so many at a time
+    queue_every: float | None = None  # how often the brokers look at who waits there, in seconds
     system: str = "slurm"  # or "openpbs", or "openpbs-forgets" (no history of ended jobs)
 
 

@@ -305,6 +305,8 @@ class World:
 
     def _siblings(self, ref: Ref) -> list[Ref]:
         rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
+        if rows and rows[0]["single"]:
+            return [ref]
         return [Ref(ref.job, ref.attempt, row["component"], row["term"]) for row in rows]
 
     def _gate(self, ref: Ref) -> tuple[ClusterFiles, str]:

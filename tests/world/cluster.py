@@ -106,6 +106,11 @@ class WorldCluster:
         adapter._gates = SeenGates(transport.files, self.files)
         return adapter
 
+    @property
+    def busy(self) -> bool:
+        """Whether it has users of its own."""
+        return self.plan.queue_every is not None
+
     def suffers(self, fault: str) -> bool:
         """Whether a fault is on now."""
         return self.until.get(fault, 0.0) > self._clock()

@@ -58,7 +58,7 @@ def at_the_end(world: World) -> None:
         refs = [
             Ref(row["id"], row["attempt"], part["component"], part["term"])
             for part in row["components"]
-            if part["attempt"] == row["attempt"]
+            if part["attempt"] == row["attempt"] and part["processors"]
         ]
         world.tally.add(f"ended {row['state']}")
         own = {  # whose script's own end the broker has seen
@@ -82,8 +82,10 @@ def _result(world: World, ref: Ref) -> set[str]:
     """Where a component's results are: "home", "kept" in its cluster, or both (it was not heard
     that they had come home)."""
     token = tokens.make(world.store.instance, ref).encode()
-    home = world.home.read(f"{FOLDER}/metabroker-{ref.job}.{ref.component}/{RESULT}")
-    where = world.store.jobs.attempt(ref.job, ref.attempt)[ref.component]["cluster"]
+    rows = world.store.jobs.attempt(ref.job, ref.attempt)
+    row = next(row for row in rows if row["component"] == ref.component)
+    number, where = 0 if row["single"] else ref.component, row["cluster"]
+    home = world.home.read(f"{FOLDER}/metabroker-{ref.job}.{number}/{RESULT}")
     builder = RequestBuilder(world.store, world.settings, where)
     kept = world.by_name[where].files.read(f"{builder.keep(ref)}/{RESULT}")
     return {name for name, found in (("home", home), ("kept", kept)) if found == token}

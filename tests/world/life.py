@@ -135,7 +135,7 @@ class Life:
         parts = [c for job in new for c in job.components if not c.reached(Phase.ARRIVED)]
         placed = [component.cluster for component in parts]
         if not world.back.happened:  # what is found again may be more than was known to be there
-            world.oracle.within(broker, [c.plan.processors for c in world.clusters])
+            world.oracle.within(broker, [(c.plan.processors, c.busy) for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         for effect in effects:

@@ -134,15 +134,13 @@ class Oracle:
                 raise Violation(f"P5: a job was placed in cluster {cluster}, which does not answer")
 
     @staticmethod
-    def within(broker: Broker, processors: Sequence[int]) -> None:
-        """The broker never claims more of a cluster than it has; but of a contested one, where a
-        sibling may come up while others of its jobs are on their way."""
+    def within(broker: Broker, clusters: Sequence[tuple[int, bool]]) -> None:
+        """The broker never claims more of a cluster than it has; but of one that others want, too,
+        where a sibling may come up while others of its jobs are on their way."""
         entries = broker.view.entries
-        for cluster, most in enumerate(processors):
-            if entries[cluster].contested_until:
-                continue
+        for cluster, (most, wanted) in enumerate(clusters):
             claimed = sum(part.processors for part in broker.view.components(cluster))
-            if claimed > most:
+            if claimed > most and not wanted and not entries[cluster].contested_until:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
     def in_time(self, broker: Broker, now: float, able_since: float) -> None:

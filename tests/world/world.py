@@ -6,6 +6,7 @@ import heapq
 import random
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from metabroker.broker import tokens
 from metabroker.broker.states import JobState
@@ -312,12 +313,14 @@ class World:
     def _gate(self, ref: Ref) -> tuple[ClusterFiles, str]:
         """The component's gate, and where it is."""
         store = self.back.store_of(ref)
-        where = store.jobs.attempt(ref.job, ref.attempt)[ref.component]["cluster"]
+        where = _row(store, ref)["cluster"]
         return self.by_name[where].files, RequestBuilder(store, self.settings, where).gate(
             ref
         ) or ""
 
     def _gate_position(self, ref: Ref) -> str | None:
+        if not self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt):
+            return None  # its job has ended, and is in the archive
         files, gate = self._gate(ref)
         with files.mended():
             names = {_known(name) for name in files.names(gate) or ()}
@@ -341,11 +344,10 @@ class World:
 
     def _held(self, ref: Ref) -> bool:
         """Whether a component has the reservation that it should have."""
-        rows = self.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
-        row = rows[ref.component]
+        row = _row(self.back.store_of(ref), ref)
         cluster = self.by_name[row["cluster"]]
         token = tokens.make(self.store.instance, ref)
-        needed = cluster.plan.reserves and len(rows) > 1
+        needed = cluster.plan.reserves and not row["single"]
         return not needed or cluster.holds(token, row["processors"])
 
     def _ending(self, ref: Ref) -> bool:
@@ -366,3 +368,9 @@ class World:
         broker = self.life.engine.broker
         jobs = [f"job {j.id} {j.state.value} {j.reason}" for j in broker.view.jobs.values()]
         return "; ".join(jobs) + f"; {broker.view.pending_steps} owed"
+
+
+def _row(store: WorldStore, ref: Ref) -> dict[str, Any]:
+    """What the store has of a component."""
+    rows = store.jobs.attempt(ref.job, ref.attempt)
+    return next(row for row in rows if row["component"] == ref.component)

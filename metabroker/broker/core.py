@@ -211,7 +211,7 @@ class Broker:
             if not component.sibling:  # else it stood in line for nothing
                 owner.components.append(component)
         elif owner is not None:
-            self._saga.line.restore(owner, component)
+            self._saga.line.restore(owner, component, now)
         self._saga.pending.resume(component)
 
     def recall(self, memory: PolicyState) -> None:

@@ -4,7 +4,6 @@ With Worst Fit with reuse it is the queue of DCS 2.4, FCFS or FPFS.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from metabroker.policy.context import Context
 from metabroker.policy.entry import Entry, Start
@@ -17,9 +16,6 @@ class GlobalScheduler(Scheduler):
     """All jobs join the global queue."""
 
     def __init__(self, context: Context) -> None:
-        if context.discipline == "FCFS":
-            # Nobody is overtaken where only the head can start.
-            context = replace(context, aging=None)
         super().__init__(context)
         self._queue = self._queues[self.clusters]
 

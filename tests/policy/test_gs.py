@@ -57,9 +57,8 @@ def test_an_ordered_request_waits_for_its_own_clusters_dcs_2_3() -> None:
     assert hand.placements["there"] == (1,)
 
 
-def test_aging_changes_nothing_in_one_fcfs_queue_because_nobody_is_overtaken() -> None:
+def test_aging_decides_nothing_in_one_fcfs_queue_because_no_pass_overtakes_anybody() -> None:
     hand = Hand("GS", [1], aging=Aging(overtaken=0, wait=0))
     hand.submit("wide", 2)
     hand.submit("small", 1)
-    assert not hand.view.why(hand.key("wide"), hand.idle, 9.0).protected
     assert hand.freed(0, 2) == ["wide", "small"]

@@ -68,12 +68,14 @@ class Line:
             return None
         return component, job
 
-    def restore(self, job: Job, component: Component) -> None:
-        """After a restart: a component of a job that is in no attempt."""
+    def restore(self, job: Job, component: Component, now: float) -> None:
+        """After a restart: a component of a job that is in no attempt. Where it stood in line the
+        cluster was contested, and it may be still."""
         stands = component.sibling and component.step in _UNDER_WAY
         if stands and component.ref.attempt == job.attempt and component.phase is not Phase.GONE:
             job.line.append(component)
             self._lines[job.id] = job
+            self._state.ledger.contest(component.cluster, now)
 
     def standing(self) -> list[Job]:
         """The jobs that stand in line anywhere."""

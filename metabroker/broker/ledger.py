@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from .drained import Drained
 from .observation import Snapshot
 from .settings import Settings
 
@@ -36,6 +37,7 @@ class LedgerEntry:
     refusals: int = 0
     unverified_since: float | None = None  # a step failed for want of an answer: poll again first
     cleaned: dict[str, float] = field(default_factory=dict)
+    drained: Drained | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ class Ledger:
 
     def _available(self, cluster: int, now: float) -> int:
         entry = self.entries[cluster]
-        if not self.known(cluster, now) or entry.unverified_since is not None:
+        if not self.known(cluster, now) or entry.unverified_since is not None or entry.drained:
             return 0
         idle = entry.usable - entry.others - entry.claimed
         if entry.backoff_limit is not None:
@@ -190,10 +192,19 @@ class Ledger:
             entry.backoff_limit, entry.backoff_until, f"it is full: {entry.backoff_detail}"
         )
 
+    def drained(self, cluster: int) -> Drained | None:
+        """Who has drained the cluster, since when and why; None: it is not drained."""
+        return self.entries[cluster].drained
+
+    def takes_jobs(self, cluster: int, now: float) -> bool:
+        """Whether the cluster answers, what is known of it is fresh, and it is not drained."""
+        return self.known(cluster, now) and self.entries[cluster].drained is None
+
     def capacity(self, now: float) -> list[int]:
-        """Processors in nodes that take jobs, for each cluster that answers; else 0."""
+        """Processors in nodes that take jobs, for each cluster that answers and is not drained;
+        else 0."""
         return [
-            self._whole(cluster, entry.usable) if self.known(cluster, now) else 0
+            self._whole(cluster, entry.usable) if self.takes_jobs(cluster, now) else 0
             for cluster, entry in enumerate(self.entries)
         ]
 

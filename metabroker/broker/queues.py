@@ -68,15 +68,16 @@ class Queues:
     def queue_of(self, job: Job | NewJob, excluded: Container[int] = ()) -> int:
         """The queue that the job joins now, if it must not go to some clusters."""
         entries = self._state.ledger.entries
+        answers = [entry.reachable and entry.drained is None for entry in entries]
         local = choose_local(
             max(job.request.sizes),
             chosen=job.local,
             home=job.home,
             sizes=self._state.ledger.sizes(),
-            known=[entry.reachable for entry in entries],
+            known=answers,
             available=[
-                max(0, entry.usable - entry.others - entry.claimed) if entry.reachable else 0
-                for entry in entries
+                max(0, entry.usable - entry.others - entry.claimed) if answering else 0
+                for entry, answering in zip(entries, answers, strict=True)
             ],
             waiting=self._waiting,
             excluded=excluded,
@@ -218,9 +219,9 @@ def choose_local(
     """The local queue of a job whose largest component has `largest` processors.
 
     `sizes`, `known`, `available` and `waiting` give, for each cluster, its processors in all (0:
-    not known), whether it answers, those that could be had now, and those that the jobs in its
-    local queue wait for; `excluded` are those that the job must not go to. Ties go to the lowest
-    index.
+    not known), whether it answers and is not drained, those that could be had now, and those that
+    the jobs in its local queue wait for; `excluded` are those that the job must not go to. Ties go
+    to the lowest index.
     """
     if chosen is not None:
         return chosen

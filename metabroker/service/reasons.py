@@ -15,6 +15,8 @@ from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView
 from metabroker.policy import Reason, Request, Why
 
+from .drained import words
+
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
 _STARTING = "the broker has just started, and looks at its clusters before it starts jobs"
@@ -184,15 +186,18 @@ class _Explainer:
         return self.out_of_reach(request, why.queue)
 
     def out_of_reach(self, request: Request, queue: int) -> str:
-        """It could not start even if the clusters that answer were empty."""
-        lost = [
-            f"{c.name} ({self.view.entries[i].detail or 'its information is too old'})"
-            for i, c in enumerate(self.view.settings.clusters)
-            if not self.at.known(i)
-        ]
+        """It could not start even if the clusters that answer, and are not drained, were empty."""
+        lost, drained = [], []
+        for index in self.where(request, queue) or range(len(self.view.settings.clusters)):
+            name, entry = self.view.settings.clusters[index].name, self.view.entries[index]
+            if entry.drained is not None:
+                drained.append(f"{name} is {words(entry.drained)}")
+            elif not self.at.known(index):
+                lost.append(f"{name} ({entry.detail or 'its information is too old'})")
+        told = [f"needs a cluster that does not answer: {', '.join(lost)}"] if lost else []
         asked = self.asked(request, queue)
-        if lost:
-            return f"asks for {asked}; needs a cluster that does not answer: {', '.join(lost)}"
+        if lost or drained:
+            return "; ".join([f"asks for {asked}", *told, *drained])
         return f"asks for {asked}: more than the nodes that accept jobs now have"
 
     def behind(self, why: Why, _request: Request) -> str:
@@ -214,13 +219,15 @@ class _Explainer:
         return "starts at the next pass"
 
     def asked(self, request: Request, queue: int) -> str:
-        names = self.view.settings.clusters
-        where = request.clusters
-        if where is None and request.single and queue < len(names):
-            where = (queue,)
+        names, where = self.view.settings.clusters, self.where(request, queue)
         if where is None:
             return "+".join(str(size) for size in request.sizes)
         return "+".join(f"{names[c].name}:{s}" for s, c in zip(request.sizes, where, strict=True))
+
+    def where(self, request: Request, queue: int) -> tuple[int, ...] | None:
+        """The clusters that its components go to, as far as that is decided."""
+        local = request.single and queue < len(self.view.settings.clusters)
+        return (queue,) if local and request.clusters is None else request.clusters
 
     def idle(self) -> str:
         parts = []
@@ -230,8 +237,10 @@ class _Explainer:
                 parts.append(f"{cluster.name} unknown")
                 continue
             age = f"{max(0.0, self.at.now - snapshot.taken_at):.0f} s ago"
-            avoided = self.at.avoided(index)
-            if avoided is not None and avoided.until is not None and not avoided.suspended:
+            avoided, drained = self.at.avoided(index), self.view.entries[index].drained
+            if drained is not None:
+                age += f"; {words(drained)}"
+            elif avoided is not None and avoided.until is not None and not avoided.suspended:
                 later = avoided.until - self.at.now
                 age += (
                     f"; it refused {avoided.most + 1} processors, and is asked again in "

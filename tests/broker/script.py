@@ -22,6 +22,7 @@ from metabroker.broker.events import (
     Cleaned,
     ClusterUnreachable,
     Discarded,
+    DrainCluster,
     Ended,
     Event,
     Fetched,
@@ -32,6 +33,7 @@ from metabroker.broker.events import (
     Refused,
     ReleaseJob,
     Reserved,
+    ResumeCluster,
     Staged,
     Started,
     SubmitJob,
@@ -246,6 +248,11 @@ class _Events:
                 "abandon": AbandonJob,
             }
             return [kinds[command](int(number), by) for number in args]
+        if command in ("drain", "resume"):
+            cluster, by = self._bench.names.names.index(args[0]), options.get("by", "root")
+            if command == "resume":
+                return [ResumeCluster(cluster, by)]
+            return [DrainCluster(cluster, by, options.get("why", ""))]
         if command == "lost":
             index = self._bench.names.names.index(args[0])
             return [ClusterUnreachable(index, options.get("why", "connect failure"))]

@@ -263,8 +263,8 @@ class Broker:
             return
         if self._count(cluster, snapshot):
             self._queues.grown(cluster)
-        if self._scheduling.outdated(now):
-            # Jobs that the cluster is too small for now step aside, or come back.
+        if self._queues.horizon.observed(cluster, now) or self._scheduling.outdated(now):
+            # Jobs that the cluster has too little for now step aside, or come back.
             self._queues.changed = True
         self._saga.reconciliation.observe(cluster, snapshot, now)
         for orphan in orphans:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from .drained import Drained
 from .observation import Snapshot
 from .settings import Settings
+from .upcoming import Upcoming
 
 # Of a token that was cleaned: how long a poll that began before may still show it, in seconds.
 _REMEMBER_CLEANED = 600.0
@@ -38,6 +39,7 @@ class LedgerEntry:
     unverified_since: float | None = None  # a step failed for want of an answer: poll again first
     cleaned: dict[str, float] = field(default_factory=dict)
     drained: Drained | None = None
+    upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class Ledger:
         entry.others = max(0, snapshot.busy - counted)
         if snapshot.clock_offset is not None:
             entry.clock_offset = snapshot.clock_offset
+        entry.upcoming = Upcoming(snapshot.coming, entry.clock_offset)
         entry.reachable = True
         entry.detail = ""
         if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:
@@ -165,7 +168,7 @@ class Ledger:
         entry = self.entries[cluster]
         if not self.known(cluster, now) or entry.unverified_since is not None or entry.drained:
             return 0
-        idle = entry.usable - entry.others - entry.claimed
+        idle = self.unclaimed(cluster)
         if entry.backoff_limit is not None:
             if entry.backoff_until > now:
                 idle = min(idle, entry.backoff_limit)
@@ -173,13 +176,18 @@ class Ledger:
                 entry.backoff_limit = None
         return self._whole(cluster, max(0, idle))
 
+    def unclaimed(self, cluster: int) -> int:
+        """Processors that nobody held at the last poll, and no claim of ours; fewer than 0 where
+        claims are for more than there is."""
+        entry = self.entries[cluster]
+        return entry.usable - entry.others - entry.claimed
+
     def idle(self, cluster: int, now: float) -> int | None:
         """Processors that nobody holds there, as last seen; None: not known. There may be reasons
         to send fewer (`avoided`)."""
         if not self.known(cluster, now):
             return None
-        entry = self.entries[cluster]
-        return self._whole(cluster, max(0, entry.usable - entry.others - entry.claimed))
+        return self._whole(cluster, max(0, self.unclaimed(cluster)))
 
     def avoided(self, cluster: int, now: float) -> Avoided | None:
         """Why the broker sends less there than is idle."""

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from metabroker.policy import Request, Scheduler, SchedulerView
 
+from .horizon import Horizon
 from .job import Component, Job, NewJob
 from .refusals import Refusals
 from .resource_limits import HeldBack
@@ -53,7 +54,8 @@ class Queues:
         self._state = state
         self.scheduler = scheduler
         self.scheduler_view = SchedulerView(scheduler)
-        self.refusals = Refusals(state.settings)
+        self.horizon = Horizon(state.settings, state.ledger)
+        self.refusals = Refusals(state.settings, self.horizon)
         self.held_back = HeldBack()
         self.changed = False
         self.next_seq = 1
@@ -158,7 +160,10 @@ class Queues:
     def can_go(self, job: Job, barred: frozenset[int] | None = None) -> bool:
         """Whether the clusters would have room for it without the `barred` ones, if they were
         empty; None: without those that will never accept it."""
-        barred = job.excluded if barred is None else barred
+        return self.can_join(job, job.excluded if barred is None else barred)
+
+    def can_join(self, job: Job | NewJob, barred: frozenset[int]) -> bool:
+        """The same of a job that may be new."""
         if not barred:
             return True
         request = job.request

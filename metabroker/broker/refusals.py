@@ -11,7 +11,8 @@ Whose a reason is that is not known (words that say nothing, no answer where pol
 is told by who meets it: several jobs of one user in a row, and the cluster is suspended for that
 user; jobs of several users, and it is for all. Until then such a refusal is its job's own.
 
-Jobs that can go nowhere else wait here, outside of the policy's sight, in the order of joining;
+Jobs that can go nowhere else, also since clusters have too little for as long as they take
+(`horizon`), wait here, outside of the policy's sight, in the order of joining;
 others go elsewhere meanwhile.
 """
 
@@ -25,11 +26,12 @@ from typing import NamedTuple
 
 from metabroker.policy import Request
 
+from .horizon import Horizon
 from .job import Component, Job
 from .settings import Settings
 from .states import Cause, Step
 
-Kind = tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...], int]
+Kind = tuple[str, tuple[int, ...], tuple[int, ...], int, tuple[int, ...], int]
 CanGo = Callable[[Job, frozenset[int]], bool]
 
 _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
@@ -83,6 +85,7 @@ class Refusals:
     """
 
     settings: Settings
+    horizon: Horizon
     suspensions: dict[Scope, Suspension] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
     detours: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -210,6 +213,8 @@ class Refusals:
         for scope, suspension in self._of(job.user, single=job.single):
             if suspension.allowance <= 0:
                 found.add(scope.cluster)
+        if not self.horizon.clear:
+            found.update(self.horizon.ahead(job, now))
         return frozenset(found)
 
     def denied(self, job: Job) -> frozenset[int]:
@@ -261,6 +266,10 @@ class Refusals:
         """The job has ended."""
         self.remove(number)
         self._later.pop(number, None)
+
+    def look_again(self) -> None:
+        """Somebody may go where they could not, for another reason than a refusal."""
+        self._changed = True
 
     def due(self, now: float) -> bool:
         """Whether anybody may go where they could not; moments that have come are acted on."""
@@ -340,7 +349,8 @@ class Refusals:
         """Equal for jobs of which all can go somewhere, or none."""
         request = job.request
         own = job.id if job.id in self._later else 0
-        return (job.user, request.clusters or (), request.sizes, tuple(sorted(job.excluded)), own)
+        shape = (request.clusters or (), request.sizes, job.time_limit)
+        return (job.user, *shape, tuple(sorted(job.excluded)), own)
 
 
 def _step(by: Component) -> Step:

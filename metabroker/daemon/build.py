@@ -204,7 +204,7 @@ def real(
         transport = _by_pyslurm(configured, name, transport, config.timeouts.command)
     if permit is not None:
         transport = permitted(transport, permit)
-    user, horizon = _account(configured), float(config.default_time)
+    user = _account(configured)
     if isinstance(configured, OpenPBSConfig):
         return OpenPBSCluster(
             OpenPBSOptions(
@@ -217,7 +217,6 @@ def real(
                 unit=configured.whole_nodes or 1,
                 native=configured.native,
                 chunk=configured.chunk,
-                horizon=horizon,
                 clock_every=EVERY,
                 owners=owners,
                 ports=ports,
@@ -234,7 +233,6 @@ def real(
             qos=configured.qos,
             unit=configured.whole_nodes or 1,
             native=configured.native,
-            horizon=horizon,
             clock_every=EVERY,
             owners=owners,
         ),

@@ -12,9 +12,10 @@ from typing import Any
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.broker.states import JobState
-from metabroker.broker.view import BrokerView
+from metabroker.broker.view import BrokerView, Plan
 from metabroker.policy import Reason, Request, Why
 
+from . import ahead
 from .drained import words
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
@@ -103,13 +104,14 @@ def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> 
     )
 
 
-def preview(view: BrokerView, new: NewJob, queue: int, now: float) -> str:
-    """Why a job that would join `queue` now would not start at once."""
+def preview(view: BrokerView, new: NewJob, plan: Plan, now: float) -> str:
+    """Why a job of which this is the plan would not start at once."""
     explain = _Explainer(view, now)
-    suspended = explain.at.suspended_for(new)
-    return explain.of(explain.at.why_not(new.request, queue), new.request) + (
-        f"; and {suspended}" if suspended else ""
-    )
+    others = (explain.at.suspended_for(new), ahead.words(view, explain.at, new))
+    if plan.request is None:
+        return others[1]
+    why = explain.of(explain.at.why_not(plan.request, plan.queue), plan.request)
+    return "; and ".join([why, *filter(None, others)])
 
 
 class _Explainer:
@@ -126,14 +128,21 @@ class _Explainer:
         if found is None:
             key = next(self.view.in_queues.keys(queue))
             why = self.at.why(key)
-            found = self._heads[queue] = key, why, self.of(why, self.view.jobs[key].request)
+            found = self._heads[queue] = key, why, self.of_job(why, self.view.jobs[key])
         return found
+
+    def of_job(self, why: Why, job: Job) -> str:
+        """Why a job in a queue waits, and what keeps it away from clusters."""
+        return "; and ".join(filter(None, (self.of(why, job.request), self.ahead(job))))
+
+    def ahead(self, job: Job) -> str:
+        return ahead.words(self.view, self.at, job)
 
     def in_queue(self, key: int, queue: int, position: int) -> Waiting:
         """One in a queue, behind so many."""
         job = self.view.jobs[key]
         if self.separately and 0 < position < _MOST_EXPLAINED:
-            return self.told(position, job, self.of(self.at.why(key), job.request))
+            return self.told(position, job, self.of_job(self.at.why(key), job))
         return self.told(position, job, self.behind_head(job, position))
 
     def behind_head(self, job: Job, position: int) -> str:
@@ -175,10 +184,11 @@ class _Explainer:
         return _TEXTS[why.reason](self, why, request)
 
     def kept_back(self, job: Job) -> str:
-        """Clusters are suspended, or it was refused, wherever it could go."""
-        suspended = self.at.suspended_for(job)
-        if suspended:
-            return suspended
+        """Clusters are suspended, have too little for as long as it takes, or have refused it,
+        wherever it could go."""
+        known = "; ".join(filter(None, (self.at.suspended_for(job), self.ahead(job))))
+        if known:
+            return known
         later = self.at.retried_in(job)
         return f"every cluster that could run it has refused it; it is tried again in {later:.0f} s"
 

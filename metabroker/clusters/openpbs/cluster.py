@@ -45,13 +45,11 @@ _KILL_DELAY = 45.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPBSOptions(PbsIdentity):
-    """What the configuration says of an OpenPBS cluster, where jobs go among it. `horizon`: see
-    `snapshot`, in seconds. `owners`: where the broker acts for users; `ports`: of the host on which
-    commands run, if others run there too."""
+    """What the configuration says of an OpenPBS cluster, where jobs go among it. `owners`: where
+    the broker acts for users; `ports`: of the host on which commands run, if others run there."""
 
     name: str
     instance: str
-    horizon: float = 3600.0
     clock_every: float = 0.0
     owners: Owners | None = None
     ports: HostPorts | None = None
@@ -98,7 +96,7 @@ class OpenPBSCluster(GatedCluster):
             )
         self._version = found.version
         self._lasting.seen(found, self._clock.offset or 0.0)
-        seen = snapshot(found, self._who, self._prefix, self._options.horizon)
+        seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system

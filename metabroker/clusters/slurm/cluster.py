@@ -36,12 +36,11 @@ from .snapshot import in_partition, snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmOptions(SlurmIdentity):
-    """What the configuration says of a Slurm cluster, where jobs go among it. `horizon`: see
-    `snapshot`, in seconds. `owners`: where the broker acts for users."""
+    """What the configuration says of a Slurm cluster, where jobs go among it. `owners`: where the
+    broker acts for users."""
 
     name: str
     instance: str
-    horizon: float = 3600.0
     clock_every: float = 0.0
     owners: Owners | None = None
 
@@ -76,7 +75,7 @@ class SlurmCluster(GatedCluster):
             which = self._who.partition or "a default one"
             raise ClusterRefusal(Cause.INVALID, f"no node belongs to the partition ({which})")
         self._nodes, self._version = nodes, found.version
-        seen = snapshot(found, self._who.partition, self._prefix, self._options.horizon)
+        seen = snapshot(found, self._who.partition, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system

@@ -55,7 +55,7 @@ class Queues:
         self.scheduler = scheduler
         self.scheduler_view = SchedulerView(scheduler)
         self.horizon = Horizon(state.settings, state.ledger)
-        self.refusals = Refusals(state.settings, self.horizon)
+        self.refusals = Refusals(state.settings, self.horizon.ahead)
         self.held_back = HeldBack()
         self.changed = False
         self.next_seq = 1

@@ -20,19 +20,20 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from metabroker.policy import Request
 
-from .horizon import Horizon
 from .job import Component, Job
 from .settings import Settings
 from .states import Cause, Step
 
 Kind = tuple[str, tuple[int, ...], tuple[int, ...], int, tuple[int, ...], int]
 CanGo = Callable[[Job, frozenset[int]], bool]
+Ahead = Callable[[Job, float], Iterable[int]]
+"""The clusters that have too little for as long as a job takes (see `horizon`)."""
 
 _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
 _SEVERAL = 2  # users whom a cluster denies, and accepts nobody meanwhile: it is not their matter
@@ -85,7 +86,7 @@ class Refusals:
     """
 
     settings: Settings
-    horizon: Horizon
+    ahead: Ahead
     suspensions: dict[Scope, Suspension] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
     detours: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -213,8 +214,7 @@ class Refusals:
         for scope, suspension in self._of(job.user, single=job.single):
             if suspension.allowance <= 0:
                 found.add(scope.cluster)
-        if not self.horizon.clear:
-            found.update(self.horizon.ahead(job, now))
+        found.update(self.ahead(job, now))
         return frozenset(found)
 
     def denied(self, job: Job) -> frozenset[int]:

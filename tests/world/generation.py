@@ -14,6 +14,7 @@ from .scenario import (
     CRASHES,
     DENIALS,
     DENIES,
+    DRAIN,
     FULL,
     LATE,
     LIE,
@@ -61,6 +62,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_troubled_steps(random.Random(f"{seed} troubled steps"), faults, jobs)
         faults = _with_crowds(random.Random(f"{seed} crowds"), faults, clusters, jobs)
         faults = _with_late_commands(random.Random(f"{seed} late"), faults, clusters, jobs)
+        faults = [*faults, *_drains(random.Random(f"{seed} drains"), clusters, jobs)]
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         if brokers > 1:
             faults = broker_faults.with_broker_faults(random.Random(f"{seed} brokers"), faults)
@@ -276,6 +278,18 @@ def _renames(
     while rng.random() < 0.25:
         at = round(rng.choice(jobs).at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 60))), 3)
         found.append(Fault(at, RENAME, rng.choice(clusters).name))
+    return found
+
+
+def _drains(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """Clusters that an administrator drains, most often as a job comes."""
+    found: list[Fault] = []
+    while rng.random() < 0.2:
+        at = round(rng.choice(jobs).at + rng.choice((rng.uniform(-5, 5), rng.uniform(0, 60))), 3)
+        lasts = round(rng.choice((rng.uniform(1, 30), rng.uniform(20, 300))), 3)
+        found.append(Fault(max(0.0, at), DRAIN, rng.choice(clusters).name, lasts))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -129,6 +129,13 @@ class Oracle:
             answers, when = seen[cluster]
             if not answers or at - when > stale + 1.0:
                 raise Violation(f"P5: a job was placed in cluster {cluster}, which does not answer")
+
+    @staticmethod
+    def undrained(placed: Iterable[int], drained: Container[int]) -> None:
+        """Clusters in which a job was placed: none of them is drained, as was acknowledged."""
+        for cluster in placed:
+            if cluster in drained:
+                raise Violation(f"a job was placed in cluster {cluster}, which is drained")
 
     @staticmethod
     def within(broker: Broker, processors: Sequence[int]) -> None:

@@ -226,3 +226,31 @@ def tokens_without_a_term(stack: contextlib.ExitStack) -> None:
             self._state.settings = settings
 
     old = swap(stack, Attempts, "begin", begin)
+
+
+@mutation
+def drained_counts_as_idle(stack: contextlib.ExitStack) -> None:
+    """What is idle in a drained cluster is used."""
+
+    def undrained(self: Any) -> None:
+        for entry in self.entries:
+            entry.drained = None
+
+    def available(self: Any, now: float) -> Any:
+        kept = [entry.drained for entry in self.entries]
+        undrained(self)
+        found = old_available(self, now), old_capacity(self, now)
+        for entry, drained in zip(self.entries, kept, strict=True):
+            entry.drained = drained
+        return found
+
+    old_available = swap(
+        stack, ledger.Ledger, "available", lambda self, now: available(self, now)[0]
+    )
+    old_capacity = swap(stack, ledger.Ledger, "capacity", lambda self, now: available(self, now)[1])
+
+
+@mutation
+def drained_until_the_next_start(stack: contextlib.ExitStack) -> None:
+    """A restart forgets which clusters are drained."""
+    swap(stack, core.Broker, "recall_drained", lambda self, drained: None)

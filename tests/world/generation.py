@@ -18,6 +18,7 @@ from .scenario import (
     FULL,
     LATE,
     LIE,
+    MAINTENANCE,
     MOMENTS,
     POLICIES,
     POWER,
@@ -63,6 +64,8 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_crowds(random.Random(f"{seed} crowds"), faults, clusters, jobs)
         faults = _with_late_commands(random.Random(f"{seed} late"), faults, clusters, jobs)
         faults = [*faults, *_drains(random.Random(f"{seed} drains"), clusters, jobs)]
+        shut = random.Random(f"{seed} maintenance")
+        faults = [*faults, *_maintenance(shut, clusters, jobs)]
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         if brokers > 1:
             faults = broker_faults.with_broker_faults(random.Random(f"{seed} brokers"), faults)
@@ -290,6 +293,19 @@ def _drains(
         at = round(rng.choice(jobs).at + rng.choice((rng.uniform(-5, 5), rng.uniform(0, 60))), 3)
         lasts = round(rng.choice((rng.uniform(1, 30), rng.uniform(20, 300))), 3)
         found.append(Fault(max(0.0, at), DRAIN, rng.choice(clusters).name, lasts))
+    return found
+
+
+def _maintenance(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """Reservations of others that begin later: announced before a job comes, or soon after."""
+    found: list[Fault] = []
+    while rng.random() < 0.2:
+        at = max(0.0, round(rng.choice(jobs).at + rng.uniform(-60, 20), 3))
+        ahead, lasts = round(rng.uniform(30, 500), 3), round(rng.uniform(10, 300), 3)
+        where, part = rng.choice(clusters).name, rng.choice(("", "", "half"))
+        found.append(Fault(at, MAINTENANCE, where, round(ahead + lasts, 3), str(ahead), part))
     return found
 
 

@@ -34,6 +34,7 @@ from .scenario import (
     DRAIN,
     FULL,
     HOME,
+    MAINTENANCE,
     MEETS,
     POWER,
     RENAME,
@@ -241,6 +242,8 @@ class World:
         elif what == "drained":
             cluster.model.down = cluster.model.processors // 2
             self.at(until, lambda: setattr(cluster.model, "down", 0))
+        elif what == MAINTENANCE:
+            cluster.reserve_ahead(float(fault.how), fault.lasts, half=fault.then == "half")
         elif what == "amnesia":
             for token in cluster.amnesia():
                 self.oracle.forgot(token)

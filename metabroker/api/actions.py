@@ -4,6 +4,7 @@ anything."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import web
 
@@ -21,8 +22,16 @@ class Action:
     changes: bool = True
     local: bool = False
     job: int | None = None
+    cluster: str | None = None
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What it is about, as the audit log tells it."""
+        told = {"job": self.job, "cluster": self.cluster}
+        return {key: value for key, value in told.items() if value is not None}
 
 
+_LONGEST = 64  # characters of a cluster's name that are told
 _TOKENS = {
     ("POST", "/v1/tokens"): Action("token create", local=True),
     ("GET", "/v1/tokens"): Action("token list", changes=False, local=True),
@@ -48,4 +57,5 @@ def action_of(request: web.Request) -> Action:
         return Action(DRY_RUN.name, changes=False)
     job = request.match_info.get("job", "")
     number = int(job) if job.isascii() and job.isdigit() and len(job) <= 18 else None
-    return Action(name, job=number)
+    cluster = request.match_info.get("cluster")
+    return Action(name, job=number, cluster=None if cluster is None else cluster[:_LONGEST])

@@ -14,6 +14,9 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 | `GET /v1/history?user=&state=&since=&until=&limit=&page=&after=` | `{"jobs": [...], "next", \
 "older"}`: ended ones |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
+| `POST /v1/clusters/{cluster}/drain` | the cluster, to which nothing new goes any more, for the \
+`reason` in the body; for administrators |
+| `POST /v1/clusters/{cluster}/resume` | the cluster, which is used again; for administrators |
 | `GET /v1/status` | the daemon itself |
 | `GET /v1/leftovers` | after a restore, what nobody remembers: `{"leftovers": [...]}` |
 | `POST /v1/leftovers/remove` | those of the names in `{"names": [...]}` (null: all), to go |
@@ -116,7 +119,27 @@ def _names(asked: Asked) -> Arguments:
     return {"names": names}
 
 
+LONGEST_REASON = 400
+"""Characters of the reason for which a cluster is drained."""
+
+
+def _cluster(asked: Asked) -> Arguments:
+    return {"cluster": asked.path["cluster"]}
+
+
+def _drain(asked: Asked) -> Arguments:
+    reason = asked.body.get("reason", "") if isinstance(asked.body, dict) else None
+    if not isinstance(reason, str) or len(reason) > LONGEST_REASON:
+        advice = f"write at most {LONGEST_REASON} characters"
+        raise ServiceError(Failure.INVALID, "`reason` must be a text", advice)
+    return {**_cluster(asked), "reason": reason}
+
+
 def _nothing(_asked: Asked) -> Arguments:
+    return {}
+
+
+def _about_nothing(_answer: Json) -> Json:
     return {}
 
 
@@ -143,8 +166,8 @@ class Call:
 
     @property
     def ordered(self) -> bool:
-        """Whether it changes a job, so that one asked later must not overtake it."""
-        return self.changes and self.path.startswith("/v1/jobs")
+        """Whether it changes a job or a cluster, so that one asked later must not overtake it."""
+        return self.changes and self.path.startswith(("/v1/jobs", "/v1/clusters"))
 
 
 def _change(verb: str) -> Call:
@@ -163,6 +186,17 @@ CALLS = (
     *(_change(verb) for verb in ("cancel", "hold", "release", "abandon")),
     Call("history", "GET", "/v1/history", _history),
     Call("clusters", "GET", "/v1/clusters"),
+    Call(
+        *("drain", "POST", "/v1/clusters/{cluster}/drain", _drain),
+        changes=True,
+        largest=SMALL,
+        about=_about_nothing,
+    ),
+    Call(
+        *("resume", "POST", "/v1/clusters/{cluster}/resume", _cluster),
+        changes=True,
+        about=_about_nothing,
+    ),
     Call("status", "GET", "/v1/status"),
     Call("leftovers", "GET", "/v1/leftovers"),
     Call(

@@ -140,6 +140,10 @@ class Client:
             advice = f"check with `metabroker show {job}` whether it was done"
             raise LostReply(error.message, advice) from error
 
+    def change_cluster(self, cluster: str, verb: str, **body: str) -> Json:
+        """`drain` or `resume` the cluster; to do it twice does no harm."""
+        return self._repeated("POST", f"/v1/clusters/{_quoted(cluster)}/{verb}", body)
+
     def create_token(self, wanted: Mapping[str, Any]) -> Json:
         """A new token. It is not repeated: a lost reply has lost the token."""
         try:
@@ -153,9 +157,7 @@ class Client:
 
     def revoke_token(self, id: str) -> Json:
         """Revoke a token; to do it twice does no harm."""
-        from urllib.parse import quote
-
-        return self._repeated("POST", f"/v1/tokens/{quote(id, safe='')}/revoke", {})
+        return self._repeated("POST", f"/v1/tokens/{_quoted(id)}/revoke", {})
 
     def remove_leftovers(self, names: list[str] | None) -> Json:
         """Have these removed, or all (None); to do it twice does no harm."""
@@ -335,6 +337,12 @@ class _Socket:
 
     def headers(self) -> dict[str, str]:
         return {}
+
+
+def _quoted(part: str) -> str:
+    from urllib.parse import quote
+
+    return quote(part, safe="")
 
 
 def _url(path: str, query: Mapping[str, object]) -> str:

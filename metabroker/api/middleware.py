@@ -175,9 +175,9 @@ class Middleware:
             )
         self._admits(context.caller, context.action.name)
         if context.action.changes and self._audit is not None:
-            about = {} if context.action.job is None else {"job": context.action.job}
+            action = context.action
             try:
-                context.request = self._audit.asked(context.who(), context.action.name, about)
+                context.request = self._audit.asked(context.who(), action.name, action.about)
             except AuditError as error:
                 advice = "try again later; nothing was changed"
                 raise ServiceError(Failure.UNAVAILABLE, str(error), advice) from error
@@ -278,9 +278,9 @@ class Middleware:
         """Tell of a change's outcome, and of every refusal."""
         if self._audit is None or (context.request is None and outcome != "refused"):
             return
-        job = {} if context.action.job is None else {"job": context.action.job}
-        name, who = context.action.name, context.who()
-        self._audit.told(context.request, who, name, {**job, **about}, outcome, reason)
+        action, who = context.action, context.who()
+        told = {**action.about, **about}
+        self._audit.told(context.request, who, action.name, told, outcome, reason)
 
 
 def _plain(request: web.Request) -> None:

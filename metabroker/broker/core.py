@@ -14,14 +14,19 @@ from metabroker.policy import PolicyState, Scheduler
 
 from . import store_behind, tokens
 from .after_restore import NEVER, History
+from .drained import Drained
+from .drains import Drains
 from .events import (
     AbandonJob,
+    Asked,
     CancelJob,
     ClusterUnreachable,
+    DrainCluster,
     Event,
     HoldJob,
     Observed,
     ReleaseJob,
+    ResumeCluster,
     SubmitJob,
     Tick,
 )
@@ -61,6 +66,7 @@ class Broker:
         self._scheduling = Scheduling(state, queues, saga)
         self._requests = requests = Requests(state, queues, saga)
         self._lost = LostClusters(state, queues)
+        self._drains = drains = Drains(state, queues, saga, self._lost)
         self._identities = Identities(settings, saga.claims.in_cluster)
         self.view = BrokerView(state, queues, saga, self._scheduling, self._identities)
         self._handlers: Mapping[type, Callable[[Any, float], None]] = {
@@ -70,6 +76,8 @@ class Broker:
             ReleaseJob: requests.release,
             AbandonJob: requests.abandon,
             **dict.fromkeys(saga.handled, saga.handle),
+            DrainCluster: drains.drain,
+            ResumeCluster: drains.resume,
             Observed: self._observed,
             ClusterUnreachable: self._unreachable,
             Tick: self._tick,
@@ -99,7 +107,7 @@ class Broker:
     def _only_look(self, event: Event) -> None:
         """The store is behind: users are refused, polls counted, and answers of clusters dropped.
         What they were answers to is pending in the store, and is asked again after a restart."""
-        if isinstance(event, SubmitJob | CancelJob | HoldJob | ReleaseJob | AbandonJob):
+        if isinstance(event, Asked):
             why = f"the broker decides nothing: {self._state.behind}"
             raise Rejected(why, f"tell the administrator: {store_behind.ADVICE}")
         if isinstance(event, Observed):
@@ -115,7 +123,7 @@ class Broker:
             self._queues.changed = True
         elif isinstance(event, CancelJob | HoldJob | ReleaseJob | AbandonJob):
             self.contain(event.job, error, now)
-        elif isinstance(event, SubmitJob | Tick):
+        elif isinstance(event, SubmitJob | DrainCluster | ResumeCluster | Tick):
             raise error
         else:
             self.contain(event.ref.job, error, now, event.ref)
@@ -169,6 +177,10 @@ class Broker:
 
     # --- a restart ----------------------------------------------------------------------------
 
+    def recall_drained(self, drained: Mapping[int, Drained]) -> None:
+        """Before `restore`: which clusters are drained."""
+        self._drains.recall(drained)
+
     def restore(self, jobs: Iterable[Job], components: Iterable[Component], now: float) -> None:
         """Go on from what the store holds. `jobs` have not ended; `components` are those of
         their present attempts, and all others that are not GONE or have a step pending.
@@ -195,6 +207,7 @@ class Broker:
                 self.contain(component.ref.job, error, now, component.ref)
         for job in self._state.jobs.values():
             self._saga.deadlines.resume(job, now)
+        self._drains.restored(now)
         self._queues.more_may_fit()
         self._queues.changed = bool(self._state.jobs)
 
@@ -253,8 +266,8 @@ class Broker:
             return
         if self._count(cluster, snapshot):
             self._queues.grown(cluster)
-        if self._scheduling.outdated(now):
-            # Jobs that the cluster is too small for now step aside, or come back.
+        if self._queues.horizon.observed(cluster, now) or self._scheduling.outdated(now):
+            # Jobs that the cluster has too little for now step aside, or come back.
             self._queues.changed = True
         self._saga.reconciliation.observe(cluster, snapshot, now)
         for orphan in orphans:

@@ -56,6 +56,23 @@ class AbandonJob:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
+class DrainCluster:
+    """An administrator wants nothing new to go to the cluster; what runs there finishes."""
+
+    cluster: int
+    by: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeCluster:
+    """An administrator ends the cluster's drain."""
+
+    cluster: int
+    by: str
+
+
 # --- what clusters answer ---------------------------------------------------------------------
 
 
@@ -230,12 +247,17 @@ class Tick:
     """Time has passed: deadlines and retries that are due are acted on."""
 
 
+Asked = SubmitJob | CancelJob | HoldJob | ReleaseJob | AbandonJob | DrainCluster | ResumeCluster
+"""What users and administrators ask: it may be rejected."""
+
 Event = (
     SubmitJob
     | CancelJob
     | HoldJob
     | ReleaseJob
     | AbandonJob
+    | DrainCluster
+    | ResumeCluster
     | Staged
     | Reserved
     | Submitted

@@ -12,6 +12,7 @@ from .events import (
     Arrived,
     Cleaned,
     ClusterUnreachable,
+    DrainCluster,
     Ended,
     Event,
     Fetched,
@@ -88,6 +89,7 @@ _CHECKS: Mapping[type, Mapping[str, Callable[[Any], Any]]] = {
     Started: {"time": _moment, "hosts": _hosts},
     Ended: {"time": _moment, "exit_code": _own_exit},
     ClusterUnreachable: {"detail": text},
+    DrainCluster: {"reason": text},
     Observed: {"snapshot": _snapshot},
 }
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from .drained import Drained
 from .observation import Snapshot
 from .settings import Settings
+from .upcoming import Upcoming
 
 # Of a token that was cleaned: how long a poll that began before may still show it, in seconds.
 _REMEMBER_CLEANED = 600.0
@@ -37,6 +39,8 @@ class LedgerEntry:
     unverified_since: float | None = None  # a step failed for want of an answer: poll again first
     cleaned: dict[str, float] = field(default_factory=dict)
     contested_until: float = 0.0  # others want the cluster too: till then at least
+    drained: Drained | None = None
+    upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ class Ledger:
         entry.others = max(0, snapshot.busy - counted)
         if snapshot.clock_offset is not None:
             entry.clock_offset = snapshot.clock_offset
+        entry.upcoming = Upcoming(snapshot.coming, entry.clock_offset)
         entry.reachable = True
         entry.detail = ""
         if snapshot.waiting:
@@ -176,9 +181,9 @@ class Ledger:
 
     def _available(self, cluster: int, now: float) -> int:
         entry = self.entries[cluster]
-        if not self.known(cluster, now) or entry.unverified_since is not None:
+        if not self.known(cluster, now) or entry.unverified_since is not None or entry.drained:
             return 0
-        idle = entry.usable - entry.others - entry.claimed
+        idle = self.unclaimed(cluster)
         if entry.backoff_limit is not None:
             if entry.backoff_until > now:
                 idle = min(idle, entry.backoff_limit)
@@ -186,13 +191,18 @@ class Ledger:
                 entry.backoff_limit = None
         return self._whole(cluster, max(0, idle))
 
+    def unclaimed(self, cluster: int) -> int:
+        """Processors that nobody held at the last poll, and no claim of ours; fewer than 0 where
+        claims are for more than there is."""
+        entry = self.entries[cluster]
+        return entry.usable - entry.others - entry.claimed
+
     def idle(self, cluster: int, now: float) -> int | None:
         """Processors that nobody holds there, as last seen; None: not known. There may be reasons
         to send fewer (`avoided`)."""
         if not self.known(cluster, now):
             return None
-        entry = self.entries[cluster]
-        return self._whole(cluster, max(0, entry.usable - entry.others - entry.claimed))
+        return self._whole(cluster, max(0, self.unclaimed(cluster)))
 
     def avoided(self, cluster: int, now: float) -> Avoided | None:
         """Why the broker sends less there than is idle."""
@@ -205,10 +215,19 @@ class Ledger:
             entry.backoff_limit, entry.backoff_until, f"it is full: {entry.backoff_detail}"
         )
 
+    def drained(self, cluster: int) -> Drained | None:
+        """Who has drained the cluster, since when and why; None: it is not drained."""
+        return self.entries[cluster].drained
+
+    def takes_jobs(self, cluster: int, now: float) -> bool:
+        """Whether the cluster answers, what is known of it is fresh, and it is not drained."""
+        return self.known(cluster, now) and self.entries[cluster].drained is None
+
     def capacity(self, now: float) -> list[int]:
-        """Processors in nodes that take jobs, for each cluster that answers; else 0."""
+        """Processors in nodes that take jobs, for each cluster that answers and is not drained;
+        else 0."""
         return [
-            self._whole(cluster, entry.usable) if self.known(cluster, now) else 0
+            self._whole(cluster, entry.usable) if self.takes_jobs(cluster, now) else 0
             for cluster, entry in enumerate(self.entries)
         ]
 

@@ -43,14 +43,13 @@ class LineUp:
     def after_pass(self, usage: Usage, now: float) -> None:
         """Who has not started stands in line, as far as there are contested clusters. `usage`:
         what is in use; who stands in line counts as if that were, too."""
-        ours_again = [
-            (sibling, job)
-            for job in self._standing()
-            for sibling in job.line
-            if sibling.cluster not in self._contested
-        ]
-        for sibling, job in ours_again:
-            self._saga.line.withdraw(sibling, job, "nobody else waits there", now)
+        drained = self._state.ledger.drained
+        for job in self._standing():
+            for sibling in list(job.line):
+                if drained(sibling.cluster):
+                    self._saga.line.withdraw(sibling, job, "its cluster is drained", now)
+                elif sibling.cluster not in self._contested:
+                    self._saga.line.withdraw(sibling, job, "nobody else waits there", now)
         if not self._contested:
             return
         depth, siblings = self._state.settings.line_depth, self._state.settings.line_siblings

@@ -1,7 +1,9 @@
-"""Clusters that do not answer, and the jobs that wait in their local queues by chance.
+"""Clusters that do not answer or are drained, and the jobs that wait in their local queues by
+chance.
 
 A job that only the broker put into a cluster's queue goes to another's tail when the cluster has
-not answered for `move_after`; a job whose user named the cluster waits for it.
+not answered for `move_after`, and to its old place among the others' jobs at once when the cluster
+is drained. A job whose user named the cluster waits for it.
 """
 
 from __future__ import annotations
@@ -45,11 +47,13 @@ class LostClusters:
 
     def _lost_long(self, now: float) -> set[int]:
         after = self._state.settings.move_after
-        return {cluster for cluster, since in self._since.items() if now - since >= after}
+        lost = {cluster for cluster, since in self._since.items() if now - since >= after}
+        entries = enumerate(self._state.ledger.entries)
+        return lost | {cluster for cluster, entry in entries if entry.drained}
 
     def _any_answers(self, now: float) -> bool:
         ledger = self._state.ledger
-        return any(ledger.known(c, now) for c in range(len(ledger.entries)))
+        return any(ledger.takes_jobs(c, now) for c in range(len(ledger.entries)))
 
     def _move(self, number: int, now: float) -> None:
         job = self._state.jobs.get(number)
@@ -62,14 +66,14 @@ class LostClusters:
         before = job.queue
         if self._queues.queue_of(job) == before:
             return
+        names, drained = self._state.settings.clusters, self._state.ledger.drained(before)
         self._queues.withdraw(job)
-        self._queues.requeue(job, now)
-        names = self._state.settings.clusters
+        (self._queues.rejoin if drained else self._queues.requeue)(job, now)
         self._state.outbox.note(
             now,
             job,
             "moved",
-            why=f"{names[before].name} does not answer",
+            why=f"{names[before].name} {'is drained' if drained else 'does not answer'}",
             to=names[job.queue].name if job.queue < len(names) else "global",
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -62,16 +62,36 @@ class NativeReservation:
     degraded: bool = False
 
 
+SOON = 60.0
+"""Seconds in which no job that is placed now can be over: a reservation of others that begins so
+soon is as good as begun. A job may take them to its start, or its cluster round up its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A reservation of others that does not begin so `SOON`. `start` and `end` in Unix seconds, by
+    the cluster's clock; `processors`: those of it in nodes that take jobs, less those that one
+    before it takes already; `idle`: how many of them nobody holds now; `maintenance`: for that."""
+
+    name: str
+    start: float
+    end: float
+    processors: int
+    idle: int
+    maintenance: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """What one poll of one cluster has shown.
 
-    `usable` counts the processors in nodes that take jobs; `busy` those of them that are held
-    by anybody (running jobs, reservations), ours included; `ours` how many of the busy ones each
-    of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have ours,
-    which may have been renamed. `taken_at` is the broker's clock when the poll began, so that what
-    happened since is not judged by it. `system`: what its controller says that it is ("": nothing).
-    `waiting`: processors that jobs of others wait for in its queue, as far as those can be seen.
+    `usable` counts the processors in nodes that take jobs; `busy` those of them that are held by
+    anybody (running jobs, reservations that have begun or will soon), ours included; `coming`:
+    reservations of others that begin later; `ours`: how many of the busy ones each of our tokens
+    holds; `unnamed`, by their ids, the other jobs of the accounts that have ours, which may have
+    been renamed. `taken_at` is the broker's clock when the poll began, so that what happened since
+    is not judged by it. `system`: what its controller says that it is ("": nothing). `waiting`:
+    processors that jobs of others wait for in its queue, as far as those can be seen.
     """
 
     taken_at: float
@@ -82,6 +102,7 @@ class Snapshot:
     jobs: Mapping[str, NativeJob] = field(default_factory=dict)
     unnamed: Mapping[str, NativeJob] = field(default_factory=dict)
     reservations: Mapping[str, NativeReservation] = field(default_factory=dict)
+    coming: Sequence[Coming] = ()
     version: str = ""
     system: str = ""
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing

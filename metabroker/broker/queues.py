@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from metabroker.policy import Request, Scheduler, SchedulerView
 
+from .horizon import Horizon
 from .job import Component, Job, NewJob
 from .refusals import Refusals
 from .resource_limits import HeldBack
@@ -53,7 +54,8 @@ class Queues:
         self._state = state
         self.scheduler = scheduler
         self.scheduler_view = SchedulerView(scheduler)
-        self.refusals = Refusals(state.settings)
+        self.horizon = Horizon(state.settings, state.ledger)
+        self.refusals = Refusals(state.settings, self.horizon.ahead)
         self.held_back = HeldBack()
         self.changed = False
         self.next_seq = 1
@@ -68,15 +70,16 @@ class Queues:
     def queue_of(self, job: Job | NewJob, excluded: Container[int] = ()) -> int:
         """The queue that the job joins now, if it must not go to some clusters."""
         entries = self._state.ledger.entries
+        answers = [entry.reachable and entry.drained is None for entry in entries]
         local = choose_local(
             max(job.request.sizes),
             chosen=job.local,
             home=job.home,
             sizes=self._state.ledger.sizes(),
-            known=[entry.reachable for entry in entries],
+            known=answers,
             available=[
-                max(0, entry.usable - entry.others - entry.claimed) if entry.reachable else 0
-                for entry in entries
+                max(0, entry.usable - entry.others - entry.claimed) if answering else 0
+                for entry, answering in zip(entries, answers, strict=True)
             ],
             waiting=self._waiting,
             excluded=excluded,
@@ -166,7 +169,10 @@ class Queues:
     def can_go(self, job: Job, barred: frozenset[int] | None = None) -> bool:
         """Whether the clusters would have room for it without the `barred` ones, if they were
         empty; None: without those that will never accept it."""
-        barred = job.excluded if barred is None else barred
+        return self.can_join(job, job.excluded if barred is None else barred)
+
+    def can_join(self, job: Job | NewJob, barred: frozenset[int]) -> bool:
+        """The same of a job that may be new."""
         if not barred:
             return True
         request = job.request
@@ -227,9 +233,9 @@ def choose_local(
     """The local queue of a job whose largest component has `largest` processors.
 
     `sizes`, `known`, `available` and `waiting` give, for each cluster, its processors in all (0:
-    not known), whether it answers, those that could be had now, and those that the jobs in its
-    local queue wait for; `excluded` are those that the job must not go to. Ties go to the lowest
-    index.
+    not known), whether it answers and is not drained, those that could be had now, and those that
+    the jobs in its local queue wait for; `excluded` are those that the job must not go to. Ties go
+    to the lowest index.
     """
     if chosen is not None:
         return chosen

@@ -11,7 +11,8 @@ Whose a reason is that is not known (words that say nothing, no answer where pol
 is told by who meets it: several jobs of one user in a row, and the cluster is suspended for that
 user; jobs of several users, and it is for all. Until then such a refusal is its job's own.
 
-Jobs that can go nowhere else wait here, outside of the policy's sight, in the order of joining;
+Jobs that can go nowhere else, also since clusters have too little for as long as they take
+(`horizon`), wait here, outside of the policy's sight, in the order of joining;
 others go elsewhere meanwhile.
 """
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,8 +30,10 @@ from .job import Component, Job
 from .settings import Settings
 from .states import Cause, Step
 
-Kind = tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...], int]
+Kind = tuple[str, tuple[int, ...], tuple[int, ...], int, tuple[int, ...], int]
 CanGo = Callable[[Job, frozenset[int]], bool]
+Ahead = Callable[[Job, float], Iterable[int]]
+"""The clusters that have too little for as long as a job takes (see `horizon`)."""
 
 _ENOUGH = 16  # jobs that may be sent at once, before a limit is forgotten
 _SEVERAL = 2  # users whom a cluster denies, and accepts nobody meanwhile: it is not their matter
@@ -83,6 +86,7 @@ class Refusals:
     """
 
     settings: Settings
+    ahead: Ahead
     suspensions: dict[Scope, Suspension] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
     detours: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -168,13 +172,7 @@ class Refusals:
                     own.until = min(own.until, now) if other[1:] == scope[1:] else own.until
         return lifted
 
-    def pause(self, job: Job, cluster: int, now: float) -> float:
-        """A job is not sent there again at once; answers when it may be."""
-        until = now + self.settings.refusal_delay(job.submission_failures)
-        self.pause_until(job, cluster, until)
-        return until
-
-    def pause_until(self, job: Job, cluster: int, until: float) -> None:
+    def pause(self, job: Job, cluster: int, until: float) -> None:
         """A job is not sent there again before that time (Unix seconds)."""
         self._later.setdefault(job.id, {})[cluster] = until
         self._soonest = min(self._soonest, until)
@@ -214,6 +212,7 @@ class Refusals:
         for scope, suspension in self._of(job.user, single=job.single):
             if suspension.allowance <= 0:
                 found.add(scope.cluster)
+        found.update(self.ahead(job, now))
         return frozenset(found)
 
     def denied(self, job: Job) -> frozenset[int]:
@@ -265,6 +264,10 @@ class Refusals:
         """The job has ended."""
         self.remove(number)
         self._later.pop(number, None)
+
+    def look_again(self) -> None:
+        """Somebody may go where they could not, for another reason than a refusal."""
+        self._changed = True
 
     def due(self, now: float) -> bool:
         """Whether anybody may go where they could not; moments that have come are acted on."""
@@ -344,7 +347,8 @@ class Refusals:
         """Equal for jobs of which all can go somewhere, or none."""
         request = job.request
         own = job.id if job.id in self._later else 0
-        return (job.user, request.clusters or (), request.sizes, tuple(sorted(job.excluded)), own)
+        shape = (request.clusters or (), request.sizes, job.time_limit)
+        return (job.user, *shape, tuple(sorted(job.excluded)), own)
 
 
 def _step(by: Component) -> Step:

@@ -1,9 +1,10 @@
 """One pass of the policy: who may start now is placed, and begins.
 
 A policy knows of clusters, sizes and its queues. What it does not know of is asked here of each
-placement: configured limits of users and queues, what clusters have refused, and whole nodes. A job
-that must not start for one of these waits outside (or steps back), and the policy is asked again,
-so that others may start instead.
+placement: configured limits of users and queues, what clusters have refused, others' reservations
+that begin before the job would end, and whole nodes. A job that must not start for one of these
+waits outside (or steps back, or goes elsewhere), and the policy is asked again, so that others may
+start instead.
 """
 
 from __future__ import annotations
@@ -155,6 +156,10 @@ class Scheduling:
         the policy's queues, at their old places. Whether there are more, for the next turn."""
         queues, refusals = self._queues, self._queues.refusals
         most, more = self._state.settings.slice, False
+        if queues.horizon.due(now):
+            for queue in queues.scheduler_view.queues:
+                self._rechecks.add(queues.scheduler_view.keys(queue))
+            refusals.look_again()
         if queues.held_back.jobs:
             for job in queues.held_back.let_through(self.usage(), most):
                 queues.join(job, now)
@@ -170,10 +175,14 @@ class Scheduling:
         return more or refusals.letting_through
 
     def _recheck(self, number: int, now: float) -> None:
-        """One that goes another way now: whether it is to go that way still."""
-        queues = self._queues
-        barred, job = queues.refusals.detours.get(number), self._state.jobs.get(number)
-        if job is None or barred is None or queues.refusals.elsewhere(job, now) == barred:
+        """One that may have to go another way than now, or need not any more."""
+        queues, job = self._queues, self._state.jobs.get(number)
+        if job is None:
+            return
+        barred, ordered = queues.refusals.elsewhere(job, now), job.request.clusters
+        if ordered is not None and barred.isdisjoint(ordered):
+            return
+        if barred == queues.refusals.detours.get(number, frozenset()):
             return
         if queues.scheduler.remove(number):
             queues.join_anew(job, now)
@@ -181,8 +190,11 @@ class Scheduling:
             queues.changed = True
 
     def _may_be_sent(self, job: Job, placement: Sequence[int], now: float) -> bool:
-        """Whether no refusal speaks against it; if so, suspended clusters count it."""
-        refusals = self._queues.refusals
+        """Whether no refusal speaks against it, nor a reservation that begins before its end; if
+        so, suspended clusters count it."""
+        refusals, horizon = self._queues.refusals, self._queues.horizon
+        if not horizon.clear and horizon.keep_away(job, placement, now):
+            return False
         if not refusals.suspensions:
             return True
         if not refusals.elsewhere(job, now).isdisjoint(placement):

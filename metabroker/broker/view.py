@@ -18,7 +18,7 @@ from .after_restore import History
 from .identities import Identities, System
 from .job import Component, Job, NewJob
 from .ledger import Avoided, LedgerEntry
-from .observation import NativeJob
+from .observation import Coming, NativeJob
 from .orphans import UnclaimedOrphan
 from .queues import Queues
 from .resource_limits import Beyond, Usage
@@ -163,6 +163,16 @@ class BrokerView:
         return self._queues.scheduler.state()
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where a new job would go: its queue, its request there (None: reservations of others bar it
+    from all clusters), and the clusters on which it would start at once (None: it would wait)."""
+
+    queue: int
+    request: Request | None
+    start: tuple[int, ...] | None
+
+
 @dataclass(eq=False)
 class ViewAt:
     """The view of one moment: `now`, in Unix seconds."""
@@ -218,6 +228,26 @@ class ViewAt:
         """Why it would not."""
         args = (request, queue, self.available, self.now, self.capacity)
         return self._queues.scheduler_view.preview_why(*args)
+
+    def ahead(self, job: Job | NewJob) -> dict[int, Coming]:
+        """The clusters that have too little for as long as a job takes, and the reservations of
+        others for which that is so (by the broker's clock)."""
+        return self._queues.horizon.ahead(job, self.now)
+
+    def plan(self, new: NewJob) -> Plan:
+        """Where a new job would go now."""
+        barred = frozenset(self.ahead(new))
+        while True:
+            queue, request = self._queues.queue_of(new, barred), new.request
+            if not self._queues.can_join(new, barred):
+                return Plan(queue, None, None)
+            if barred and request.clusters is None:
+                request = Request(request.sizes, exclude=tuple(sorted(barred)))
+            start = self.start(request, queue)
+            short = self._queues.horizon.short(new, start, self.now) if start else None
+            if not short:
+                return Plan(queue, request, start)
+            barred |= short.keys()
 
     def suspended_for(self, job: Job | NewJob) -> str:
         """Which suspended clusters keep a job back, in the clusters' words."""

@@ -26,6 +26,8 @@ COMMANDS = {
     "abandon": ("abandon:abandon", "write off a job that clusters cannot end (administrators)"),
     "wait": ("wait:wait", "wait until jobs have ended; exit with the job's exit code"),
     "clusters": ("clusters:clusters", "clusters: processors, health, age of the information"),
+    "drain": ("drain:drain", "send nothing new to a cluster (administrators)"),
+    "resume": ("drain:resume", "use a drained cluster again (administrators)"),
     "page": ("page:page", "serve a live page of clusters and jobs to yourself"),
     "history": ("history:history", "ended jobs; --swf writes the Standard Workload Format"),
     "token": ("token:token", "make, list and revoke access tokens for other hosts"),

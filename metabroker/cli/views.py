@@ -193,6 +193,10 @@ def _hosts(hosts: Any) -> object:
 
 def _note(cluster: Json) -> str:
     avoided = cluster.get("avoided")
+    drained = cluster.get("drained")
+    if drained and not cluster.get("error"):
+        why = f": {drained['reason']}" if drained["reason"] else ""
+        return f"drained by {drained['by']} since {clock(drained['since'])}{why}"
     if cluster.get("error") or not avoided:
         return str(cluster.get("error") or "")
     later = "" if avoided["seconds"] is None else f" for {duration(avoided['seconds'])}"
@@ -206,7 +210,9 @@ def _health(cluster: Json) -> str:
         return "unknown"
     if not cluster["reachable"]:
         return "unreachable"
-    return "ok" if cluster.get("fresh", True) else "stale"
+    if not cluster.get("fresh", True):
+        return "stale"
+    return "drained" if cluster.get("drained") else "ok"
 
 
 def _print_left_behind(left: Sequence[Json]) -> None:

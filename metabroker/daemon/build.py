@@ -208,7 +208,7 @@ def real(
         transport = _by_pyslurm(configured, name, transport, config.timeouts.command)
     if permit is not None:
         transport = permitted(transport, permit)
-    user, horizon = _account(configured), float(config.default_time)
+    user = _account(configured)
     waiting = native_queue.EVERY if config.line.depth else None
     if isinstance(configured, OpenPBSConfig):
         return OpenPBSCluster(
@@ -222,7 +222,6 @@ def real(
                 unit=configured.whole_nodes or 1,
                 native=configured.native,
                 chunk=configured.chunk,
-                horizon=horizon,
                 clock_every=EVERY,
                 queue_every=waiting,
                 owners=owners,
@@ -240,7 +239,6 @@ def real(
             qos=configured.qos,
             unit=configured.whole_nodes or 1,
             native=configured.native,
-            horizon=horizon,
             clock_every=EVERY,
             queue_every=waiting,
             owners=owners,

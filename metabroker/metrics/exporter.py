@@ -45,6 +45,9 @@ class Exporter(Collector):
 
     def _of_clusters(self) -> Iterator[Metric]:
         up = _gauge("cluster_up", "1 if a cluster answers, else 0.", "cluster")
+        drained = _gauge(
+            "cluster_drained", "1 if an administrator has drained a cluster, else 0.", "cluster"
+        )
         processors = _gauge(
             "cluster_processors",
             "Processors by state: idle, down, others (held by others' jobs), claimed (by the "
@@ -85,13 +88,14 @@ class Exporter(Collector):
         for cluster in self._clusters():
             name = cluster["name"]
             up.add_metric([name], float(cluster["reachable"]))
+            drained.add_metric([name], float(cluster["drained"] is not None))
             for key, gauge in plain.items():
                 if cluster[key] is not None:
                     gauge.add_metric([name], cluster[key])
             for state in ("idle", "down", "others", "claimed"):
                 if cluster[state] is not None:
                     processors.add_metric([name, state], cluster[state])
-        yield from (up, processors, *plain.values())
+        yield from (up, drained, processors, *plain.values())
 
 
 _NO_RETENTION: Mapping[str, Any] = {"removed": {}, "failures": 0, "last_run": None, "trouble": None}

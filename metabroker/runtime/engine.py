@@ -30,6 +30,7 @@ from typing import Any
 
 from metabroker.broker.admission import Admission
 from metabroker.broker.core import Broker
+from metabroker.broker.drained import Drained
 from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Observed, SubmitJob
 from metabroker.broker.identities import System
@@ -58,7 +59,8 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A user's request on a job: an event that may be refused, and whom to answer."""
+    """A user's request on a job, or on a cluster: an event that may be refused, and whom to answer
+    with that job's number, or that cluster's index."""
 
     event: Event
     job: int
@@ -137,11 +139,17 @@ class Engine:
         self._memory: PolicyState | None = None
         self._sizes: dict[int, tuple[int, str]] = {}
         self._systems: dict[str, System] = {}
+        self._drained: dict[str, Drained] = {}
         self._early: deque[AskToSubmit] = deque()
 
     def recover(self, now: float) -> Sequence[Effect]:
         """Go on from what the store holds; all that was pending comes out again as effects."""
         found = self.store.recover(self.names)
+        self._drained = self.store.systems.drained()
+        each = enumerate(self.names.names)
+        self.broker.recall_drained(
+            {index: self._drained[name] for index, name in each if name in self._drained}
+        )
         self.broker.restore(found.jobs, found.components, now)
         self._recall(found.memory)
         self.broker.number_from(found.next_job)
@@ -315,9 +323,22 @@ class Engine:
         systems = dict(self.broker.view.systems())
         new = None if systems == self._systems else systems
         self._systems = systems
-        batch = Transaction(ready, intake.accepted, rows, self._new_memory(), new)
+        drained = self._new_drained()
+        batch = Transaction(ready, intake.accepted, rows, self._new_memory(), new, drained)
         self._pending = _Pending(batch, intake.answers)
         return self.flush()
+
+    def _new_drained(self) -> dict[str, Drained] | None:
+        """Which clusters are drained, if that has changed; those that are not configured now stay
+        as they are."""
+        names = self.names.names
+        others = {name: each for name, each in self._drained.items() if name not in names}
+        ours = zip(names, self.broker.view.entries, strict=True)
+        drained = others | {name: entry.drained for name, entry in ours if entry.drained}
+        if drained == self._drained:
+            return None
+        self._drained = drained
+        return drained
 
     def _new_memory(self) -> Any:
         """What the policy must remember, if that has changed (clusters by name)."""

@@ -13,6 +13,12 @@ from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.times import format_time
 
+_OF_ADMINISTRATORS = {
+    "remove leftovers": "remove leftovers: they may belong to any user",
+    "drain": "drain clusters",
+    "resume": "resume clusters",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
@@ -55,8 +61,8 @@ class Authorization:
         """
         if action in ("submit", "dry run"):
             self._may_submit_somewhere(caller)
-        elif action == "remove leftovers":
-            self.only_administrators(caller, "remove leftovers: they may belong to any user")
+        elif action in _OF_ADMINISTRATORS:
+            self.only_administrators(caller, _OF_ADMINISTRATORS[action])
 
     def _may_submit_somewhere(self, caller: Caller) -> None:
         refused: ServiceError | None = None

@@ -1,4 +1,5 @@
-"""What users change: submit a job, try it, cancel, hold, release or abandon one."""
+"""What users change: submit a job, try it, cancel, hold, release or abandon one; and what
+administrators change of clusters: drain and resume them."""
 
 from __future__ import annotations
 
@@ -7,7 +8,15 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
 from metabroker.api.service import Failure, Json, ServiceError
-from metabroker.broker.events import AbandonJob, CancelJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.events import (
+    AbandonJob,
+    CancelJob,
+    DrainCluster,
+    Event,
+    HoldJob,
+    ReleaseJob,
+    ResumeCluster,
+)
 from metabroker.broker.job import Job
 from metabroker.broker.rejected import Rejected
 from metabroker.runtime.cluster_accounts import wanted
@@ -20,6 +29,7 @@ from metabroker.submission.model import Caller, Submission
 from metabroker.submission.wire import from_wire
 
 from .authorization import Authorization
+from .cluster_view import cluster_views
 from .job_paths import Candidate, Paths
 from .job_view import job_view
 from .preview import preview
@@ -55,6 +65,8 @@ class Changes:
             "hold": self.hold,
             "release": self.release,
             "abandon": self.abandon,
+            "drain": self.drain,
+            "resume": self.resume,
         }
 
     def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
@@ -96,6 +108,33 @@ class Changes:
         future: Future[Json] = Future()
         self._loop.post(Ask(AbandonJob(job, caller.user), job, self._answer(future)))
         return future
+
+    def drain(self, caller: Caller, cluster: str, reason: str) -> Future[Json]:
+        """Send nothing new to a cluster; its object. For administrators."""
+        self.rules.admits(caller, "drain")
+        return self._of_cluster(cluster, lambda index: DrainCluster(index, caller.user, reason))
+
+    def resume(self, caller: Caller, cluster: str) -> Future[Json]:
+        """Use a drained cluster again; its object. For administrators."""
+        self.rules.admits(caller, "resume")
+        return self._of_cluster(cluster, lambda index: ResumeCluster(index, caller.user))
+
+    def _of_cluster(self, name: str, event: Callable[[int], Event]) -> Future[Json]:
+        self.available()
+        names = self._loop.engine.names.names
+        if name not in names:
+            told, advice = (
+                f"there is no cluster {name[:64]!r}",
+                f"choose one of: {', '.join(names)}",
+            )
+            raise ServiceError(Failure.NOT_FOUND, told, advice)
+        index = names.index(name)
+        future: Future[Json] = Future()
+        self._loop.post(Ask(event(index), index, self._answer(future, self._fresh_cluster)))
+        return future
+
+    def _fresh_cluster(self, index: int) -> Json:
+        return cluster_views(self._loop.engine.broker.view, self._clock())[index]
 
     def available(self) -> None:
         """Raises `ServiceError` while nothing can be written."""
@@ -177,8 +216,12 @@ class Changes:
         self._loop.post(Ask(event, number, self._answer(future)))
         return future
 
-    def _answer(self, future: Future[Json]) -> Callable[[int | Exception], None]:
-        """Called in the core's thread, once what was asked is durable (or refused)."""
+    def _answer(
+        self, future: Future[Json], view: Callable[[int], Json] | None = None
+    ) -> Callable[[int | Exception], None]:
+        """Called in the core's thread, once what was asked is durable (or refused). `view`: of what
+        was asked about; None: it is a job."""
+        shown = view or self._fresh_view
 
         def answer(outcome: int | Exception) -> None:
             if not future.set_running_or_notify_cancel():
@@ -190,7 +233,7 @@ class Changes:
             elif isinstance(outcome, Exception):
                 future.set_exception(unavailable(str(outcome)))
             else:
-                complete(future, lambda: self._fresh_view(outcome))
+                complete(future, lambda: shown(outcome))
 
         return answer
 

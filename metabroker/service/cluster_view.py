@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from metabroker.broker import tokens
@@ -29,6 +30,7 @@ def cluster_views(view: BrokerView, now: float) -> list[Json]:
                 "idle": at.idle(index),
                 "available": at.available[index] if known else None,
                 "avoided": _avoided(at, index),
+                "drained": None if entry.drained is None else asdict(entry.drained),
                 "down": entry.processors - entry.usable if known else None,
                 "others": entry.others if known else None,
                 "claimed": entry.claimed,

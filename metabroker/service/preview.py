@@ -20,11 +20,11 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     view, names = engine.broker.view, engine.names.names
     new = engine.new_job(asked)
     engine.broker.check_limits(new)
-    queue = view.queue_of(new)
-    start = view.at(now).start(new.request, queue)
+    plan = view.at(now).plan(new)
+    queue, start = plan.queue, plan.start
     position = view.in_queues.waiting().get(queue, 0)
     where = new.request.clusters if start is None else start
-    shown = reasons.preview(view, new, queue, now)
+    shown = reasons.preview(view, new, plan, now)
     usage = view.usage()
     if view.beyond(new, queue, usage) is not None:
         start, shown = None, reasons.held_back(view, new, queue, usage)

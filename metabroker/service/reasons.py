@@ -13,8 +13,11 @@ from typing import Any
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.broker.states import JobState
-from metabroker.broker.view import BrokerView
+from metabroker.broker.view import BrokerView, Plan
 from metabroker.policy import Reason, Request, Why
+
+from . import ahead
+from .drained import words
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
@@ -108,13 +111,14 @@ def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> 
     )
 
 
-def preview(view: BrokerView, new: NewJob, queue: int, now: float) -> str:
-    """Why a job that would join `queue` now would not start at once."""
+def preview(view: BrokerView, new: NewJob, plan: Plan, now: float) -> str:
+    """Why a job of which this is the plan would not start at once."""
     explain = _Explainer(view, now)
-    suspended = explain.at.suspended_for(new)
-    return explain.of(explain.at.why_not(new.request, queue), new.request) + (
-        f"; and {suspended}" if suspended else ""
-    )
+    others = (explain.at.suspended_for(new), ahead.words(view, explain.at, new))
+    if plan.request is None:
+        return others[1]
+    why = explain.of(explain.at.why_not(plan.request, plan.queue), plan.request)
+    return "; and ".join([why, *filter(None, others)])
 
 
 class _Explainer:
@@ -131,14 +135,21 @@ class _Explainer:
         if found is None:
             key = next(self.view.in_queues.keys(queue))
             why = self.at.why(key)
-            found = self._heads[queue] = key, why, self.of(why, self.view.jobs[key].request)
+            found = self._heads[queue] = key, why, self.of_job(why, self.view.jobs[key])
         return found
+
+    def of_job(self, why: Why, job: Job) -> str:
+        """Why a job in a queue waits, and what keeps it away from clusters."""
+        return "; and ".join(filter(None, (self.of(why, job.request), self.ahead(job))))
+
+    def ahead(self, job: Job) -> str:
+        return ahead.words(self.view, self.at, job)
 
     def in_queue(self, key: int, queue: int, position: int) -> Waiting:
         """One in a queue, behind so many."""
         job = self.view.jobs[key]
         if self.separately and 0 < position < _MOST_EXPLAINED:
-            return self.told(position, job, self.of(self.at.why(key), job.request))
+            return self.told(position, job, self.of_job(self.at.why(key), job))
         return self.told(position, job, self.behind_head(job, position))
 
     def behind_head(self, job: Job, position: int) -> str:
@@ -196,10 +207,11 @@ class _Explainer:
         return _TEXTS[why.reason](self, why, request)
 
     def kept_back(self, job: Job) -> str:
-        """Clusters are suspended, or it was refused, wherever it could go."""
-        suspended = self.at.suspended_for(job)
-        if suspended:
-            return suspended
+        """Clusters are suspended, have too little for as long as it takes, or have refused it,
+        wherever it could go."""
+        known = "; ".join(filter(None, (self.at.suspended_for(job), self.ahead(job))))
+        if known:
+            return known
         later = self.at.retried_in(job)
         return f"every cluster that could run it has refused it; it is tried again in {later:.0f} s"
 
@@ -207,15 +219,18 @@ class _Explainer:
         return self.out_of_reach(request, why.queue)
 
     def out_of_reach(self, request: Request, queue: int) -> str:
-        """It could not start even if the clusters that answer were empty."""
-        lost = [
-            f"{c.name} ({self.view.entries[i].detail or 'its information is too old'})"
-            for i, c in enumerate(self.view.settings.clusters)
-            if not self.at.known(i)
-        ]
+        """It could not start even if the clusters that answer, and are not drained, were empty."""
+        lost, drained = [], []
+        for index in self.where(request, queue) or range(len(self.view.settings.clusters)):
+            name, entry = self.view.settings.clusters[index].name, self.view.entries[index]
+            if entry.drained is not None:
+                drained.append(f"{name} is {words(entry.drained)}")
+            elif not self.at.known(index):
+                lost.append(f"{name} ({entry.detail or 'its information is too old'})")
+        told = [f"needs a cluster that does not answer: {', '.join(lost)}"] if lost else []
         asked = self.asked(request, queue)
-        if lost:
-            return f"asks for {asked}; needs a cluster that does not answer: {', '.join(lost)}"
+        if lost or drained:
+            return "; ".join([f"asks for {asked}", *told, *drained])
         return f"asks for {asked}: more than the nodes that accept jobs now have"
 
     def behind(self, why: Why, _request: Request) -> str:
@@ -237,13 +252,15 @@ class _Explainer:
         return "starts at the next pass"
 
     def asked(self, request: Request, queue: int) -> str:
-        names = self.view.settings.clusters
-        where = request.clusters
-        if where is None and request.single and queue < len(names):
-            where = (queue,)
+        names, where = self.view.settings.clusters, self.where(request, queue)
         if where is None:
             return "+".join(str(size) for size in request.sizes)
         return "+".join(f"{names[c].name}:{s}" for s, c in zip(request.sizes, where, strict=True))
+
+    def where(self, request: Request, queue: int) -> tuple[int, ...] | None:
+        """The clusters that its components go to, as far as that is decided."""
+        local = request.single and queue < len(self.view.settings.clusters)
+        return (queue,) if local and request.clusters is None else request.clusters
 
     def idle(self) -> str:
         parts = []
@@ -253,8 +270,10 @@ class _Explainer:
                 parts.append(f"{cluster.name} unknown")
                 continue
             age = f"{max(0.0, self.at.now - snapshot.taken_at):.0f} s ago"
-            avoided = self.at.avoided(index)
-            if avoided is not None and avoided.until is not None and not avoided.suspended:
+            avoided, drained = self.at.avoided(index), self.view.entries[index].drained
+            if drained is not None:
+                age += f"; {words(drained)}"
+            elif avoided is not None and avoided.until is not None and not avoided.suspended:
                 later = avoided.until - self.at.now
                 age += (
                     f"; it refused {avoided.most + 1} processors, and is asked again in "

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Row, Table, func, insert, select, union, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from metabroker.broker.drained import Drained
 from metabroker.broker.identities import System
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
@@ -29,7 +30,7 @@ from .requests import Requests
 from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
-from .systems import SYSTEMS, Systems
+from .systems import DRAINED, SYSTEMS, Systems, told
 from .tables import live, not_gone, of_present_attempt
 
 _MEMORY = "policy memory"
@@ -51,7 +52,8 @@ class Accepted:
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """All that is written in one transaction. `memory`: what the policy must remember besides
-    the waiting jobs, `systems`: what each cluster is, by name; None: that has not changed. `id`: by
+    the waiting jobs, `systems`: what each cluster is, `drained`: those that are drained, both by
+    name; None: that has not changed. `id`: by
     which the store knows that it has been written already, where the answer to a commit was lost.
     """
 
@@ -60,10 +62,11 @@ class Transaction:
     clusters: Sequence[Mapping[str, Any]] = ()
     memory: Any = None
     systems: Mapping[str, System] | None = None
+    drained: Mapping[str, Drained] | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __bool__(self) -> bool:
-        facts = self.memory is not None or self.systems is not None
+        facts = any(fact is not None for fact in (self.memory, self.systems, self.drained))
         return bool(self.ready or self.accepted or self.clusters or facts)
 
 
@@ -150,7 +153,7 @@ class Store:
                     insert(tables.events), [asdict(entry) for entry in ready.journal]
                 )
             self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
-            facts = {_MEMORY: batch.memory, SYSTEMS: batch.systems}
+            facts = {_MEMORY: batch.memory, SYSTEMS: batch.systems, DRAINED: told(batch.drained)}
             rows = [{"name": n, "value": json.dumps(v)} for n, v in facts.items() if v is not None]
             self._upsert(connection, tables.facts, rows)
 

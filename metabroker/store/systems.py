@@ -1,5 +1,5 @@
-"""Which system each cluster of the configuration was, and clusters under other names: what has not
-ended goes on under the new ones, in one transaction.
+"""Which system each cluster of the configuration was, which are drained, and clusters under other
+names: what has not ended goes on under the new ones, in one transaction.
 
 What has ended, and what was written of a job's history, keeps the names of its time.
 """
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, Engine, case, insert, select, update
 
+from metabroker.broker.drained import Drained
 from metabroker.broker.identities import System
 from metabroker.broker.states import ENDED
 
@@ -21,11 +23,17 @@ from .leadership import Leadership
 from .tables import not_gone, of_present_attempt
 
 SYSTEMS = "systems"
+DRAINED = "drained"
 _ENDED = [state.value for state in ENDED]
 
 
+def told(drained: Mapping[str, Drained] | None) -> dict[str, Any] | None:
+    """Drained clusters as the store has them."""
+    return None if drained is None else {name: asdict(each) for name, each in drained.items()}
+
+
 class Systems(Part):
-    """One fact, and what depends on it."""
+    """Two facts, and what depends on them."""
 
     def __init__(self, engine: Engine, guard: Guard, leadership: Leadership) -> None:
         super().__init__(engine, guard)
@@ -33,9 +41,16 @@ class Systems(Part):
 
     def all(self) -> dict[str, System]:
         """Which system each cluster was when it was last used, by name."""
-        found = self._column(select(tables.facts.c.value).where(tables.facts.c.name == SYSTEMS))
-        by_name = json.loads(found[0] if found else "{}")
-        return {name: (system, part) for name, (system, part) in by_name.items()}
+        return {name: (system, part) for name, (system, part) in self._fact(SYSTEMS).items()}
+
+    def drained(self) -> dict[str, Drained]:
+        """The drained clusters, by name, also those that are not configured now."""
+        return {name: Drained(**each) for name, each in self._fact(DRAINED).items()}
+
+    def _fact(self, name: str) -> dict[str, Any]:
+        found = self._column(select(tables.facts.c.value).where(tables.facts.c.name == name))
+        by_name: dict[str, Any] = json.loads(found[0] if found else "{}")
+        return by_name
 
     def rename(self, names: Mapping[str, str], term: int | None, now: float) -> None:
         """What has not ended in these clusters goes on under new names (by old ones): of the same
@@ -44,15 +59,20 @@ class Systems(Part):
         Raises:
             LeadershipLost: another broker leads; nothing was changed.
         """
-        before = self.all()
-        kept = {name: system for name, system in before.items() if name not in names}
-        kept |= {names[name]: system for name, system in before.items() if name in names}
-        fact = update(tables.facts).where(tables.facts.c.name == SYSTEMS)
+        renamed = {fact: _by_new_names(self._fact(fact), names) for fact in (SYSTEMS, DRAINED)}
         with self._guard(), self._engine.begin() as connection:
             if term is not None:
                 self._leadership.fence(connection, term)
             _rename(connection, names, now)
-            connection.execute(fact.values(value=json.dumps(kept)))
+            for fact, kept in renamed.items():
+                of_fact = update(tables.facts).where(tables.facts.c.name == fact)
+                connection.execute(of_fact.values(value=json.dumps(kept)))
+
+
+def _by_new_names(known: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """What is known of clusters, of which some are renamed."""
+    kept = {name: each for name, each in known.items() if name not in names}
+    return kept | {names[name]: each for name, each in known.items() if name in names}
 
 
 def _rename(connection: Connection, names: Mapping[str, str], now: float) -> None:

@@ -41,7 +41,7 @@ def everything(overview: Mapping[str, Any]) -> Json:
     told["trouble"] = "" if status["store"] == "ok" else f"the store: {status['store']}"
     for shown, cluster in zip(told["clusters"], overview["clusters"], strict=True):
         shown["system"] = _system(cluster)
-        shown["note"] = cluster["error"]
+        shown["note"] = cluster["error"] or _drained(cluster["drained"])
     told["jobs"] = [_waiting(job) for job in overview["jobs"] if job["state"] in _IN_QUEUE]
     rows = _timeline(overview["jobs"], overview["reservations"])
     told["timeline"] = rows[:MOST_ROWS]
@@ -93,7 +93,16 @@ def _health(cluster: Mapping[str, Any]) -> str:
     """In the words of `metabroker clusters`."""
     if not cluster["reachable"]:
         return "unreachable"
-    return "ok" if cluster["fresh"] else "stale"
+    if not cluster["fresh"]:
+        return "stale"
+    return "ok" if cluster["drained"] is None else "drained"
+
+
+def _drained(told: Mapping[str, Any] | None) -> str:
+    """By whom, and why."""
+    if told is None:
+        return ""
+    return f"drained by {told['by']}" + (f": {told['reason']}" if told["reason"] else "")
 
 
 def _parts(cluster: Mapping[str, Any]) -> Json:

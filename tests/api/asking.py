@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
+from metabroker.api.calls import CALLS
 from metabroker.api.service import NOBODY, Json, Service, read
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.wire import from_wire, to_wire
@@ -37,6 +38,12 @@ class Asking:
 
     def abandon(self, caller: Caller, job: int) -> Future[Json]:
         return self.call(caller, "abandon", job=job)
+
+    def drain(self, caller: Caller, cluster: str, reason: str = "") -> Future[Json]:
+        return self.call(caller, "drain", cluster=cluster, reason=reason)
+
+    def resume(self, caller: Caller, cluster: str) -> Future[Json]:
+        return self.call(caller, "resume", cluster=cluster)
 
     def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
         return self.call(caller, "remove leftovers", names=names).result()
@@ -83,7 +90,7 @@ def answering(it: Any, caller: Caller, name: str, arguments: Mapping[str, Any]) 
     given = dict(arguments)
     if "submission" in given:
         given["submission"] = from_wire(given["submission"])
-    if name in ("submit", "dry run", "cancel", "hold", "release", "abandon", "remove leftovers"):
+    if name == "dry run" or any(call.name == name and call.changes for call in CALLS):
         found = method(caller, *given.values())
     else:
         found = method(**given)

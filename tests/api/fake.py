@@ -146,6 +146,12 @@ class FakeService:
     def leftovers(self) -> Json:
         return {"restored": None, "leftovers": list(self.lost)}
 
+    def drain(self, caller: Caller, cluster: str, reason: str) -> Json:
+        return shapes.cluster(cluster, drained={"by": caller.user, "since": 0.0, "reason": reason})
+
+    def resume(self, caller: Caller, cluster: str) -> Json:
+        return shapes.cluster(cluster)
+
     def remove_leftovers(self, caller: Caller, names: list[str] | None) -> Json:
         if caller.user not in self.admins:
             raise ServiceError(Failure.FORBIDDEN, f"{caller.user} may not remove leftovers")

@@ -22,6 +22,7 @@ def cluster(name: str = "delft", **given: object) -> Json:
         "fresh": True,
         "age_seconds": 2.0,
         "error": "",
+        "drained": None,
         **given,
     }
 

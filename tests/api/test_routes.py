@@ -50,6 +50,16 @@ def test_a_job_is_queued_shown_and_cancelled(client: Client, service: FakeServic
     assert [job["job"] for job in client.get("history")["jobs"]] == [1, 2]
 
 
+def test_clusters_are_drained_and_resumed(client: Client, socket_path: Path) -> None:
+    drained = client.change_cluster("delft", "drain", reason="new cables")["drained"]
+    assert drained["reason"] == "new cables"
+    assert client.change_cluster("delft", "resume")["drained"] is None
+    wrong: list[object] = [{"reason": 7}, {"reason": "x" * 401}, []]
+    for body in wrong:
+        path = "/v1/clusters/delft/drain"
+        assert request(socket_path, "POST", path, json.dumps(body).encode())[0] == 400
+
+
 def test_the_other_reading_routes(client: Client) -> None:
     assert [cluster["name"] for cluster in client.get("clusters")["clusters"]] == [
         "delft",

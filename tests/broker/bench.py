@@ -103,7 +103,9 @@ class Bench:
         for mishap in ready.mishaps:
             raise mishap.error
         memory = {"clusters": self.names.names, "memory": self.broker.view.policy_state()}
-        self.store.commit(Transaction(ready, memory=memory), self.names)
+        each = zip(self.names.names, self.broker.view.entries, strict=True)
+        drained = {name: entry.drained for name, entry in each if entry.drained}
+        self.store.commit(Transaction(ready, memory=memory, drained=drained), self.names)
         self.check()
         return ready
 
@@ -129,6 +131,8 @@ class Bench:
         its clusters have shown what it remembers."""
         recovered = self.store.recover(self.names)
         broker = self._new()
+        drained = self.store.systems.drained()
+        broker.recall_drained({self.names.names.index(n): d for n, d in drained.items()})
         broker.restore(recovered.jobs, recovered.components, self.now)
         broker.number_from(recovered.next_job)
         broker.recall(PolicyState(*recovered.memory["memory"]))

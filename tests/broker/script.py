@@ -22,6 +22,7 @@ from metabroker.broker.events import (
     Cleaned,
     ClusterUnreachable,
     Discarded,
+    DrainCluster,
     Ended,
     Event,
     Fetched,
@@ -32,6 +33,7 @@ from metabroker.broker.events import (
     Refused,
     ReleaseJob,
     Reserved,
+    ResumeCluster,
     Staged,
     Started,
     SubmitJob,
@@ -39,7 +41,13 @@ from metabroker.broker.events import (
     Unsure,
 )
 from metabroker.broker.job import NewJob
-from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.observation import (
+    Coming,
+    NativeJob,
+    NativeReservation,
+    NativeState,
+    Snapshot,
+)
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
@@ -217,9 +225,19 @@ def _look(bench: Bench, cluster: int, options: dict[str, str]) -> Observed:
             ours=ours,
             jobs=jobs,
             reservations=reservations,
+            coming=[
+                _coming(bench.now, text) for text in options.get("coming", "").split(",") if text
+            ],
             settled="unsettled" not in options,
         ),
     )
+
+
+def _coming(now: float, text: str) -> Coming:
+    """course:300:8 or course:300:16:8: in 300 s, 16 processors, of which 8 are idle now."""
+    name, later, processors, *idle = text.split(":")
+    start, held = now + float(later), int(processors)
+    return Coming(name, start, start + 3600, held, int(idle[0]) if idle else held, name == "maint")
 
 
 def _ref(text: str) -> Ref:
@@ -246,6 +264,11 @@ class _Events:
                 "abandon": AbandonJob,
             }
             return [kinds[command](int(number), by) for number in args]
+        if command in ("drain", "resume"):
+            cluster, by = self._bench.names.names.index(args[0]), options.get("by", "root")
+            if command == "resume":
+                return [ResumeCluster(cluster, by)]
+            return [DrainCluster(cluster, by, options.get("why", ""))]
         if command == "lost":
             index = self._bench.names.names.index(args[0])
             return [ClusterUnreachable(index, options.get("why", "connect failure"))]

@@ -91,6 +91,13 @@ def test_nothing_is_abandoned_before_it_was_told_what_may_run(run: Run, jobs: Fa
     assert json.loads(run("abandon", "--yes", "2", "--json").stdout)["abandoned"]
 
 
+def test_drain_and_resume(run: Run, service: FakeService) -> None:
+    assert run("drain", "delft", "--reason", "new cables").stdout == "delft drained\n"
+    told = json.loads(run("drain", "delft", "--reason", "new cables", "--json").stdout)
+    assert told["drained"]["reason"] == "new cables"
+    assert run("resume", "delft").stdout == "delft resumed\n"
+
+
 def test_cancel_in_json(run: Run, jobs: FakeService) -> None:
     done = run("cancel", "--json", "1", "9")
     answer = json.loads(done.stdout)

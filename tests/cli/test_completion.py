@@ -55,6 +55,7 @@ def test_options(run: Run) -> None:
 
 def test_names_of_clusters(run: Run, service: FakeService) -> None:
     assert complete(run, "submit", "--cluster", "d") == ["delft"]
+    assert complete(run, "drain", "l") == ["leiden"]
     assert complete(run, "submit", "--on", "delft:4,le") == ["delft:4,leiden:"]
 
 

@@ -38,7 +38,8 @@ KEYS = st.sampled_from(
 PATHS = st.one_of(
     st.sampled_from(
         ["/v1/jobs", "/v1/jobs/1", "/v1/jobs/1/cancel", "/v1/jobs/1/wait", "/v1/clusters",
-         "/v1/history", "/v1/status", "/v1/tokens", "/v1/leftovers", "/v1/jobs/1/abandon"]
+         "/v1/history", "/v1/status", "/v1/tokens", "/v1/leftovers", "/v1/jobs/1/abandon",
+         "/v1/clusters/delft/drain", "/v1/clusters/delft/resume"]
     ),
     st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=40).map("/v1/".__add__),
 )  # fmt: skip

@@ -211,6 +211,10 @@ def test_a_forged_identity_on_the_socket_is_not_believed(front: Front) -> None:
         assert as_other(12345, front.socket, "POST", "/v1/jobs", {**WIRE, **claim})[0] == 400
         assert front.line(action="submit", outcome="refused", uid=12345)
     assert front.jobs.job(1)["state"] == "QUEUED"
+    Client(front.socket).change_cluster("delft", "drain", reason="private")
+    for outcome in ("asked", "done"):
+        assert front.line(action="drain", outcome=outcome, cluster="delft")
+    assert "private" not in front.log.read_text()
     forged = "/v1/jobs?user=root&uid=0"
     status, job = as_other(12345, front.socket, "POST", forged, WIRE)
     assert (status, job["user"]) == (200, "12345")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.broker.events import Cleaned, ClusterUnreachable, Refused
+from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused
 from metabroker.broker.job import NewJob
+from metabroker.broker.observation import Coming, Snapshot
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
@@ -51,7 +52,7 @@ def told(it: Engine, processors: int, on: int | None = None) -> str:
     """What a dry run says why such a job would wait."""
     request = Request((processors,), None if on is None else (on,))
     new = NewJob("anna", "job", request, 600)
-    return reasons.preview(it.broker.view, new, it.broker.view.queue_of(new), NOW)
+    return reasons.preview(it.broker.view, new, it.broker.view.at(NOW).plan(new), NOW)
 
 
 def test_under_fpfs_each_job_has_a_reason_of_its_own() -> None:
@@ -215,3 +216,53 @@ def test_why_a_placed_job_does_not_run(parts: list[tuple[str, str, str, str]], r
     }
     assert reasons.in_attempt(row) == reason
     assert reasons.in_attempt(row | {"reason": "cancelled by anna"}) == "cancelled by anna"
+
+
+def kept(cluster: int, later: float, name: str = "cables", *, maintenance: bool = True) -> Item:
+    """A look at an idle cluster that is reserved for others, whole, from `later` seconds on."""
+    start, size = NOW + later, (64, 32)[cluster]
+    coming = (Coming(name, start, start + 3600, size, size, maintenance),)
+    return Observed(cluster, Snapshot(NOW, size, size, 0, coming=coming))
+
+
+IN_DELFT = (
+    "maintenance (reservation cables) in delft begins in 0:05:00, before this job's 0:10:00 would "
+    "end"
+)
+
+
+def test_a_reservation_before_a_jobs_end_is_told_where_it_keeps_the_job_away() -> None:
+    it, found = waiting(kept(0, 300), kept(1, 400, "course", maintenance=False), want(8))
+    course = "reservation course in leiden begins in 0:06:40, before this job's 0:10:00 would end"
+    assert found[1] == reasons.Waiting(None, f"{IN_DELFT}; {course}")
+    assert told(it, 8) == f"{IN_DELFT}; {course}"
+    assert told(it, 8, on=0) == IN_DELFT
+
+
+def test_a_dry_run_names_the_cluster_that_has_the_time_for_the_job() -> None:
+    it, _found = waiting(kept(0, 300), looked(1, NOW, 32))
+    plan = it.broker.view.at(NOW).plan(NewJob("anna", "job", Request((8,)), 600))
+    assert plan.start == (1,)
+    plan = it.broker.view.at(NOW).plan(NewJob("anna", "job", Request((8,)), 120))
+    assert plan.start == (0,)
+    assert told(it, 40).endswith(f"; and {IN_DELFT}") or told(it, 40) == IN_DELFT
+
+
+def test_a_job_that_waits_in_a_queue_is_told_what_it_may_not_use() -> None:
+    _it, found = waiting(kept(0, 300), looked(1, NOW, 32), want(32), want(8))
+    assert found[2].reason == (
+        "asks for 8 processors; idle: delft 64 (0 s ago), leiden 0 (0 s ago); and " + IN_DELFT
+    )
+
+
+def test_a_dry_run_looks_at_what_is_left_for_so_long() -> None:
+    start = NOW + 300
+    coming = (Coming("course", start, start + 3600, 60, 60),)
+    half = Observed(0, Snapshot(NOW, 64, 64, 0, coming=coming))
+    it, _found = waiting(half, looked(1, NOW, 3))
+    plan = it.broker.view.at(NOW).plan(NewJob("anna", "job", Request((4,)), 600))
+    assert plan.start == (0,)
+    it.process([want(4)], NOW)
+    plan = it.broker.view.at(NOW).plan(NewJob("anna", "job", Request((4,)), 600))
+    assert plan.start is None
+    assert it.broker.view.at(NOW).plan(NewJob("anna", "job", Request((4,)), 60)).start == (0,)

@@ -13,7 +13,7 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.submission.model import Caller, Processors
 from tests.daemon.harness import eventually
-from tests.daemon_units.making import ANNA, House, refused, submission
+from tests.daemon_units.making import ANNA, House, engine, looked, refused, submission
 
 BOB = Caller(1002, "bob")
 BOSS = Caller(1003, "root-like")
@@ -118,6 +118,35 @@ def test_only_administrators_abandon_and_only_what_there_is(house: House) -> Non
     assert ended["reason"].startswith("abandoned by root-like; what may still be there: mb-")
     eventually(lambda: house.api.job(job)["left_behind"] == [])  # it could be ended after all
     assert house.ended(job)["state"] == "FAILED"
+
+
+def test_only_administrators_drain_and_a_new_engine_remembers_it(house: House) -> None:
+    for change in (lambda: house.api.drain(ANNA, "delft"), lambda: house.api.resume(ANNA, "delft")):
+        assert refused(change).failure is Failure.FORBIDDEN
+    stolen = replace(BOSS, token="t1")
+    assert refused(lambda: house.api.drain(stolen, "delft")).failure is Failure.FORBIDDEN
+    assert refused(lambda: house.api.drain(BOSS, "lab")).advice == "choose one of: delft, leiden"
+    shown = house.answer(house.api.drain(BOSS, "delft", "new cables"))
+    assert (shown["name"], shown["available"], shown["idle"]) == ("delft", 0, 64)
+    assert (shown["drained"]["by"], shown["drained"]["reason"]) == ("root-like", "new cables")
+    wanted = Processors(single=8, cluster="delft")
+    told = house.submit(processors=wanted)["job"]
+    reason = house.api.job(told)["reason"]
+    assert "delft is drained by root-like since" in reason and reason.endswith(": new cables")
+    fits = submission(str(house.folder), processors=Processors(single=40))
+    plan = house.answer(house.api.dry_run(ANNA, fits))
+    assert not plan["starts_now"] and "drained by root-like" in plan["reason"]
+    fits = submission(str(house.folder), processors=Processors(single=8))
+    assert house.answer(house.api.dry_run(ANNA, fits))["components"][0]["cluster"] == "leiden"
+    fresh = engine(house.store)
+    fresh.broker.handle(looked(0, house.clock()), house.clock())
+    before = fresh.broker.view.at(house.clock()).available[0]
+    fresh.recover(house.clock())
+    fresh.broker.handle(looked(0, house.clock()), house.clock())
+    assert (before, fresh.broker.view.at(house.clock()).available[0]) == (64, 0)
+    assert house.answer(house.api.resume(BOSS, "delft"))["drained"] is None
+    assert house.ended(told)["state"] == "COMPLETED"
+    assert house.store.systems.drained() == {}
 
 
 def test_native_options(house: House) -> None:

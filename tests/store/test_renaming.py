@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from metabroker.broker.drained import Drained
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.policy import Request
 from metabroker.store import Store
@@ -28,11 +29,14 @@ def test_names_may_change_places_and_what_has_ended_keeps_its_own(store: Store) 
     ]  # fmt: skip
     spec = {"accounts": {"delft": "ann1", "lab": "ann2"}, "native": {"leiden": ["-p", "x"]}}
     scripts = [replace(accepted(number), spec=spec) for number in (1, 2, 3)]
-    store.commit(batch(*jobs, components=parts, accepted=scripts, systems=SYSTEMS), NAMES)
+    drained = {"delft": Drained("root", 3.0, "cables"), "lab": Drained("root", 4.0)}
+    work = batch(*jobs, components=parts, accepted=scripts, systems=SYSTEMS, drained=drained)
+    store.commit(work, NAMES)
 
     store.systems.rename({"delft": "leiden", "leiden": "delft"}, store.term, 5.0)
 
     assert store.systems.all() == {"leiden": ("X", None), "delft": ("Y", "gpu"), "lab": ("Z", None)}
+    assert store.systems.drained() == {"leiden": drained["delft"], "lab": drained["lab"]}
     first, second, third = sorted(store.jobs.rows(), key=lambda row: int(row["id"]))
     assert (first["local"], first["queue"]) == ("delft", "delft")
     assert second["clusters"] == ["leiden", "delft"]

@@ -51,6 +51,14 @@ def test_totals_tell_of_no_job_no_user_and_no_words_of_others() -> None:
     assert totals(seen)["jobs"] is None and "timeline" not in totals(seen)
 
 
+def test_a_drained_cluster_is_told_and_by_whom_to_users_only() -> None:
+    by = {"by": "anna", "since": NOW, "reason": "new cables"}
+    seen = overview(clusters=[cluster(drained=by)])
+    assert totals(seen)["clusters"][0]["health"] == "drained"
+    assert "anna" not in json.dumps(totals(seen))
+    assert everything(seen)["clusters"][0]["note"] == "drained by anna: new cables"
+
+
 def test_totals_count_jobs_by_queue() -> None:
     seen = overview(
         job(1, "QUEUED", part(0, "QUEUED")),

@@ -68,6 +68,7 @@ class WorldCluster:
         )
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
+        self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
 
     def _clock(self) -> float:
@@ -299,6 +300,25 @@ class WorldCluster:
             ends = until - self._clock() + now
             self.model.submit(f"{FOREIGN}-0", 1, 1e9, now, extra={"until": ends})
             self.model.reserve(f"{FOREIGN}-1", 1, now, ends)
+
+    def reserve_ahead(self, later: float, until: float, *, half: bool) -> None:
+        """In so many seconds its processors are kept for maintenance, until then; it does not care
+        for what may still run."""
+        now, number = self.local(), len(self.announced)
+        processors = self.model.processors // 2 if half else self.model.processors
+        name = f"maintenance#R{900_000 + number}"
+        self.model.reserve_ahead(name, processors, now + later, now + until)
+        self.announced[name] = (self._clock(), self._clock() + later)
+
+    def shut_from(self, seen_at: float) -> float:
+        """When all of it begins to be kept for others, of what was announced before `seen_at`."""
+        whole = self.model.processors
+        found = (
+            self.announced[name]
+            for name, r in self.model.reservations.items()
+            if name in self.announced and r.processors == whole
+        )
+        return min((start for told, start in found if told < seen_at), default=float("inf"))
 
     def fill(self, until: float) -> None:
         """Local users take some of the processors."""

@@ -7,17 +7,18 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import broker_faults
+from . import broker_faults, local_users
 from .network import COMMAND_TIMEOUT
 from .scenario import (
     BESIDE_ROLLBACK,
     CRASHES,
     DENIALS,
     DENIES,
+    DRAIN,
     FULL,
     LATE,
     LIE,
-    LOCALS,
+    MAINTENANCE,
     MOMENTS,
     POLICIES,
     POWER,
@@ -62,9 +63,12 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_troubled_steps(random.Random(f"{seed} troubled steps"), faults, jobs)
         faults = _with_crowds(random.Random(f"{seed} crowds"), faults, clusters, jobs)
         faults = _with_late_commands(random.Random(f"{seed} late"), faults, clusters, jobs)
+        faults = [*faults, *_drains(random.Random(f"{seed} drains"), clusters, jobs)]
+        shut = random.Random(f"{seed} maintenance")
+        faults = [*faults, *_maintenance(shut, clusters, jobs)]
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         busy = random.Random(f"{seed} locals")
-        clusters, faults = _with_local_users(busy, clusters, jobs, faults)
+        clusters, faults = local_users.keep_full(busy, clusters, jobs, faults)
         if brokers > 1:
             faults = broker_faults.with_broker_faults(random.Random(f"{seed} brokers"), faults)
             faults = broker_faults.with_meetings(random.Random(f"{seed} meetings"), faults)
@@ -221,24 +225,6 @@ def _with_crowds(
     return (*faults, *found)
 
 
-def _with_local_users(
-    rng: random.Random,
-    clusters: tuple[ClusterPlan, ...],
-    jobs: Sequence[JobPlan],
-    faults: Sequence[Fault],
-) -> tuple[tuple[ClusterPlan, ...], Sequence[Fault]]:
-    """Some clusters are wanted by users of their own, and kept full by them for a while."""
-    if rng.random() >= 0.35:
-        return clusters, faults
-    busy = {c.name for c in clusters if rng.random() < 0.7}
-    found = [
-        Fault(round(rng.uniform(0, rng.choice(jobs).at), 3), LOCALS, name, rng.uniform(20, 240))
-        for name in sorted(busy)
-    ]
-    plans = (replace(c, queue_every=2.0) if c.name in busy else c for c in clusters)
-    return tuple(plans), [*faults, *found]
-
-
 def _with_power(
     rng: random.Random, faults: Sequence[Fault], jobs: Sequence[JobPlan]
 ) -> Sequence[Fault]:
@@ -297,6 +283,31 @@ def _renames(
     while rng.random() < 0.25:
         at = round(rng.choice(jobs).at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 60))), 3)
         found.append(Fault(at, RENAME, rng.choice(clusters).name))
+    return found
+
+
+def _drains(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """Clusters that an administrator drains, most often as a job comes."""
+    found: list[Fault] = []
+    while rng.random() < 0.2:
+        at = round(rng.choice(jobs).at + rng.choice((rng.uniform(-5, 5), rng.uniform(0, 60))), 3)
+        lasts = round(rng.choice((rng.uniform(1, 30), rng.uniform(20, 300))), 3)
+        found.append(Fault(max(0.0, at), DRAIN, rng.choice(clusters).name, lasts))
+    return found
+
+
+def _maintenance(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """Reservations of others that begin later: announced before a job comes, or soon after."""
+    found: list[Fault] = []
+    while rng.random() < 0.2:
+        at = max(0.0, round(rng.choice(jobs).at + rng.uniform(-60, 20), 3))
+        ahead, lasts = round(rng.uniform(30, 500), 3), round(rng.uniform(10, 300), 3)
+        where, part = rng.choice(clusters).name, rng.choice(("", "", "half"))
+        found.append(Fault(at, MAINTENANCE, where, round(ahead + lasts, 3), str(ahead), part))
     return found
 
 

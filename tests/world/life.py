@@ -137,6 +137,8 @@ class Life:
         if not world.back.happened:  # what is found again may be more than was known to be there
             world.oracle.within(broker, [(c.plan.processors, c.busy) for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
+        world.oracle.outlives(new, self._seen, world.clusters, world.now)
+        world.oracle.undrained(placed, world.administrator.drained)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         for effect in effects:
             if isinstance(effect, CleanStray):

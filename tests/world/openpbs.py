@@ -296,13 +296,15 @@ class Server:
         """Where reservations and other jobs are, from the last node on: those that take no jobs are
         the first ones."""
         left = dict(reversed(self._sizes().items()))
-        holders = [(key, r.processors) for key, r in self.model.reservations.items()]
+        reservations = self.model.reservations.items()
+        ahead = {key: _part(left, r.processors) for key, r in reservations if r.ahead}
+        holders = [(key, r.processors) for key, r in reservations if not r.ahead]
         holders += [
             (self._id(job), job.processors)
             for job in self.model.jobs.values()
             if job.state is State.RUNNING and job.reservation not in self.model.reservations
         ]
-        found: dict[str, dict[str, int]] = {}
+        found = ahead
         for key, wanted in holders:
             where = _part(left, wanted)
             found[key] = where

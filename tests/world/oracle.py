@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
+from metabroker.broker.job import Job
 from metabroker.broker.states import JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Reason
 
 _SLACK = 30.0  # seconds in which the broker must do what is due
+_CLOCKS = 120.0  # seconds by which clocks may differ
+
+
+class Announcing(Protocol):
+    """A cluster that tells when it is kept for others."""
+
+    def shut_from(self, seen_at: float) -> float: ...
 
 
 class Violation(Exception):
@@ -132,6 +140,29 @@ class Oracle:
             answers, when = seen[cluster]
             if not answers or at - when > stale + 1.0:
                 raise Violation(f"P5: a job was placed in cluster {cluster}, which does not answer")
+
+    @staticmethod
+    def outlives(
+        new: Iterable[Job],
+        seen: Sequence[tuple[bool, float]],
+        clusters: Sequence[Announcing],
+        now: float,
+    ) -> None:
+        """No job was placed in a cluster that is kept for others before the job would be over, as
+        the poll told by which that was decided (clocks may be some minutes apart)."""
+        for job in new:
+            for component in job.components:
+                shut = clusters[component.cluster].shut_from(seen[component.cluster][1] - _CLOCKS)
+                if now < shut < now + job.time_limit - _CLOCKS:
+                    where = f"cluster {component.cluster}, which is shut in {shut - now:.0f} s"
+                    raise Violation(f"job {job.id} of {job.time_limit} s was placed in {where}")
+
+    @staticmethod
+    def undrained(placed: Iterable[int], drained: Container[int]) -> None:
+        """Clusters in which a job was placed: none of them is drained, as was acknowledged."""
+        for cluster in placed:
+            if cluster in drained:
+                raise Violation(f"a job was placed in cluster {cluster}, which is drained")
 
     @staticmethod
     def within(broker: Broker, clusters: Sequence[tuple[int, bool]]) -> None:

@@ -38,6 +38,10 @@ DENIALS = ("policy", "association", "unreachable")
 LATE = "late"
 # Also of one moment: a native job gets another name.
 RENAME = "rename"
+# An administrator drains a cluster, for a while.
+DRAIN = "drain"
+# All of a cluster, or half of it, is reserved for maintenance; it begins after `how` seconds.
+MAINTENANCE = "maintenance"
 # Faults of the broker's own store, for a while.
 TROUBLE = "store"  # with `how`: from the moment on at which a step of that kind has been done
 FULL = "full"  # `then` of such a fault: nothing is written; else only the answer may be lost

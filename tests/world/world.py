@@ -16,6 +16,7 @@ from metabroker.clusters.gate.gates import _known
 from metabroker.runtime.requests import RequestBuilder
 from metabroker.store.rows import ClusterNames
 
+from .administrator import Administrator
 from .cluster import WorldCluster
 from .ending import at_rest, at_the_end
 from .errors import no_error_of_its_own
@@ -31,8 +32,10 @@ from .rolled_back import RolledBack
 from .scenario import (
     BROKERS,
     DATABASE_CLOCK,
+    DRAIN,
     FULL,
     HOME,
+    MAINTENANCE,
     MEETS,
     POWER,
     RENAME,
@@ -88,6 +91,7 @@ class World:
         self.names = ClusterNames([c.plan.name for c in self.clusters])
         self.hosts = [Host(self, i, scenario.brokers) for i in range(scenario.brokers)]
         self.users = Users(self)
+        self.administrator = Administrator(self)
         self.archive = WorldArchive()
         self._store_until = 0.0
         self._store_full = False
@@ -220,6 +224,8 @@ class World:
         self.tell(f"fault: {what} {fault.where} {fault.lasts or ''}")
         if what == ROLLBACK:
             self.back.fault(fault)
+        elif what == DRAIN:
+            self.administrator.drain(self.names.index(fault.where) or 0, self.now + fault.lasts)
         elif what in ("crash", POWER) or what in BROKERS:
             self._broker_fault(fault)
         elif what in (TROUBLE, HOME, DATABASE_CLOCK):
@@ -237,6 +243,8 @@ class World:
         elif what == "drained":
             cluster.model.down = cluster.model.processors // 2
             self.at(until, lambda: setattr(cluster.model, "down", 0))
+        elif what == MAINTENANCE:
+            cluster.reserve_ahead(float(fault.how), fault.lasts, half=fault.then == "half")
         elif what == "amnesia":
             for token in cluster.amnesia():
                 self.oracle.forgot(token)

@@ -204,6 +204,9 @@ class Line:
         self._state.note(now, job, sibling, "at its gate", hosts=sibling.hosts)
         if job.state is not JobState.QUEUED:
             return
+        if self._state.ledger.drained(sibling.cluster):
+            self.withdraw(sibling, job, "its cluster is drained", now)
+            return
         waits = job.id in self._queues.scheduler
         if waits and not self._queues.scheduler_view.may_start(job.id, sibling.cluster):
             self._pause(job, sibling.cluster, now)
@@ -267,7 +270,7 @@ class Line:
 
     def _pause(self, job: Job, cluster: int, now: float) -> None:
         until = now + self._state.settings.limit_most
-        self._queues.refusals.pause_until(job, cluster, until)
+        self._queues.refusals.pause(job, cluster, until)
         self._queues.retry_at(until)
 
     def _found(self, ref: Ref) -> tuple[Component, Job]:

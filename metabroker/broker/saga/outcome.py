@@ -77,7 +77,9 @@ class AttemptOutcome:
             self.leave(job, JobState.FAILED, reason, now)
             return
         if by is not None and cause in (Cause.REFUSED, Cause.OWN):
-            self._queues.retry_at(refusals.pause(job, by.cluster, now))
+            until = now + self._state.settings.refusal_delay(job.submission_failures)
+            refusals.pause(job, by.cluster, until)
+            self._queues.retry_at(until)
         self.leave(job, JobState.QUEUED, reason, now)
 
     def no_answer(self, job: Job, component: Component, now: float) -> None:

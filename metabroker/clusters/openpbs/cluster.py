@@ -47,13 +47,11 @@ _KILL_DELAY = 45.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPBSOptions(PbsIdentity):
-    """What the configuration says of an OpenPBS cluster, where jobs go among it. `horizon`: see
-    `snapshot`, in seconds. `owners`: where the broker acts for users; `ports`: of the host on which
-    commands run, if others run there too."""
+    """What the configuration says of an OpenPBS cluster, where jobs go among it. `owners`: where
+    the broker acts for users; `ports`: of the host on which commands run, if others run there."""
 
     name: str
     instance: str
-    horizon: float = 3600.0
     clock_every: float = 0.0
     queue_every: float | None = None  # how often it is looked at who waits, in seconds
     owners: Owners | None = None
@@ -104,7 +102,7 @@ class OpenPBSCluster(GatedCluster):
         self._lasting.seen(found, self._clock.offset or 0.0)
         more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
         found = replace(found, waiting=self._queue.waiting)
-        seen = snapshot(found, self._who, self._prefix, self._options.horizon)
+        seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system

@@ -11,7 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.observation import (
+    SOON,
+    Coming,
+    NativeJob,
+    NativeReservation,
+    NativeState,
+    Snapshot,
+)
 from metabroker.clusters.duplicates import by_token
 
 from .commands import PbsIdentity
@@ -66,11 +73,10 @@ def _has(node: PbsNode, chunk: str) -> bool:
     return True
 
 
-def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Snapshot:
+def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
     """The poll as the broker's core reads it.
 
-    `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
-    count already, since our jobs could not end before.
+    `prefix` is how our tokens begin.
     """
     nodes = for_us(look.nodes, who)
     usable = {node.name: node for node in nodes if takes_jobs(node.states)}
@@ -80,8 +86,12 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
     named = _tokens(look.jobs, who.user, prefix)
     mine = [r for r in look.reservations if is_ours(r, who.user, prefix)]
     ours = _held(look.jobs, usable, who.user, prefix)
+    later = []
     for reservation in sorted(look.reservations, key=lambda r: r not in mine):
-        if not holds(reservation.state) or reservation.start_time > look.taken_at + horizon:
+        if not holds(reservation.state):
+            continue
+        if reservation not in mine and reservation.start_time > look.taken_at + SOON:
+            later.append(reservation)
             continue
         kept = _kept(reservation, usable, idle, whole)
         if reservation in mine:
@@ -105,6 +115,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
             )
             for r in mine
         },
+        coming=_coming(later, usable, idle, whole),
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
@@ -144,6 +155,28 @@ def _kept(
             idle[name] -= taken
             kept += taken
     return kept
+
+
+def _coming(
+    reservations: Iterable[PbsReservation],
+    usable: Mapping[str, PbsNode],
+    idle: Mapping[str, int],
+    whole: bool,
+) -> tuple[Coming, ...]:
+    """Others' reservations that have not begun, each without what those before it take. They are
+    told by their ids: any user may give one any name."""
+    room, left = {name: node.total for name, node in usable.items()}, dict(idle)
+    return tuple(
+        Coming(
+            reservation.id,
+            reservation.start_time,
+            reservation.end_time,
+            processors=_kept(reservation, usable, room, whole),
+            idle=_kept(reservation, usable, left, whole),
+            maintenance=reservation.id.startswith("M"),
+        )
+        for reservation in sorted(reservations, key=lambda each: each.start_time)
+    )
 
 
 def _of(node: PbsNode, processors: int) -> int:

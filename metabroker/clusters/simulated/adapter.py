@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.observation import (
+    Coming,
+    NativeJob,
+    NativeReservation,
+    NativeState,
+    Snapshot,
+)
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import ClusterRefusal, ComponentRequest, ReserveRequest
 
@@ -37,9 +43,21 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
             for r in model.reservations.values()
             if r.name.startswith(prefix)
         },
+        coming=_coming(model),
         version="simulated",
         commands=1,
     )
+
+
+def _coming(model: Model) -> tuple[Coming, ...]:
+    """Others' reservations that have not begun, each without what those before it take."""
+    room, idle, found = model.processors - model.down, model.idle(), []
+    for r in sorted(model.reservations.values(), key=lambda each: each.start):
+        if r.ahead:
+            kept, free = min(room, r.processors), min(idle, r.processors)
+            found.append(Coming(r.name, r.start, r.end, kept, free))
+            room, idle = room - kept, idle - free
+    return tuple(found)
 
 
 def native(job: SimulatedJob) -> NativeJob:

@@ -67,12 +67,14 @@ class SimulatedJob:
 
 @dataclass(slots=True)
 class SimulatedReservation:
-    """Processors kept for the jobs that name it, from `start` until `end`."""
+    """Processors kept for the jobs that name it, from `start` until `end`. `ahead`: it has not
+    begun; jobs that are over by then may have its processors."""
 
     name: str
     processors: int
     start: float
     end: float
+    ahead: bool = False
 
 
 @dataclass(slots=True)
@@ -106,11 +108,13 @@ class Model:
         return outside + sum(
             max(reservation.processors, self.held_by_jobs(name))
             for name, reservation in self.reservations.items()
+            if not reservation.ahead
         )
 
-    def idle(self) -> int:
-        """Processors that a new job or reservation can have now."""
-        return max(0, self.processors - self.down - self.busy())
+    def idle(self, until: float = 0.0) -> int:
+        """Processors that a new job or reservation can have now, and until that moment."""
+        kept = sum(r.processors for r in self.reservations.values() if r.ahead and r.start < until)
+        return max(0, self.processors - self.down - self.busy() - kept)
 
     # --- what is asked of it ------------------------------------------------------------------
 
@@ -122,11 +126,15 @@ class Model:
         """
         if name in self.reservations:
             raise Denied(f"a reservation named {name} exists")
-        if processors > self.idle():
-            raise Denied(f"{processors} processors asked for, {self.idle()} idle", busy=True)
+        if processors > (idle := self.idle(end)):
+            raise Denied(f"{processors} processors asked for, {idle} idle", busy=True)
         made = SimulatedReservation(name, processors, start, end)
         self.reservations[name] = made
         return made
+
+    def reserve_ahead(self, name: str, processors: int, start: float, end: float) -> None:
+        """Keep processors for others from `start` on, whoever has them by then."""
+        self.reservations[name] = SimulatedReservation(name, processors, start, end, ahead=True)
 
     def unreserve(self, name: str) -> None:
         """Delete a reservation; fine if there is none.
@@ -184,8 +192,9 @@ class Model:
     def advance(self, now: float) -> list[SimulatedJob]:
         """Catch up with the time; answers the jobs that start now, in order.
 
-        Reservations end, and with them their running jobs; ended jobs are forgotten in time. Jobs
-        outside reservations start first come first served. Jobs over their limit are for
+        Reservations begin and end, and with them their running jobs; ended jobs are forgotten in
+        time. Jobs outside reservations start first come first served, but not one that would run
+        into a reservation: others pass it. Jobs over their limit are for
         `overdue` to tell: their owner ends them.
         """
         for name in [n for n, r in self.reservations.items() if r.end <= now]:
@@ -193,6 +202,8 @@ class Model:
         for job in [j for j in self.jobs.values() if j.state.ended]:
             if job.end_time is not None and job.end_time + self.remember < now:
                 del self.jobs[job.id]
+        for reservation in self.reservations.values():
+            reservation.ahead = reservation.ahead and reservation.start > now
         started = []
         blocked = False
         for job in self.jobs.values():
@@ -203,6 +214,7 @@ class Model:
             else:
                 fits = not blocked and job.processors <= self.idle()
                 blocked = blocked or not fits
+                fits = fits and job.processors <= self.idle(now + job.limit)
             if fits:
                 job.state, job.start_time = State.RUNNING, now
                 started.append(job)

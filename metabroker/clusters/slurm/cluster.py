@@ -38,12 +38,11 @@ from .snapshot import in_partition, snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmOptions(SlurmIdentity):
-    """What the configuration says of a Slurm cluster, where jobs go among it. `horizon`: see
-    `snapshot`, in seconds. `owners`: where the broker acts for users."""
+    """What the configuration says of a Slurm cluster, where jobs go among it. `owners`: where the
+    broker acts for users."""
 
     name: str
     instance: str
-    horizon: float = 3600.0
     clock_every: float = 0.0
     queue_every: float | None = None  # how often it is looked at who waits, in seconds
     owners: Owners | None = None
@@ -83,7 +82,7 @@ class SlurmCluster(GatedCluster):
         told = partial(operations.waiting_in, nodes[0].partition)
         more += yield from self._queue.look(now, told)
         found = replace(found, waiting=self._queue.waiting)
-        seen = snapshot(found, self._who.partition, self._prefix, self._options.horizon)
+        seen = snapshot(found, self._who.partition, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system

@@ -10,7 +10,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.observation import (
+    SOON,
+    Coming,
+    NativeJob,
+    NativeReservation,
+    NativeState,
+    Snapshot,
+)
 from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
 
@@ -46,11 +53,10 @@ def in_partition(nodes: Iterable[NodeLine], partition: str | None) -> list[NodeL
     return [node for node in nodes if node.default]
 
 
-def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float) -> Snapshot:
+def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
     """The poll as the broker's core reads it.
 
-    `prefix` is how our tokens begin; reservations of others that begin within `horizon` seconds
-    count already, since our jobs could not end before.
+    `prefix` is how our tokens begin.
     """
     nodes = in_partition(look.nodes, partition)
     usable = [node for node in nodes if node.up and takes_jobs(node.state)]
@@ -59,13 +65,15 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
     ours = _held((job.name, job) for job in jobs)
     inside = _inside(look)
     places = _places(look.waiting)
-    kept = 0
+    kept, later = 0, []
     for reservation in look.reservations:
-        if reservation.start_time > look.taken_at + horizon:
+        mine = reservation.name.startswith(prefix)
+        if not mine and reservation.start_time > look.taken_at + SOON:
+            later.append(reservation)
             continue
         free = _kept_free(reservation, idle, inside[reservation.name])
         kept += free
-        if reservation.name.startswith(prefix):
+        if mine:
             ours[reservation.name] += free
     return Snapshot(
         taken_at=look.taken_at,
@@ -80,6 +88,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
             for r in look.reservations
             if r.name.startswith(prefix)
         },
+        coming=_coming(later, usable),
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
@@ -103,6 +112,43 @@ def _places(waiting: Iterable[WaitingLine]) -> dict[str, int]:
     competing = [line for line in waiting if line.reason in _COMPETING]
     competing.sort(key=lambda line: -line.priority)
     return {line.id: place for place, line in enumerate(competing, 1)}
+
+
+def _coming(
+    reservations: Sequence[SlurmReservation], usable: Iterable[NodeLine]
+) -> tuple[Coming, ...]:
+    """Others' reservations that have not begun, each without what those before it take.
+
+    A job that is in none of them may not run into any, whatever its flags: FLEX lets only jobs of
+    the reservation begin before it, and MAINT only jobs of it run in its nodes.
+    """
+    room = {node.name: node.total - node.other for node in usable}
+    idle = {node.name: node.idle for node in usable}
+    return tuple(
+        Coming(
+            reservation.name,
+            reservation.start_time,
+            reservation.end_time,
+            processors=_taken(reservation, room),
+            idle=_taken(reservation, idle),
+            maintenance="MAINT" in reservation.flags.split(","),
+        )
+        for reservation in sorted(reservations, key=lambda each: each.start_time)
+    )
+
+
+def _taken(reservation: SlurmReservation, left: dict[str, int]) -> int:
+    """Take what the reservation can hold from what is left in each node; how much that is."""
+    scale = reservation.processors / max(1, sum(reservation.cores.values()))
+    taken, limit = 0, max(reservation.processors, reservation.core_count)
+    for name in expand(reservation.nodes):
+        most = min(left.get(name, 0), limit - taken)
+        if reservation.cores:
+            most = min(most, int(reservation.cores.get(name, 0) * scale))
+        if most:
+            left[name] -= most
+            taken += most
+    return taken
 
 
 def _kept_free(reservation: SlurmReservation, idle: dict[str, int], running: int) -> int:

@@ -158,6 +158,7 @@
     let text = known ? `seen ${age} ago` : "not seen yet";
     if (cluster.health === "unreachable") text = known ? `unreachable since ${clock(cluster.seen)} (${age})` : "unreachable, never seen";
     if (cluster.health === "stale") text = `stale: last seen ${clock(cluster.seen)} (${age} ago)`;
+    if (cluster.health === "drained") text = `drained: nothing new goes there; ${text}`;
     write(item.querySelector(".health"), text);
   }
 

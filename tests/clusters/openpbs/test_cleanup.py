@@ -161,6 +161,6 @@ def test_a_job_that_was_renamed_is_found_by_its_id(
 
 def test_a_poll_tells_of_renamed_jobs_by_their_ids() -> None:
     look = PbsPoll(0.0, (), parsing.jobs(RENAMED.stdout), ())
-    seen = snapshot(look, PbsIdentity("pbsal"), "mb-", 60.0)
+    seen = snapshot(look, PbsIdentity("pbsal"), "mb-")
     assert not seen.jobs
     assert seen.unnamed["84.pbsa"].is_of(NativeId("84.pbsa", 1795236067.0))

@@ -101,9 +101,14 @@ def test_a_reservation_that_has_begun_is_assigned_already() -> None:
 def test_a_reservation_that_will_begin_soon_counts_though_nothing_is_assigned() -> None:
     found = look([said(), said(), shown(), FREE])
     assert (found.busy, found.ours) == (4, {TOKEN: 4})
-    far = said(shown().stdout.replace("04:43:44 2026", "06:43:44 2026"))
-    assert look([said(), said(), far, FREE]).busy == 0
-    assert look([said(), said(), far, FREE], cluster(horizon=8000.0)).busy == 4
+    far = shown(owner="mallory").stdout.replace("04:43:44 2026", "06:43:44 2026")
+    found = look([said(), said(), said(far), FREE])
+    assert found.busy == 0
+    (coming,) = found.coming
+    assert (coming.processors, coming.idle, coming.maintenance) == (4, 4, False)
+    assert coming.name.startswith("R") and "mallory" not in coming.name
+    (coming,) = look([said(), said(), said(far.replace("Resv ID: R", "Resv ID: M")), FREE]).coming
+    assert coming.maintenance
 
 
 def test_a_foreign_one_that_begins_during_the_look_is_not_idle() -> None:

@@ -16,6 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+from metabroker.clusters.simulated.adapter import observe
 from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State, of_names
 
 SIZE = 32
@@ -194,3 +195,24 @@ def test_the_liveliest_of_a_name_comes_first() -> None:
     model.advance(0.0)
     waits.state = State.PENDING
     assert [job.id for job in model.named("t")] == [waits.id, running.id, dead.id]
+
+
+def test_a_reservation_of_later_lets_through_what_is_over_by_then() -> None:
+    model = Model(8)
+    model.submit("runs", 2, 600, 0.0)
+    model.advance(0.0)
+    model.reserve_ahead("maintenance", 8, 100.0, 200.0)
+    assert (model.idle(), model.idle(100.0), model.idle(101.0)) == (6, 6, 0)
+    long, short = model.submit("long", 4, 101, 0.0), model.submit("short", 4, 100, 0.0)
+    assert model.advance(0.0) == [short]
+    with pytest.raises(Denied) as refused:
+        model.reserve("ours", 2, 0.0, 150.0)
+    assert refused.value.busy
+    (coming,) = observe(model, 0.0, "mb-").coming
+    assert (coming.name, coming.start, coming.processors, coming.idle) == (
+        *("maintenance", 100.0, 8, 2),
+    )
+    model.end(short, State.COMPLETED, 50.0)
+    assert model.advance(100.0) == [] and model.idle() == 0
+    assert observe(model, 100.0, "mb-").coming == ()
+    assert model.advance(200.0) == [long]

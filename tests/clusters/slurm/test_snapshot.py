@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def look(release: str, state: str, **others: str) -> SlurmPoll:
 
 
 def idle(it: SlurmPoll, prefix: str = "mb-abcdef01-") -> int:
-    seen = snapshot(it, None, prefix, HOUR)
+    seen = snapshot(it, None, prefix)
     return seen.usable - seen.busy
 
 
@@ -83,19 +84,40 @@ def test_whole_nodes_count_as_reserved_also_while_they_are_called_idle(
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_reservation_of_later_counts_when_our_jobs_could_meet_it(release: str) -> None:
+def test_a_reservation_of_later_is_told_apart_and_counts_once_it_begins(release: str) -> None:
     it = look(release, "reserved-and-running")
     later = next(r for r in it.reservations if r.name == "later")
     assert later.start_time > it.taken_at + HOUR
-    soon = replace(it, taken_at=later.start_time - HOUR)
-    beside = [r for r in soon.reservations if r.name != "beside"]
-    assert idle(replace(soon, reservations=beside)) == 144 - 50 - 4 - 2 - 48
+    beside = [r for r in it.reservations if r.name != "beside"]
+    (coming,) = snapshot(replace(it, reservations=beside), None, "mb-").coming
+    assert (coming.name, coming.start, coming.end) == ("later", later.start_time, later.end_time)
+    assert (coming.processors, coming.idle, coming.maintenance) == (48, 48, False)
+    soon = replace(it, taken_at=later.start_time - 1, reservations=beside)
+    assert idle(soon) == 144 - 50 - 4 - 2 - 48
+    assert snapshot(soon, None, "mb-").coming == ()
+
+
+def test_of_reservations_on_one_node_none_counts_twice() -> None:
+    def kept(name: str, start: float, **given: Any) -> SlurmReservation:
+        plain: dict[str, Any] = {
+            "nodes": "n[1-2]", "node_count": 2, "core_count": 96, "processors": 96,
+            "state": "INACTIVE", "flags": "MAINT,SPEC_NODES", "users": "root", "partition": "",
+        }  # fmt: skip
+        return SlurmReservation(name=name, start_time=start, end_time=start + 60, **plain | given)
+
+    course = kept("course", 900.0, nodes="n1", processors=8, core_count=8, cores={"n1": 8})
+    course = replace(course, flags="SPEC_NODES,FLEX")
+    nodes = [replace(node("n1"), allocated=20, idle=28), node("n2"), replace(node("n3"), idle=48)]
+    seen = snapshot(SlurmPoll(0.0, nodes, [], [kept("all", 7200.0), course]), None, "mb-")
+    told = [(each.name, each.processors, each.idle, each.maintenance) for each in seen.coming]
+    assert told == [("course", 8, 8, False), ("all", 88, 68, True)]
+    assert (seen.usable, seen.busy) == (144, 20)
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_nodes_that_take_no_jobs_count_for_nothing(release: str) -> None:
     it = look(release, "drained-and-down", reservation="idle")
-    seen = snapshot(it, None, "mb-", HOUR)
+    seen = snapshot(it, None, "mb-")
     assert (seen.processors, seen.usable, seen.busy) == (144, 0, 0)
 
 
@@ -115,10 +137,10 @@ def test_a_partition_that_is_down(release: str) -> None:
 @pytest.mark.parametrize("release", RELEASES)
 def test_after_a_restart_absence_proves_nothing(release: str) -> None:
     it = look(release, "restarted", squeue="drained-and-down", reservation="idle")
-    seen = snapshot(replace(it, jobs=()), None, "mb-", HOUR)
+    seen = snapshot(replace(it, jobs=()), None, "mb-")
     assert not seen.settled
     assert seen.usable == 0
-    assert snapshot(look(release, "reserved-cores", squeue="running"), None, "mb-", HOUR).settled
+    assert snapshot(look(release, "reserved-cores", squeue="running"), None, "mb-").settled
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -134,13 +156,13 @@ def test_our_own_reservation_and_job_are_told_apart(release: str) -> None:
             replace(r, name=token) if r.name == "two-nodes" else r for r in it.reservations
         ],
     )
-    seen = snapshot(mine, None, "mb-abcdef01-", HOUR)
+    seen = snapshot(mine, None, "mb-abcdef01-")
     assert seen.ours == {token: 50}
     assert seen.usable - seen.busy == idle(it), "whoever holds them, they are held"
     assert seen.reservations[token].processors == 50
     assert seen.jobs[token].state is NativeState.RUNNING
     # Before its job runs, the reservation alone holds them.
-    before = snapshot(replace(mine, jobs=()), None, "mb-abcdef01-", HOUR)
+    before = snapshot(replace(mine, jobs=()), None, "mb-abcdef01-")
     assert before.ours[token] == EMPTY[release]
 
 
@@ -152,7 +174,6 @@ def test_ended_jobs_of_ours(release: str) -> None:
         replace(it, jobs=[replace(j, name=named[j.name]) for j in it.jobs]),
         None,
         "mb-abcdef01-",
-        HOUR,
     )
     said = {
         name: (seen.jobs[token].state, seen.jobs[token].exit_code, seen.jobs[token].cause)
@@ -196,7 +217,7 @@ def test_of_several_jobs_of_one_token_the_liveliest_is_shown() -> None:
     jobs = [replace(line, id=str(n), name=token, state=s) for n, s in enumerate(states)]
     for count, expected in ((1, "0"), (2, "1"), (3, "2"), (5, "3")):
         it = SlurmPoll(0.0, [node("n1")], jobs[:count], [])
-        assert snapshot(it, None, "mb-abcdef01-", HOUR).jobs[token].native_id == expected
+        assert snapshot(it, None, "mb-abcdef01-").jobs[token].native_id == expected
 
 
 def test_two_threads_on_each_core() -> None:

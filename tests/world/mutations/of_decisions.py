@@ -10,6 +10,7 @@ from typing import Any
 from metabroker.broker import core, ledger
 from metabroker.broker.effects import Clean, Submit
 from metabroker.broker.events import Refused
+from metabroker.broker.horizon import Horizon
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.refusals import Refusals
@@ -226,3 +227,44 @@ def tokens_without_a_term(stack: contextlib.ExitStack) -> None:
             self._state.settings = settings
 
     old = swap(stack, Attempts, "begin", begin)
+
+
+@mutation
+def drained_counts_as_idle(stack: contextlib.ExitStack) -> None:
+    """What is idle in a drained cluster is used."""
+
+    def undrained(self: Any) -> None:
+        for entry in self.entries:
+            entry.drained = None
+
+    def available(self: Any, now: float) -> Any:
+        kept = [entry.drained for entry in self.entries]
+        undrained(self)
+        found = old_available(self, now), old_capacity(self, now)
+        for entry, drained in zip(self.entries, kept, strict=True):
+            entry.drained = drained
+        return found
+
+    old_available = swap(
+        stack, ledger.Ledger, "available", lambda self, now: available(self, now)[0]
+    )
+    old_capacity = swap(stack, ledger.Ledger, "capacity", lambda self, now: available(self, now)[1])
+
+
+@mutation
+def drained_until_the_next_start(stack: contextlib.ExitStack) -> None:
+    """A restart forgets which clusters are drained."""
+    swap(stack, core.Broker, "recall_drained", lambda self, drained: None)
+
+
+@mutation
+def no_job_looks_ahead(stack: contextlib.ExitStack) -> None:
+    """What others have reserved for later concerns nobody."""
+    swap(stack, Horizon, "ahead", lambda self, job, now: {})
+    swap(stack, Horizon, "keep_away", lambda self, job, placement, now: False)
+
+
+@mutation
+def all_look_a_minute_ahead(stack: contextlib.ExitStack) -> None:
+    """A job's horizon is not its own."""
+    swap(stack, Horizon, "_until", lambda self, job, cluster, now: now + 60.0)

@@ -124,8 +124,8 @@ def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
     def clean_token(self: Any, token: str) -> Any:
         return CleanRequest(token)
 
-    def snapshot(look: Any, partition: Any, prefix: str, horizon: float) -> Any:
-        return old_snapshot(look, partition, "mb-", horizon)
+    def snapshot(look: Any, partition: Any, prefix: str) -> Any:
+        return old_snapshot(look, partition, "mb-")
 
     old: Any = tokens.parse
     for module in (tokens,):

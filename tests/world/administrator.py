@@ -1,0 +1,58 @@
+"""Who drains clusters, and what is then promised."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from metabroker.broker.events import DrainCluster, ResumeCluster
+from metabroker.runtime.engine import Ask
+
+if TYPE_CHECKING:
+    from .world import World
+
+_AGAIN = 7.0  # seconds after which who was not answered asks again
+
+
+class Administrator:
+    """`drained`: the clusters whose drain was acknowledged, until their resumption is asked for."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.drained: set[int] = set()
+        self._until: dict[int, float] = {}
+
+    def drain(self, cluster: int, until: float) -> None:
+        """Drain it until then; who drains a drained one makes that longer."""
+        new = cluster not in self._until
+        self._until[cluster] = max(until, self._until.get(cluster, until))
+        if new:
+            self._ask(cluster)
+
+    def _ask(self, cluster: int) -> None:
+        """Again and again until it is acknowledged."""
+        world, life = self._world, self._world.life
+        over = world.now >= self._until[cluster]
+        if over:
+            self.drained.discard(cluster)
+        if life is not None and over:
+            life.post(Ask(ResumeCluster(cluster, "root"), cluster, partial(self._resumed, cluster)))
+        elif life is not None and cluster not in self.drained:
+            world.tally.add("drain")
+            life.post(Ask(DrainCluster(cluster, "root"), cluster, partial(self._drained, cluster)))
+        if cluster in self._until:
+            pause = max(0.1, self._until[cluster] - world.now)
+            world.at(world.now + min(_AGAIN, pause), partial(self._next, cluster))
+
+    def _next(self, cluster: int) -> None:
+        if cluster in self._until:
+            self._ask(cluster)
+
+    def _drained(self, cluster: int, outcome: int | Exception) -> None:
+        if isinstance(outcome, int) and self._world.now < self._until.get(cluster, 0.0):
+            self._world.tell(f"cluster {cluster} is drained")
+            self.drained.add(cluster)
+
+    def _resumed(self, cluster: int, outcome: int | Exception) -> None:
+        if isinstance(outcome, int):
+            self._until.pop(cluster, None)

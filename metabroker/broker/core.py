@@ -30,7 +30,7 @@ from .input_checks import sound
 from .job import Component, Job, NewJob
 from .ledger import Ledger
 from .lost_clusters import LostClusters
-from .observation import Snapshot
+from .observation import NodeKind, Snapshot
 from .orphans import UnclaimedOrphans
 from .outbox import Mishap, Ready, Timers
 from .queues import Queues
@@ -245,10 +245,13 @@ class Broker:
             self._not_usable(cluster, wrong, now)
             return
         self._lost.answers(cluster)
-        if self._still_waits(cluster, now, listed=True):
-            self._count(cluster, snapshot)
+        waits, nodes = self._still_waits(cluster, now, listed=True), self._nodes(cluster)
+        more = self._count(cluster, snapshot)
+        if self._nodes(cluster) != nodes:
+            self._queues.nodes_changed(now)
+        if waits:
             return
-        if self._count(cluster, snapshot):
+        if more:
             self._queues.grown(cluster)
         if self._scheduling.outdated(now):
             # Jobs that the cluster is too small for now step aside, or come back.
@@ -257,6 +260,9 @@ class Broker:
         for orphan in orphans:
             if history.unknown(orphan.ref) and tokens.proven(self.settings.key, orphan.ref):
                 self.number_from(orphan.ref.job + 1)
+
+    def _nodes(self, cluster: int) -> tuple[NodeKind, ...]:
+        return self._state.ledger.entries[cluster].nodes
 
     def _count(self, cluster: int, snapshot: Snapshot) -> bool:
         """What a poll tells of processors. True if more may be idle than before."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
+
 from .tokens import NativeId, Ref
 
 
@@ -25,13 +27,16 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """Make the component's reservation, re-read it and compare."""
+    """Make the component's reservation, re-read it and compare. `tasks`, `shape`: what is to fit
+    into it, where that is more than any processors."""
 
     ref: Ref
     cluster: int
     processors: int
     seconds: int
     again: bool = False
+    tasks: int = 0
+    shape: Shape = ANY_PROCESSORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Submit:
     """Lay out the component's gate and submit its job (into its reservation, if it has one).
 
     With `barrier` the job waits for the gate to be opened; else it starts as soon as it runs.
+    `processors`: those that were asked for, for tasks of that `shape`.
     """
 
     ref: Ref
@@ -48,6 +54,7 @@ class Submit:
     reservation: bool
     barrier: bool
     again: bool = False
+    shape: Shape = ANY_PROCESSORS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .observation import Snapshot
+from metabroker.submission.shape import Shape
+
+from . import nodes
+from .observation import NodeKind, Snapshot
 from .settings import Settings
 
 # Of a token that was cleaned: how long a poll that began before may still show it, in seconds.
@@ -35,6 +38,7 @@ class LedgerEntry:
     backoff_detail: str = ""  # what it said
     refusals: int = 0
     unverified_since: float | None = None  # a step failed for want of an answer: poll again first
+    nodes: tuple[NodeKind, ...] = ()  # all, as last seen; empty: not known
     cleaned: dict[str, float] = field(default_factory=dict)
 
 
@@ -90,6 +94,7 @@ class Ledger:
         )
         entry.snapshot = snapshot
         entry.processors = snapshot.processors
+        entry.nodes = snapshot.nodes
         entry.usable = snapshot.usable
         entry.others = max(0, snapshot.busy - counted)
         if snapshot.clock_offset is not None:
@@ -203,15 +208,29 @@ class Ledger:
             self._whole(cluster, entry.processors) for cluster, entry in enumerate(self.entries)
         ]
 
+    def bounds(self, shape: Shape) -> tuple[tuple[int, int], ...]:
+        """What a component of such tasks can have at most in a cluster of which the nodes are
+        known: (cluster, processors), where that is less than all."""
+        if not shape:
+            return ()
+        rooms = [nodes.room(e.nodes, shape) if e.nodes else e.processors for e in self.entries]
+        return tuple(
+            (cluster, room)
+            for cluster, (room, entry) in enumerate(zip(rooms, self.entries, strict=True))
+            if room < entry.processors
+        )
+
     def _whole(self, cluster: int, processors: int) -> int:
         """As many of them as there are in whole units."""
         unit = self._settings.clusters[cluster].unit
         return processors - processors % unit
 
-    def fits(self, placement: Sequence[int], sizes: Sequence[int], now: float) -> bool:
+    def fits(
+        self, placement: Sequence[int], sizes: Sequence[int], now: float, shape: Shape
+    ) -> bool:
         """Whether components of these sizes could all be had there now, in whole units."""
         held: dict[int, int] = {}
         for cluster, size in zip(placement, sizes, strict=True):
-            units = self._settings.clusters[cluster].held(size)
+            units = self._settings.clusters[cluster].held(size, shape.cpus_per_task)
             held[cluster] = held.get(cluster, 0) + units
         return all(total <= self._available(cluster, now) for cluster, total in held.items())

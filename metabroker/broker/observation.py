@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from .states import Cause
@@ -61,6 +62,28 @@ class NativeReservation:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeKind:
+    """So many nodes (`count`) that are alike: processors, memory in MB (None: not known) and GPUs
+    of each, in use or not."""
+
+    processors: int
+    memory: int | None = None
+    gpus: int = 0
+    count: int = 1
+
+
+def kinds(nodes: Iterable[NodeKind]) -> tuple[NodeKind, ...]:
+    """Nodes that are alike counted together, in an order that is always the same."""
+    counted = Counter(nodes)
+    return tuple(
+        sorted(
+            (replace(node, count=node.count * count) for node, count in counted.items()),
+            key=lambda node: (node.processors, node.memory or -1, node.gpus),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What one poll of one cluster has shown.
 
@@ -69,6 +92,7 @@ class Snapshot:
     of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have ours,
     which may have been renamed. `taken_at` is the broker's clock when the poll began, so that what
     happened since is not judged by it. `system`: what its controller says that it is ("": nothing).
+    `nodes`: all that our jobs can go to, those that are down now too (empty: not known).
     """
 
     taken_at: float
@@ -83,4 +107,5 @@ class Snapshot:
     system: str = ""
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing
     commands: int = 0  # how many commands the poll took
+    nodes: tuple[NodeKind, ...] = ()
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's

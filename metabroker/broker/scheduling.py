@@ -136,7 +136,7 @@ class Scheduling:
         """Take what it needs of this room, if there is still so much."""
         clusters, wanted = self._state.settings.clusters, Counter[int]()
         for cluster, size in zip(placement, job.request.sizes, strict=True):
-            wanted[cluster] += clusters[cluster].held(size)
+            wanted[cluster] += clusters[cluster].held(size, job.shape.cpus_per_task)
         if any(room[cluster] < processors for cluster, processors in wanted.items()):
             return False
         for cluster, processors in wanted.items():
@@ -191,4 +191,4 @@ class Scheduling:
         if back and self._begun:
             return False
         behind = any(other.queue == job.queue for other in back.values())
-        return not behind and self._state.ledger.fits(placement, job.request.sizes, now)
+        return not behind and self._state.ledger.fits(placement, job.request.sizes, now, job.shape)

@@ -200,6 +200,10 @@ class ViewAt:
         """Why a job in one of the policy's queues waits."""
         return self._queues.scheduler_view.why(job, self.available, self.now, self.capacity)
 
+    def request_of(self, new: NewJob) -> Request:
+        """What the policy would be asked for by a new job, by the nodes that clusters have."""
+        return self._queues.request_of(new)
+
     def start(self, request: Request, queue: int) -> tuple[int, ...] | None:
         """The clusters on which a job that joined the queue now would start at once."""
         args = (request, queue, self.available, self.now, self.capacity)

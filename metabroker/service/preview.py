@@ -21,7 +21,8 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     new = engine.new_job(asked)
     engine.broker.check_limits(new)
     queue = view.queue_of(new)
-    start = view.at(now).start(new.request, queue)
+    at = view.at(now)
+    start = at.start(at.request_of(new), queue)
     position = view.in_queues.waiting().get(queue, 0)
     where = new.request.clusters if start is None else start
     shown = reasons.preview(view, new, queue, now)
@@ -40,7 +41,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
                 "processors": processors,
                 "held": processors
                 if where is None
-                else view.settings.clusters[where[index]].held(processors),
+                else view.settings.clusters[where[index]].held(processors, new.shape.cpus_per_task),
             }
             for index, processors in enumerate(new.request.sizes)
         ],

@@ -105,7 +105,7 @@ def preview(view: BrokerView, new: NewJob, queue: int, now: float) -> str:
     """Why a job that would join `queue` now would not start at once."""
     explain = _Explainer(view, now)
     suspended = explain.at.suspended_for(new)
-    return explain.of(explain.at.why_not(new.request, queue), new.request) + (
+    return explain.of(explain.at.why_not(explain.at.request_of(new), queue), new.request) + (
         f"; and {suspended}" if suspended else ""
     )
 

@@ -145,7 +145,16 @@ class Controller:
             if now < self.unsettled_until:
                 state = "unknown"
             counts = f"{used}/{total - used - other}/{other}/{total}"
-            columns = (f"{self.name}n{index}", state, counts, "batch*", "up", "1")
+            columns = (
+                f"{self.name}n{index}",
+                state,
+                counts,
+                "batch*",
+                "up",
+                "1",
+                "65536",
+                "(null)",
+            )
             lines.append(SEPARATOR.join(columns))
         return _said("\n".join(lines) + "\n")
 

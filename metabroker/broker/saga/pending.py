@@ -107,7 +107,10 @@ class PendingSteps:
         job, settings = self._state.jobs[ref.job], self._state.settings
         if component.step is Step.RESERVE:
             seconds = job.time_limit + settings.reservation_slack
-            return Reserve(ref, cluster, component.processors, seconds, again)
+            tasks = job.request.sizes[ref.component] // job.shape.cpus_per_task
+            return Reserve(
+                ref, cluster, component.processors, seconds, again, tasks=tasks, shape=job.shape
+            )
         seconds = job.time_limit if job.single else job.time_limit + settings.barrier_slack
         return Submit(
             ref,
@@ -117,4 +120,5 @@ class PendingSteps:
             reservation=component.reserves,
             barrier=not job.single,
             again=again,
+            shape=job.shape,
         )

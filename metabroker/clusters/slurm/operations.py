@@ -27,7 +27,7 @@ from metabroker.clusters.port import (
 )
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed, first_line
 
-from . import commands, parsing
+from . import commands, parsing, shaped
 from .answers import failure, of_submission
 from .commands import SlurmIdentity
 from .parsing import JobLine, NodeLine, SlurmReservation, Use
@@ -156,6 +156,9 @@ def reserve(
     No form of the command means the same in every release, and some answer "created" to something
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
+    if request.shape:
+        yield from _reserve_shaped(who, request, nodes)
+        return
     threads = max((n.threads_per_core for n in nodes), default=1)
     whole = request.processors // who.unit if who.unit > 1 else None
     cores = None if whole else -(-request.processors // threads)
@@ -176,6 +179,37 @@ def reserve(
         yield from _after_making(_delete_reservation(request.token))
         refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     raise refusal or ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
+
+
+def _reserve_shaped(
+    who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine]
+) -> Operation[None]:
+    """The same for tasks that need more of a node than a processor (see `shaped`)."""
+    whole = who.unit > 1 or shaped.by_nodes(request.shape)
+    shown = parsing.reservations((yield from told(commands.list_reservations())).stdout)
+    others = [r for r in shown if r.name != request.token]
+    if len(others) < len(shown):  # it was made before, and nobody knows how
+        yield from _after_making(_delete_reservation(request.token))
+    plan = shaped.layout(nodes, shaped.kept(others, nodes), request, whole=whole)
+    if plan is None:
+        what = "no nodes are idle that have room for its tasks"
+        raise ClusterRefusal(Cause.BUSY, what)
+    done = yield from command(
+        commands.reserve_nodes(who, request.token, request.seconds, plan.nodes, plan.cores)
+    )
+    if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
+        raise _explained(failure(done, "scontrol create reservation"))
+    if not (yield from _after_making(_is_laid_out(request, plan, nodes))):
+        yield from _after_making(_delete_reservation(request.token))
+        raise ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
+
+
+def _is_laid_out(
+    request: ReserveRequest, plan: shaped.Layout, nodes: Sequence[NodeLine]
+) -> Operation[bool]:
+    threads = min((n.threads_per_core for n in nodes), default=1)
+    found = yield from _shown(request)
+    return found is not None and plan.holds(found, request, threads)
 
 
 def _after_making(step: Operation[R]) -> Operation[R]:

@@ -10,7 +10,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.observation import (
+    NativeJob,
+    NativeReservation,
+    NativeState,
+    NodeKind,
+    Snapshot,
+    kinds,
+)
 from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
 
@@ -74,6 +81,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str, horizon: float
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
+        nodes=kinds(NodeKind(n.total, n.memory, n.gpus) for n in nodes),
     )
 
 

@@ -13,7 +13,7 @@ from metabroker.policy import Limit, Limits, Place, Request, RequestRefusal, spl
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
-from .nodes import largest, room
+from .nodes import gpus_for, largest, room
 from .observation import NodeKind
 from .rejected import Rejected
 
@@ -100,8 +100,15 @@ class Admission:
         if not without or (where is None and len(without) < len(chosen)):
             return
         names, nodes = [self.names[c] for c in without], [self.nodes[c] for c in without]
+        never = "the request can never run: no"
+        gpus = [gpus_for(kinds, shape) for kinds in nodes]
+        if max(gpus):
+            raise Rejected(
+                f"{never} cluster{_of(names, where)} has {shape.gpus} GPUs for one component",
+                f"the largest that could run is {max(gpus)}, in {names[gpus.index(max(gpus))]}",
+            )
         raise Rejected(
-            f"the request can never run: no node{_of(names, where)} has room for {shape}",
+            f"{never} node{_of(names, where)} has room for {shape}",
             f"the largest node has {largest(names, nodes, shape)}",
         )
 

@@ -31,8 +31,9 @@ class NewJob:
 
     `request` names clusters by index; `local` is the cluster in whose queue a single-component
     job (or, under LS, any job) was put by its user, `home` the one configured for the user.
-    `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its files are sent to its clusters before it is
-    submitted there; `stages_out`: its results are brought back.
+    `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its
+    files are sent to its clusters before it is submitted there; `stages_out`: its results are
+    brought back.
     """
 
     user: str

@@ -30,10 +30,15 @@ def tasks_on(node: NodeKind, shape: Shape) -> int:
 
 def room(nodes: Iterable[NodeKind], shape: Shape) -> int:
     """How many processors one component of this shape could get on all nodes, were they empty."""
-    found = [(node, tasks_on(node, shape)) for node in nodes]
-    if sum(node.gpus * node.count for node, tasks in found if tasks) < shape.gpus:
+    nodes = list(nodes)
+    if gpus_for(nodes, shape) < shape.gpus:
         return 0
-    return sum(tasks * node.count for node, tasks in found) * shape.cpus_per_task
+    return sum(tasks_on(node, shape) * node.count for node in nodes) * shape.cpus_per_task
+
+
+def gpus_for(nodes: Iterable[NodeKind], shape: Shape) -> int:
+    """How many GPUs the nodes have together that have room for such a task."""
+    return sum(node.gpus * node.count for node in nodes if tasks_on(node, shape))
 
 
 def largest(names: Sequence[str], nodes: Sequence[Sequence[NodeKind]], shape: Shape) -> str:
@@ -51,12 +56,14 @@ def largest(names: Sequence[str], nodes: Sequence[Sequence[NodeKind]], shape: Sh
     return f"{', '.join(words)} in {name}"
 
 
-def _nearness(node: NodeKind, shape: Shape) -> tuple[int, int, int, int]:
-    """How many of a task's needs it meets; then the larger node."""
+def _nearness(node: NodeKind, shape: Shape) -> tuple[int, ...]:
+    """How many of a task's needs it meets; then what it has of what is asked for beside processors;
+    then the larger node."""
     memory = max(shape.memory, shape.memory_per_cpu * shape.cpus_per_task)
     met = (
         node.processors >= shape.cpus_per_task,
         node.memory is None or node.memory >= memory,
         node.gpus >= (shape.gpus_per_task or min(shape.gpus, 1)),
     )
-    return sum(met), node.processors, node.memory or 0, node.gpus
+    asked = node.gpus * bool(shape.gpus or shape.gpus_per_task), (node.memory or 0) * bool(memory)
+    return sum(met), *asked, node.processors, node.memory or 0

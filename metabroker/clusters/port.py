@@ -77,8 +77,8 @@ class ComponentRequest:
 
     `gate` is the directory in which the component and the broker meet (see `clusters.gate`);
     `seconds` its native time limit; `barrier_seconds` how long it waits at the barrier before it
-    gives up by itself, or None if it has none. `processors` are for tasks of that `shape`. With `works` its script runs in the component's own
-    work folder, where its files are.
+    gives up by itself, or None if it has none. `processors` are for tasks of that `shape`. With
+    `works` its script runs in the component's own work folder, where its files are.
     """
 
     token: str

@@ -145,17 +145,8 @@ class Controller:
             if now < self.unsettled_until:
                 state = "unknown"
             counts = f"{used}/{total - used - other}/{other}/{total}"
-            columns = (
-                f"{self.name}n{index}",
-                state,
-                counts,
-                "batch*",
-                "up",
-                "1",
-                "65536",
-                "(null)",
-            )
-            lines.append(SEPARATOR.join(columns))
+            columns = (f"{self.name}n{index}", state, counts, "batch*", "up", "1")
+            lines.append(SEPARATOR.join((*columns, "65536", "(null)")))
         return _said("\n".join(lines) + "\n")
 
     def _show(self, argv: tuple[str, ...]) -> Completed:

@@ -24,7 +24,7 @@ _EITHER = (("memory", "memory_per_cpu"), ("gpus", "gpus_per_task"))  # one repla
 _FORMS = ("single", "components", "on", "total")
 
 _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
-    ("-n --ntasks single", types.COUNT, "N", "one component of N tasks (of one processor each)"),
+    ("--ntasks -n single", types.COUNT, "N", "one component of N tasks (of one processor each)"),
     ("-c --cpus-per-task", types.COUNT, "N", "processors of each task, on one node (default: 1)"),
     ("--mem memory", types.MEMORY, "SIZE", "memory on each node of the job: 500M, 4G"),
     ("--mem-per-cpu memory_per_cpu", types.MEMORY, "SIZE", "memory for each processor"),

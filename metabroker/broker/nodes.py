@@ -21,8 +21,11 @@ def tasks_on(node: NodeKind, shape: Shape) -> int:
     if node.memory is not None:
         if shape.memory > node.memory:
             return 0
-        if shape.memory_per_cpu:
-            room = min(room, node.memory // (shape.memory_per_cpu * shape.cpus_per_task))
+        each = shape.memory_per_cpu * shape.cpus_per_task
+        if node.chunked:
+            each = each or shape.memory
+        if each:
+            room = min(room, node.memory // each)
     if shape.gpus_per_task:
         room = min(room, node.gpus // shape.gpus_per_task)
     return room if node.gpus or not shape.gpus else 0

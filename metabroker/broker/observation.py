@@ -64,12 +64,13 @@ class NativeReservation:
 @dataclass(frozen=True, slots=True)
 class NodeKind:
     """So many nodes (`count`) that are alike: processors, memory in MB (None: not known) and GPUs
-    of each, in use or not."""
+    of each, in use or not. `chunked`: it is each task that is given memory there, not the node."""
 
     processors: int
     memory: int | None = None
     gpus: int = 0
     count: int = 1
+    chunked: bool = False
 
 
 def kinds(nodes: Iterable[NodeKind]) -> tuple[NodeKind, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -43,6 +44,8 @@ def admission(*, limits: Limits = Limits(), known: bool = True) -> Admission:  #
         ((THIN,), Shape(2, memory=16 * GB + 1), 0),
         ((THIN,), Shape(2, memory_per_cpu=4 * GB), 16),  # memory for two tasks of a node
         ((NodeKind(8, None, count=2),), Shape(8, memory=10**6), 16),  # not known: not against it
+        ((replace(THIN, chunked=True),), Shape(2, memory=5 * GB), 24),  # each task's own memory
+        ((replace(THIN, chunked=True),), Shape(2, memory=6 * GB), 16),
         ((THIN,), Shape(gpus_per_task=1), 0),
         ((GPU, THIN), Shape(2, gpus_per_task=1), 16),
         ((GPU, FAT), Shape(gpus=8), 32),  # only the nodes that have any

@@ -11,7 +11,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from metabroker.broker.observation import NativeJob, NativeReservation, NativeState, Snapshot
+from metabroker.broker.observation import (
+    NativeJob,
+    NativeReservation,
+    NativeState,
+    NodeKind,
+    Snapshot,
+    kinds,
+)
 from metabroker.clusters.duplicates import by_token
 
 from .commands import PbsIdentity
@@ -103,7 +110,26 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
+        nodes=kinds(_hosts(nodes, chunked=not whole)),
     )
+
+
+def _hosts(nodes: Iterable[PbsNode], *, chunked: bool) -> list[NodeKind]:
+    """The hosts of vnodes: a chunk may span the vnodes of one. What has never been up says nothing
+    of itself yet."""
+    hosts: dict[str, list[PbsNode]] = {}
+    for node in nodes:
+        if node.total:
+            hosts.setdefault(node.available.get("host", node.name), []).append(node)
+    return [
+        NodeKind(
+            processors=sum(node.total for node in parts),
+            memory=sum(node.memory or 0 for node in parts) or None,
+            gpus=sum(node.gpus for node in parts),
+            chunked=chunked,
+        )
+        for parts in hosts.values()
+    ]
 
 
 def is_ours(thing: PbsJob | PbsReservation, user: str, prefix: str) -> bool:

@@ -106,7 +106,7 @@ def test_a_job_for_all_processors_of_whole_nodes_runs(site: Site) -> None:
 
 def test_a_task_of_eight_processors_never_spans_nodes(site: Site) -> None:
     """On nodes of 4 and 12, of 8 given whole; 16 of 16 idle in "uneven" are not two times eight."""
-    told = 'echo "$SLURM_JOB_NUM_NODES $SLURM_CPUS_PER_TASK $METABROKER_PROCESSORS" >> told\n'
+    told = 'echo "$SLURM_JOB_NUM_NODES $METABROKER_CPUS_PER_TASK $METABROKER_PROCESSORS" >> told\n'
     script = recording(f"{told}{until('end')}")
     alone = site.submit("--cluster uneven -n 1 -c 8 --mem 1G", script)
     site.wait_state(alone, "RUNNING")

@@ -127,15 +127,15 @@ def reserve_nodes(
     token: str,
     seconds: int,
     nodes: Sequence[str],
-    cores: Sequence[int] | None,
+    cores: str | None,
 ) -> Command:
-    """A reservation from now on of these nodes, with so many cores of each; None: of all."""
+    """A reservation from now on of these nodes, with so many cores; None: of whole nodes."""
     words = [
         *("scontrol", "create", "reservation", f"ReservationName={token}", "StartTime=now"),
         *(f"Duration={minutes(seconds)}", f"Users={who.user}", f"Nodes={','.join(nodes)}"),
     ]
     if cores is not None:
-        words.append(f"CoreCnt={','.join(str(count) for count in cores)}")
+        words.append(f"CoreCnt={cores}")
     if who.partition is not None:
         words.append(f"PartitionName={who.partition}")
     return Command(tuple(words))

@@ -35,6 +35,8 @@ from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
 
 R = TypeVar("R")
+# Of a form of CoreCnt that this release does not know.
+_OTHER_FORM = re.compile("CoreCnt is no longer valid|Core count for reservation node list is not")
 _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
 
 
@@ -157,7 +159,7 @@ def reserve(
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
     if request.shape:
-        yield from _reserve_shaped(who, request, nodes)
+        yield from _reserve_shaped(who, request, nodes, version)
         return
     threads = max((n.threads_per_core for n in nodes), default=1)
     whole = request.processors // who.unit if who.unit > 1 else None
@@ -182,7 +184,7 @@ def reserve(
 
 
 def _reserve_shaped(
-    who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine]
+    who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine], version: str
 ) -> Operation[None]:
     """The same for tasks that need more of a node than a processor (see `shaped`)."""
     whole = who.unit > 1 or shaped.by_nodes(request.shape)
@@ -190,18 +192,25 @@ def _reserve_shaped(
     others = [r for r in shown if r.name != request.token]
     if len(others) < len(shown):  # it was made before, and nobody knows how
         yield from _after_making(_delete_reservation(request.token))
-    plan = shaped.layout(nodes, shaped.kept(others, nodes), request, whole=whole)
-    if plan is None:
-        what = "no nodes are idle that have room for its tasks"
-        raise ClusterRefusal(Cause.BUSY, what)
-    done = yield from command(
-        commands.reserve_nodes(who, request.token, request.seconds, plan.nodes, plan.cores)
-    )
-    if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
-        raise _explained(failure(done, "scontrol create reservation"))
-    if not (yield from _after_making(_is_laid_out(request, plan, nodes))):
-        yield from _after_making(_delete_reservation(request.token))
-        raise ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
+    refusal = ClusterRefusal(Cause.BUSY, "no nodes are idle that have room for its tasks")
+    for plan in shaped.layouts(nodes, shaped.kept(others, nodes), request, whole=whole):
+        for cores in plan.forms(version):
+            done = yield from command(
+                commands.reserve_nodes(who, request.token, request.seconds, plan.nodes, cores)
+            )
+            if done.exit_status == 0 or not _OTHER_FORM.search(done.stderr):
+                break
+        if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
+            reason = failure(done, "scontrol create reservation")
+            if not isinstance(reason, ClusterRefusal) or reason.cause is not Cause.BUSY:
+                raise _explained(reason)
+            refusal = reason
+        elif (yield from _after_making(_is_laid_out(request, plan, nodes))):
+            return
+        else:
+            yield from _after_making(_delete_reservation(request.token))
+            refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
+    raise refusal
 
 
 def _is_laid_out(

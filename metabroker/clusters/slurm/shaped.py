@@ -9,6 +9,7 @@ are reserved. What was made is read again, and is deleted unless the tasks fit i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,28 +25,58 @@ from .states import takes_jobs
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Nodes by name, in the cluster's order, with the cores of each; None: whole nodes."""
+    """Nodes by name, in the cluster's order, with the cores that tasks need of each, and those that
+    are idle there; no cores: whole nodes."""
 
     nodes: tuple[str, ...]
-    cores: tuple[int, ...] | None
+    cores: tuple[int, ...] = ()
+    idle: tuple[int, ...] = ()
+
+    def forms(self, version: str) -> list[str | None]:
+        """How Slurm may be told the cores, the likeliest form first; None: not at all.
+
+        Up to 22.05 it takes those of each node. Later releases take a sum alone: they use up the
+        first nodes before the last one, so of all but the last all that is idle is asked for.
+        """
+        if not self.cores:
+            return [None]
+        each = ",".join(str(count) for count in self.cores)
+        together = str(sum(self.idle[:-1]) + self.cores[-1])
+        major = re.match(r"(\d+)\.", version)
+        old = major is None or int(major[1]) <= 22
+        forms = [each, together] if old else [together, each]
+        return list(dict.fromkeys(forms))
 
     def holds(self, made: SlurmReservation, request: ReserveRequest, threads: int) -> bool:
         """Whether a reservation, as it is shown now, has begun and is this one."""
         if made.state != "ACTIVE" or set(expand(made.nodes)) != set(self.nodes):
             return False
-        if self.cores is None:
+        if not self.cores:
             return made.node_count == len(self.nodes)
+        cores = _cores(made)
+        if not cores:  # 22.05 may not tell them: of each node it was told how many
+            return made.core_count == sum(self.cores)
         cpus = request.shape.cpus_per_task
-        return sum(n * threads // cpus for n in _cores(made).values()) >= request.tasks
+        return sum(n * threads // cpus for n in cores.values()) >= request.tasks
 
 
-def layout(
+def layouts(
     nodes: Sequence[NodeLine], held: Mapping[str, int], request: ReserveRequest, *, whole: bool
+) -> list[Layout]:
+    """The fewest nodes that have room for the tasks now, as far as one can tell. `held`: processors
+    of each node that reservations keep: jobs that run there may be those of the reservations, which
+    is the likelier, or others."""
+    inside = {n.name: min(n.idle, n.total - held.get(n.name, 0)) for n in nodes}
+    beside = {n.name: n.idle - held.get(n.name, 0) for n in nodes}
+    found = [_layout(nodes, idle, request, whole) for idle in (inside, beside)]
+    return list(dict.fromkeys(plan for plan in found if plan is not None))
+
+
+def _layout(
+    nodes: Sequence[NodeLine], idle: Mapping[str, int], request: ReserveRequest, whole: bool
 ) -> Layout | None:
-    """The fewest nodes that have room for the tasks now; None: there are not so many. `held`:
-    processors of each node that reservations keep."""
-    shape, chosen = request.shape, dict[str, int]()
-    rooms = [(_room(node, held.get(node.name, 0), shape, whole), node) for node in nodes]
+    shape, chosen = request.shape, dict[str, tuple[int, int]]()
+    rooms = [(_room(node, max(0, idle[node.name]), shape, whole), node) for node in nodes]
     rooms.sort(key=lambda found: -found[0])
     tasks, gpus = request.tasks, shape.gpus
     for room, node in rooms:
@@ -54,35 +85,37 @@ def layout(
         used = max(1, min(room, tasks))
         tasks -= used
         gpus -= node.gpus
-        chosen[node.name] = -(-used * shape.cpus_per_task // node.threads_per_core)
+        free = idle[node.name] // node.threads_per_core
+        needed = -(-used * shape.cpus_per_task // node.threads_per_core)
+        chosen[node.name] = min(needed, free), free
     if tasks > 0 or gpus > 0:
         return None
     named = tuple(node.name for node in nodes if node.name in chosen)
-    return Layout(named, None if whole else tuple(chosen[name] for name in named))
+    if whole:
+        return Layout(named)
+    cores = [chosen[name] for name in named]
+    return Layout(named, tuple(n for n, _ in cores), tuple(free for _, free in cores))
 
 
-def _room(node: NodeLine, held: int, shape: Shape, whole: bool) -> int:
-    """How many tasks have room on a node now."""
-    if not (node.up and takes_jobs(node.state)):
-        return 0
-    idle = max(0, node.idle - held)
-    if whole and idle < node.total:
+def _room(node: NodeLine, idle: int, shape: Shape, whole: bool) -> int:
+    """How many tasks have room on a node of which so many processors are idle."""
+    if not (node.up and takes_jobs(node.state)) or (whole and idle < node.total):
         return 0
     wanted = shape if whole else replace(shape, memory=0, memory_per_cpu=0)
     return tasks_on(NodeKind(idle, node.memory, node.gpus), wanted)
 
 
 def kept(reservations: Iterable[SlurmReservation], nodes: Sequence[NodeLine]) -> dict[str, int]:
-    """Processors of each node that reservations keep which have begun; all of a node where it is
-    not told how many. (Later ones are Slurm's to hold against it.)"""
+    """Processors of each node that reservations keep which have begun; where it is not told how
+    many, as many as can be. (Later ones are Slurm's to hold against it.)"""
     by_name, held = {node.name: node for node in nodes}, dict[str, int]()
     for reservation in reservations:
         for name in expand(reservation.nodes):
             node = by_name.get(name)
             if node is not None and reservation.state == "ACTIVE":
-                cores = _cores(reservation).get(name)
-                taken = node.total if cores is None else cores * node.threads_per_core
-                held[name] = held.get(name, 0) + taken
+                cores = _cores(reservation).get(name, reservation.core_count)
+                taken = held.get(name, 0) + cores * node.threads_per_core
+                held[name] = min(node.total, taken)
     return held
 
 

@@ -40,12 +40,17 @@ def shown(cores: dict[str, int], name: str = TOKEN, *, told: bool = True) -> Com
 
 
 def reserve(
-    answers: list[Answer], rooms: list[NodeLine], tasks: int, shape: Shape, unit: int = 1
+    answers: list[Answer],
+    rooms: list[NodeLine],
+    tasks: int,
+    shape: Shape,
+    unit: int = 1,
+    version: str = "22.05.8",
 ) -> list[str]:
     told = Told()
     who = SlurmIdentity("mbsvc", "batch", unit=unit)
     request = ReserveRequest(TOKEN, tasks * shape.cpus_per_task, 600, tasks, shape)
-    drive(operations.reserve(who, request, rooms, "22.05.8"), answers, told)
+    drive(operations.reserve(who, request, rooms, version), answers, told)
     return told.lines
 
 
@@ -60,6 +65,31 @@ def test_the_fewest_nodes_on_which_whole_tasks_fit_are_named_with_their_cores() 
     made = shown({"n2": 8, "n4": 4})
     lines = reserve([NONE, CREATED, made], nodes(3, 9, 3, 6), 3, Shape(4))
     assert lines == [LIST, create("Nodes=n2,n4 CoreCnt=8,4"), SHOW]
+
+
+def test_later_releases_are_told_a_sum_and_use_up_the_first_nodes() -> None:
+    made = shown({"n2": 9, "n4": 4})
+    rooms = nodes(3, 9, 3, 6)
+    lines = reserve([NONE, CREATED, made], rooms, 3, Shape(4), version="24.11.5")
+    assert lines == [LIST, create("Nodes=n2,n4 CoreCnt=13"), SHOW]
+
+
+@pytest.mark.parametrize(
+    ("version", "first", "said_no", "second"),
+    [
+        ("22.05.8", "8,4", "Core count for reservation node list is not consistent!", "13"),
+        ("23.02.1", "13", "Core count for reservation node list is not consistent!", "8,4"),
+        ("", "8,4", "Using a comma separated array for CoreCnt is no longer valid.", "13"),
+    ],
+)
+def test_a_release_that_knows_the_other_form(
+    version: str, first: str, said_no: str, second: str
+) -> None:
+    answers: list[Answer] = [NONE, failed(f"scontrol: error: {said_no}\n"), CREATED]
+    rooms = nodes(3, 9, 3, 6)
+    made = shown({"n2": 9, "n4": 4})
+    lines = reserve([*answers, made], rooms, 3, Shape(4), version=version)
+    assert lines[1:3] == [create(f"Nodes=n2,n4 CoreCnt={form}") for form in (first, second)]
 
 
 def test_of_one_node_the_cores_are_all_that_there_are() -> None:
@@ -95,6 +125,24 @@ def test_nodes_in_other_reservations_are_not_taken_whole_and_their_cores_not_twi
     assert lines[1] == create("Nodes=n2")  # Slurm would give it n1, silently
     lines = reserve([other, CREATED, shown({"n1": 8})], nodes(12), 1, Shape(8))
     assert lines[1] == create("Nodes=n1 CoreCnt=8")
+
+
+def test_jobs_on_a_node_may_be_those_of_its_reservation_or_others() -> None:
+    """Of 12 processors 4 are reserved, and 4 in use: 8 are left, or 4. Slurm knows it."""
+    other, busy = shown({"n1": 4}, "r"), failed("Requested nodes are busy\n")
+    rooms = nodes(8, 4)
+    lines = reserve([other, CREATED, shown({"n1": 8})], rooms, 2, Shape(4))
+    assert lines[1:] == [create("Nodes=n1 CoreCnt=8"), SHOW]
+    lines = reserve([other, busy, CREATED, shown({"n1": 4, "n2": 4})], rooms, 2, Shape(4))
+    assert lines[2:] == [create("Nodes=n1,n2 CoreCnt=4,4"), SHOW]
+
+
+def test_cores_that_are_not_told_count_by_their_sum() -> None:
+    rooms = nodes(8, 8)
+    reserve([NONE, CREATED, shown({"n1": 8, "n2": 4}, told=False)], rooms, 3, Shape(4))
+    with refused(Cause.BUSY, "not the one asked for"):
+        more = shown({"n1": 9, "n2": 4}, told=False)
+        reserve([NONE, CREATED, more, said("")], rooms, 3, Shape(4))
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import pytest
 from metabroker.broker.admission import Admission
 from metabroker.broker.effects import Reserve, Submit
 from metabroker.broker.events import Observed, SubmitJob
-from metabroker.broker.job import NewJob
+from metabroker.broker.job import Job, NewJob
 from metabroker.broker.nodes import largest, room
 from metabroker.broker.observation import NodeKind, Snapshot, kinds
 from metabroker.broker.outbox import Ready
+from metabroker.broker.refusals import Refusals
 from metabroker.broker.rejected import Rejected
-from metabroker.broker.settings import ClusterSettings
+from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.policy import Limits, Request, worst_fit, worst_fit_reuse
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import Shape
@@ -238,3 +239,13 @@ def test_whole_nodes_are_counted_by_the_tasks_that_fit_on_one(
 ) -> None:
     assert ClusterSettings("delft", unit=6).held(processors, cpus) == held
     assert ClusterSettings("delft").held(processors, cpus) == processors
+
+
+def test_a_refused_job_does_not_keep_back_another_that_fits_elsewhere() -> None:
+    refusals = Refusals(Settings("abcdef01", (ClusterSettings("delft"),)))
+    for number, shape in ((1, Shape(8)), (2, Shape())):
+        job = Job(number, "anna", "job", Request((16,)), 60, 0.0, 1, shape=shape, seq=number)
+        refusals.add(job)
+    refusals.begin_round()
+    through = refusals.let_through(0.0, lambda job, _barred: not job.shape, 10)
+    assert [job.id for job in through] == [2]

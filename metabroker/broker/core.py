@@ -30,7 +30,7 @@ from .input_checks import sound
 from .job import Component, Job, NewJob
 from .ledger import Ledger
 from .lost_clusters import LostClusters
-from .observation import NodeKind, Snapshot
+from .observation import Snapshot
 from .orphans import UnclaimedOrphans
 from .outbox import Mishap, Ready, Timers
 from .queues import Queues
@@ -245,10 +245,14 @@ class Broker:
             self._not_usable(cluster, wrong, now)
             return
         self._lost.answers(cluster)
-        waits, nodes = self._still_waits(cluster, now, listed=True), self._nodes(cluster)
+        waits = self._still_waits(cluster, now, listed=True)
+        entry = self._state.ledger.entries[cluster]
+        nodes, before = entry.nodes, entry.snapshot
         more = self._count(cluster, snapshot)
-        if self._nodes(cluster) != nodes:
+        if entry.nodes != nodes:
             self._queues.nodes_changed(now)
+        if self._queues.wait_for_nodes and (before is None or not before.alike(snapshot)):
+            self._queues.more_may_fit()
         if waits:
             return
         if more:
@@ -260,9 +264,6 @@ class Broker:
         for orphan in orphans:
             if history.unknown(orphan.ref) and tokens.proven(self.settings.key, orphan.ref):
                 self.number_from(orphan.ref.job + 1)
-
-    def _nodes(self, cluster: int) -> tuple[NodeKind, ...]:
-        return self._state.ledger.entries[cluster].nodes
 
     def _count(self, cluster: int, snapshot: Snapshot) -> bool:
         """What a poll tells of processors. True if more may be idle than before."""

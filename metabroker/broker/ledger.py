@@ -8,6 +8,7 @@ answer, or did not lately, has no idle processors: unknown is not idle.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -228,9 +229,21 @@ class Ledger:
     def fits(
         self, placement: Sequence[int], sizes: Sequence[int], now: float, shape: Shape
     ) -> bool:
-        """Whether components of these sizes could all be had there now, in whole units."""
-        held: dict[int, int] = {}
+        """Whether components of these sizes could all be had there now, in whole units, and of
+        a co-allocated job on nodes where its tasks fit, as last seen."""
+        held, asked = Counter[int](), Counter[int]()
         for cluster, size in zip(placement, sizes, strict=True):
-            units = self._settings.clusters[cluster].held(size, shape.cpus_per_task)
-            held[cluster] = held.get(cluster, 0) + units
-        return all(total <= self._available(cluster, now) for cluster, total in held.items())
+            asked[cluster] += size
+            held[cluster] += self._settings.clusters[cluster].held(size, shape.cpus_per_task)
+        return all(total <= self._available(cluster, now) for cluster, total in held.items()) and (
+            len(placement) == 1
+            or all(self._has_nodes(cluster, size, shape) for cluster, size in asked.items())
+        )
+
+    def _has_nodes(self, cluster: int, processors: int, shape: Shape) -> bool:
+        """Whether a reservation for such tasks would find nodes, as far as they are known."""
+        snapshot = self.entries[cluster].snapshot
+        if not shape or not self._settings.clusters[cluster].reserves or snapshot is None:
+            return True
+        idle = snapshot.free if shape.beyond_processors else snapshot.idle
+        return not snapshot.nodes or nodes.room(idle, shape) >= processors

@@ -93,7 +93,8 @@ class Snapshot:
     of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have ours,
     which may have been renamed. `taken_at` is the broker's clock when the poll began, so that what
     happened since is not judged by it. `system`: what its controller says that it is ("": nothing).
-    `nodes`: all that our jobs can go to, those that are down now too (empty: not known).
+    `nodes`: all that our jobs can go to, those that are down now too (empty: not known); `idle`:
+    what is idle of each that takes jobs, `free`: those that are idle as a whole.
     """
 
     taken_at: float
@@ -109,4 +110,10 @@ class Snapshot:
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing
     commands: int = 0  # how many commands the poll took
     nodes: tuple[NodeKind, ...] = ()
+    idle: tuple[NodeKind, ...] = ()
+    free: tuple[NodeKind, ...] = ()
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's
+
+    def alike(self, other: Snapshot) -> bool:
+        """Whether the same is idle on nodes."""
+        return (self.idle, self.free) == (other.idle, other.free)

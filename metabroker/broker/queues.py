@@ -46,7 +46,8 @@ _MORE_MAY_FIT = Departure(0, 0, 0, _NOWHERE)
 
 class Queues:
     """All waiting jobs. `changed`: whether anything may have changed what fits, since the last pass
-    of the policy.
+    of the policy. `wait_for_nodes`: a job waits for nodes on which its tasks fit, though as many
+    processors are idle.
 
     What a pass has decided may be too much for one turn. `decided`: the placements of those that
     have not begun yet, the first one last; `stepped_back`: who is to come back from there to the
@@ -59,6 +60,7 @@ class Queues:
         self.refusals = Refusals(state.settings)
         self.held_back = HeldBack()
         self.changed = False
+        self.wait_for_nodes = False
         self.next_seq = 1
         self.decided: dict[int, tuple[int, ...]] = {}
         self.stepped_back: dict[int, Job] = {}

@@ -44,7 +44,7 @@ class Scheduling:
         if queues.decided or queues.stepped_back:
             self._carry_out(now, room=self._state.ledger.available(now))
         if self._left > 0:
-            queues.changed = False
+            queues.changed = queues.wait_for_nodes = False
             queues.depart()
             more = self._let_through(now)
             again = self._passes(now) or more
@@ -116,8 +116,10 @@ class Scheduling:
             queues.join(job, now)
             self._keep_back()
             return
-        if self._by_nodes and not self._has_room(job, placement, now):
+        checked = self._by_nodes or job.shape or queues.stepped_back
+        if checked and not self._has_room(job, placement, now):
             queues.stepped_back[job.id] = job
+            queues.wait_for_nodes = queues.wait_for_nodes or bool(job.shape)
             return
         self._begun += 1
         queues.placed(job)
@@ -185,7 +187,8 @@ class Scheduling:
 
     def _has_room(self, job: Job, placement: Sequence[int], now: float) -> bool:
         """Whether there are nodes for it: not where several of its components go to one cluster,
-        and fit there only if nodes could be parted. What the policy has decided after that is
+        and fit there only if nodes could be parted; nor where its tasks do not fit on those that
+        are idle, and it is to have a reservation. What the policy has decided after that is
         decided again, by what is then idle; unless it was the first of all."""
         back = self._queues.stepped_back
         if back and self._begun:

@@ -204,6 +204,10 @@ class ViewAt:
         """What the policy would be asked for by a new job, by the nodes that clusters have."""
         return self._queues.request_of(new)
 
+    def has_nodes(self, new: NewJob, placement: Sequence[int]) -> bool:
+        """Whether nodes are idle on which its tasks fit, where it is to have a reservation."""
+        return self._state.ledger.fits(placement, new.request.sizes, self.now, new.shape)
+
     def start(self, request: Request, queue: int) -> tuple[int, ...] | None:
         """The clusters on which a job that joined the queue now would start at once."""
         args = (request, queue, self.available, self.now, self.capacity)

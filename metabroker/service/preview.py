@@ -24,8 +24,10 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     at = view.at(now)
     start = at.start(at.request_of(new), queue)
     position = view.in_queues.waiting().get(queue, 0)
-    where = new.request.clusters if start is None else start
     shown = reasons.preview(view, new, queue, now)
+    if start is not None and new.shape and not at.has_nodes(new, start):
+        start, shown = None, reasons.no_nodes(new)
+    where = new.request.clusters if start is None else start
     usage = view.usage()
     if view.beyond(new, queue, usage) is not None:
         start, shown = None, reasons.held_back(view, new, queue, usage)

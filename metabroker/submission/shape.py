@@ -30,6 +30,11 @@ class Shape:
         """Whether it asks for anything beyond processors wherever they are."""
         return self != ANY_PROCESSORS
 
+    @property
+    def beyond_processors(self) -> bool:
+        """Whether its tasks need something that a reservation of processors does not keep."""
+        return self != Shape(self.cpus_per_task)
+
     def given(self) -> dict[str, Any]:
         """What it asks for, by name: as JSON has it, in the store and for users."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}

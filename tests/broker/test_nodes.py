@@ -17,7 +17,9 @@ from metabroker.broker.outbox import Ready
 from metabroker.broker.refusals import Refusals
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.broker.states import JobState
 from metabroker.policy import Limits, Request, worst_fit, worst_fit_reuse
+from metabroker.service import reasons
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import Shape
 from tests.broker.bench import Bench
@@ -178,7 +180,7 @@ def test_a_component_goes_only_where_its_tasks_fit() -> None:
 
 def look(bench: Bench, cluster: int, *nodes: NodeKind, busy: int = 0) -> Observed:
     total = sum(node.processors * node.count for node in nodes) or 32
-    snapshot = Snapshot(bench.now, total, total, busy, nodes=tuple(nodes))
+    snapshot = Snapshot(bench.now, total, total, busy, nodes=nodes, idle=nodes, free=nodes)
     return Observed(cluster, snapshot)
 
 
@@ -229,6 +231,36 @@ def test_each_component_has_the_same_shape_and_its_reservation_knows_it(bench: B
     ready = bench.handle(submit(16, 8, shape=Shape(8)))
     found = [effect for effect in ready.effects if isinstance(effect, Reserve)]
     assert [(effect.tasks, effect.shape) for effect in found] == [(2, Shape(8)), (1, Shape(8))]
+
+
+def idle(bench: Bench, cluster: int, *kinds_: NodeKind) -> Observed:
+    """Four nodes of eight, of which so much is idle."""
+    free = sum(node.processors * node.count for node in kinds_)
+    whole = tuple(node for node in kinds_ if node.processors == 8)
+    snapshot = Snapshot(bench.now, 32, 32, 32 - free, nodes=(EIGHTS,), idle=kinds_, free=whole)
+    return Observed(cluster, snapshot)
+
+
+def test_a_co_allocated_job_waits_for_nodes_where_processors_are_idle_on_others(
+    bench: Bench,
+) -> None:
+    bench.handle(idle(bench, 0, NodeKind(7, 1000, count=4)), idle(bench, 1, EIGHTS))
+    assert placed(bench.handle(submit(8, 8, shape=Shape(8)))) == []
+    assert placed(bench.handle(submit(4, shape=Shape()))) == []  # behind it, as ever
+    job = bench.broker.view.jobs[1]
+    assert (job.attempt, job.submission_failures) == (0, 0)
+    told = reasons.of(bench.broker.view, bench.now, [1])[1].reason
+    where = "nodes that have room for a task of 8 processors"
+    assert told == f"enough processors are idle, but not on {where}"
+    # Fewer are idle now, but those of one node together.
+    bench.handle(idle(bench, 0, NodeKind(8, 1000), NodeKind(6, 1000, count=3)))
+    assert bench.broker.view.jobs[1].state is JobState.RESERVING
+
+
+def test_one_that_needs_memory_waits_for_whole_nodes(bench: Bench) -> None:
+    bench.handle(idle(bench, 0, NodeKind(7, 1000, count=4)), idle(bench, 1, EIGHTS))
+    assert placed(bench.handle(submit(4, 4, shape=Shape(4, memory=10)))) == []
+    assert placed(bench.handle(idle(bench, 0, NodeKind(8, 1000)))) == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -110,20 +110,24 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str, horizon: float) -> Sn
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
-        nodes=kinds(_hosts(nodes, chunked=not whole)),
+        nodes=kinds(_hosts(nodes, {n.name: n.total for n in nodes}, chunked=not whole)),
+        idle=(left := kinds(_hosts(usable.values(), idle, chunked=not whole))),
+        free=left,
     )
 
 
-def _hosts(nodes: Iterable[PbsNode], *, chunked: bool) -> list[NodeKind]:
-    """The hosts of vnodes: a chunk may span the vnodes of one. What has never been up says nothing
-    of itself yet."""
+def _hosts(
+    nodes: Iterable[PbsNode], processors: Mapping[str, int], *, chunked: bool
+) -> list[NodeKind]:
+    """The hosts of vnodes that have so many processors: a chunk may span the vnodes of one. What
+    has never been up says nothing of itself yet."""
     hosts: dict[str, list[PbsNode]] = {}
     for node in nodes:
         if node.total:
             hosts.setdefault(node.available.get("host", node.name), []).append(node)
     return [
         NodeKind(
-            processors=sum(node.total for node in parts),
+            processors=sum(processors[node.name] for node in parts),
             memory=sum(node.memory or 0 for node in parts) or None,
             gpus=sum(node.gpus for node in parts),
             chunked=chunked,

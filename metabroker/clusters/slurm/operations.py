@@ -187,12 +187,13 @@ def _reserve_shaped(
     who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine], version: str
 ) -> Operation[None]:
     """The same for tasks that need more of a node than a processor (see `shaped`)."""
-    whole = who.unit > 1 or shaped.by_nodes(request.shape)
+    whole = who.unit > 1 or request.shape.beyond_processors
     shown = parsing.reservations((yield from told(commands.list_reservations())).stdout)
     others = [r for r in shown if r.name != request.token]
     if len(others) < len(shown):  # it was made before, and nobody knows how
         yield from _after_making(_delete_reservation(request.token))
-    refusal = ClusterRefusal(Cause.BUSY, "no nodes are idle that have room for its tasks")
+    # A matter of its tasks: other jobs may find as many processors free.
+    refusal = ClusterRefusal(Cause.OWN, "no nodes are idle that have room for its tasks")
     for plan in shaped.layouts(nodes, shaped.kept(others, nodes), request, whole=whole):
         for cores in plan.forms(version):
             done = yield from command(
@@ -204,12 +205,12 @@ def _reserve_shaped(
             reason = failure(done, "scontrol create reservation")
             if not isinstance(reason, ClusterRefusal) or reason.cause is not Cause.BUSY:
                 raise _explained(reason)
-            refusal = reason
+            refusal = ClusterRefusal(Cause.OWN, reason.detail)
         elif (yield from _after_making(_is_laid_out(request, plan, nodes))):
             return
         else:
             yield from _after_making(_delete_reservation(request.token))
-            refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
+            refusal = ClusterRefusal(Cause.OWN, "the reservation made was not the one asked for")
     raise refusal
 
 

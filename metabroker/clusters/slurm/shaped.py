@@ -123,8 +123,3 @@ def _cores(made: SlurmReservation) -> dict[str, int]:
     """The cores of each node, where that is told: of one node they are all that there are."""
     names = expand(made.nodes)
     return {names[0]: made.core_count} if len(names) == 1 else made.cores
-
-
-def by_nodes(shape: Shape) -> bool:
-    """Whether only whole nodes give such tasks what they need."""
-    return bool(replace(shape, cpus_per_task=1))

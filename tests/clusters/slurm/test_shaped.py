@@ -140,7 +140,7 @@ def test_jobs_on_a_node_may_be_those_of_its_reservation_or_others() -> None:
 def test_cores_that_are_not_told_count_by_their_sum() -> None:
     rooms = nodes(8, 8)
     reserve([NONE, CREATED, shown({"n1": 8, "n2": 4}, told=False)], rooms, 3, Shape(4))
-    with refused(Cause.BUSY, "not the one asked for"):
+    with refused(Cause.OWN, "not the one asked for"):
         more = shown({"n1": 9, "n2": 4}, told=False)
         reserve([NONE, CREATED, more, said("")], rooms, 3, Shape(4))
 
@@ -150,17 +150,17 @@ def test_cores_that_are_not_told_count_by_their_sum() -> None:
     [((7, 7), Shape(8)), ((12, 11), Shape(8, exclusive=True)), ((12, 12), Shape(gpus=1))],
 )
 def test_processors_on_which_no_task_fits_are_a_no(idle: tuple[int, ...], shape: Shape) -> None:
-    with refused(Cause.BUSY, "no nodes are idle that have room"):
+    with refused(Cause.OWN, "no nodes are idle that have room"):
         reserve([NONE], nodes(*idle), 2, shape)
 
 
 def test_what_was_made_otherwise_is_deleted() -> None:
     made = shown({"n1": 6, "n2": 6})  # twelve cores, and room for one task each
     answers: list[Answer] = [NONE, CREATED, made, said("")]
-    with refused(Cause.BUSY, "not the one asked for"):
+    with refused(Cause.OWN, "not the one asked for"):
         reserve(answers, nodes(8, 8), 3, Shape(4))
     busy = failed("Error creating the reservation: Requested nodes are busy\n")
-    with refused(Cause.BUSY, "busy"):
+    with refused(Cause.OWN, "busy"):
         reserve([NONE, busy], nodes(8, 8), 3, Shape(4))
 
 

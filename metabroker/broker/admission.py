@@ -7,11 +7,14 @@ the sizes of the clusters, as far as they are known. A flexible request is split
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from metabroker.policy import Limit, Limits, Place, Request, RequestRefusal, split_total, why_never
 from metabroker.submission.model import Processors
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
+from .nodes import gpus_for, largest, room
+from .observation import NodeKind
 from .rejected import Rejected
 
 # A cluster that was never seen may be of any size: it is asked when it answers.
@@ -20,48 +23,98 @@ _UNKNOWN_SIZE = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What requests are held against. `sizes` are processors in all, 0 where not known yet."""
+    """What requests are held against. `sizes` are processors in all, 0 where not known yet; `nodes`
+    those of each cluster, empty where not known."""
 
     names: Sequence[str]
     sizes: Sequence[int]
     limits: Limits
     place: Place
+    nodes: Sequence[Sequence[NodeKind]] = ()
 
-    def request(self, wanted: Processors) -> tuple[Request, int | None]:
-        """The request, and the cluster that the user chose for a single-component job.
+    def request(
+        self, wanted: Processors, shape: Shape = ANY_PROCESSORS
+    ) -> tuple[Request, int | None]:
+        """The request in processors, and the cluster that the user chose for a single-component
+        job.
 
         Raises:
             Rejected: it names an unknown cluster, or can never run.
         """
-        if wanted.on is not None:
-            sizes = tuple(processors for _name, processors in wanted.on)
-            where = tuple(self._index(name) for name, _processors in wanted.on)
-            request = Request(sizes, where)
-            local = where[0] if len(where) == 1 else None
-        elif wanted.components is not None:
-            request, local = Request(wanted.components), None
-        elif wanted.total is not None:
-            return Request(self._split(wanted.total)), None
-        else:
-            assert wanted.single is not None
-            local = self._index(wanted.cluster) if wanted.cluster is not None else None
-            # A single component on a chosen cluster is an ordered request, whatever the queues.
-            request = Request((wanted.single,), None if local is None else (local,))
+        rooms = self._rooms(shape)
+        if wanted.total is not None:
+            self._check_task(shape, rooms, None)
+            return Request(self._split(wanted.total, shape.cpus_per_task, rooms)), None
+        request, local = self._asked(wanted, shape.cpus_per_task)
+        self._check_task(shape, rooms, request.clusters)
         refusal = self.limits.check(request.sizes) or why_never(
-            request, self._capacities(), self.place
+            request, self._capacities(rooms), self.place
         )
         if refusal is not None:
-            raise self._rejected(refusal)
+            raise self._rejected(refusal, rooms)
         return request, local
 
-    def _split(self, total: int) -> tuple[int, ...]:
-        sizes = split_total(total, self._capacities(), self.limits)
-        if isinstance(sizes, RequestRefusal):
-            raise self._rejected(sizes)
-        return sizes
+    def _asked(self, wanted: Processors, cpus: int) -> tuple[Request, int | None]:
+        """Tasks of so many processors each."""
+        if wanted.on is not None:
+            where = tuple(self._index(name) for name, _tasks in wanted.on)
+            sizes = tuple(tasks * cpus for _name, tasks in wanted.on)
+            return Request(sizes, where), where[0] if len(where) == 1 else None
+        if wanted.components is not None:
+            return Request(tuple(tasks * cpus for tasks in wanted.components)), None
+        assert wanted.single is not None
+        local = self._index(wanted.cluster) if wanted.cluster is not None else None
+        # A single component on a chosen cluster is an ordered request, whatever the queues.
+        return Request((wanted.single * cpus,), None if local is None else (local,)), local
 
-    def _capacities(self) -> list[int]:
-        return [size or _UNKNOWN_SIZE for size in self.sizes]
+    def _split(self, tasks: int, cpus: int, rooms: Sequence[int]) -> tuple[int, ...]:
+        """No task is split."""
+        limits = Limits(
+            component=_tasks(self.limits.component, cpus),
+            components=self.limits.components,
+            total=_tasks(self.limits.total, cpus),
+        )
+        split = split_total(tasks, [room // cpus for room in self._capacities(rooms)], limits)
+        if isinstance(split, RequestRefusal):
+            refusal = replace(split, asked=split.asked * cpus, largest=split.largest * cpus)
+            raise self._rejected(refusal, rooms)
+        return tuple(size * cpus for size in split)
+
+    def _rooms(self, shape: Shape) -> Sequence[int]:
+        """Processors that tasks of this shape could have in each cluster; 0: none, or not known."""
+        if not shape or not self.nodes:
+            return self.sizes
+        return [
+            min(size, room(kinds, shape)) if kinds else size
+            for size, kinds in zip(self.sizes, self.nodes, strict=True)
+        ]
+
+    def _check_task(self, shape: Shape, rooms: Sequence[int], where: Sequence[int] | None) -> None:
+        """Whether one task at least has room on a node of some cluster, or of each that is named.
+
+        Raises:
+            Rejected: it does not; says which node comes nearest.
+        """
+        chosen = range(len(self.sizes)) if where is None else sorted(set(where))
+        without = [c for c in chosen if self.sizes[c] and not rooms[c]]
+        if not without or (where is None and len(without) < len(chosen)):
+            return
+        names, nodes = [self.names[c] for c in without], [self.nodes[c] for c in without]
+        never = "the request can never run: no"
+        gpus = [gpus_for(kinds, shape) for kinds in nodes]
+        if max(gpus):
+            raise Rejected(
+                f"{never} cluster{_of(names, where)} has {shape.gpus} GPUs for one component",
+                f"the largest that could run is {max(gpus)}, in {names[gpus.index(max(gpus))]}",
+            )
+        raise Rejected(
+            f"{never} node{_of(names, where)} has room for {shape}",
+            f"the largest node has {largest(names, nodes, shape)}",
+        )
+
+    def _capacities(self, rooms: Sequence[int]) -> list[int]:
+        """Of a cluster that was never seen: any number."""
+        return [r if s else _UNKNOWN_SIZE for r, s in zip(rooms, self.sizes, strict=True)]
 
     def _index(self, name: str) -> int:
         if name not in self.names:
@@ -69,21 +122,35 @@ class Admission:
             raise Rejected(f"there is no cluster named {name!r}", f"choose one of: {known}")
         return self.names.index(name)
 
-    def _rejected(self, refusal: RequestRefusal) -> Rejected:
+    def _rejected(self, refusal: RequestRefusal, rooms: Sequence[int]) -> Rejected:
+        shaped = list(rooms) != list(self.sizes)
+        what = "processors for such tasks" if shaped else "processors"
         if refusal.limit is Limit.CLUSTER and refusal.cluster is not None:
             name = self.names[refusal.cluster]
             return Rejected(
-                f"{name} has {refusal.largest} processors and can never run {refusal.asked}",
+                f"{name} has {refusal.largest} {what} and can never run {refusal.asked}",
                 f"ask for at most {refusal.largest} there, or let the broker choose the cluster",
             )
-        what = _ASKED[refusal.limit].format(refusal.asked)
+        asked = _ASKED[refusal.limit].format(refusal.asked)
         if refusal.component is not None and refusal.limit is not Limit.PLACES:
-            what += f" in component {refusal.component}"
-        known = ", ".join(f"{n} {s or '?'}" for n, s in zip(self.names, self.sizes, strict=True))
-        return Rejected(
-            f"the request can never run: it asks for {what}",
-            f"the largest that could run is {refusal.largest} (processors: {known})",
+            asked += f" in component {refusal.component}"
+        known = ", ".join(
+            f"{name} {room if size else '?'}"
+            for name, room, size in zip(self.names, rooms, self.sizes, strict=True)
         )
+        return Rejected(
+            f"the request can never run: it asks for {asked}",
+            f"the largest that could run is {refusal.largest} ({what}: {known})",
+        )
+
+
+def _tasks(limit: int | None, cpus: int) -> int | None:
+    """A limit of processors as one of tasks; a task alone is not refused for it here."""
+    return None if limit is None else max(1, limit // cpus)
+
+
+def _of(names: Sequence[str], where: Sequence[int] | None) -> str:
+    return "" if where is None else f" of {' or '.join(names)}"
 
 
 _ASKED: Mapping[Limit, str] = {

@@ -261,10 +261,17 @@ class Broker:
             self._not_usable(cluster, wrong, now)
             return
         self._lost.answers(cluster)
-        if self._still_waits(cluster, now, listed=True):
-            self._count(cluster, snapshot)
+        waits = self._still_waits(cluster, now, listed=True)
+        entry = self._state.ledger.entries[cluster]
+        nodes, before = entry.nodes, entry.snapshot
+        more = self._count(cluster, snapshot)
+        if entry.nodes != nodes:
+            self._queues.nodes_changed(now)
+        if self._queues.wait_for_nodes and (before is None or not before.alike(snapshot)):
+            self._queues.more_may_fit()
+        if waits:
             return
-        if self._count(cluster, snapshot):
+        if more:
             self._queues.grown(cluster)
         if self._queues.horizon.observed(cluster, now) or self._scheduling.outdated(now):
             # Jobs that the cluster has too little for now step aside, or come back.

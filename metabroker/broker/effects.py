@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
+
 from .tokens import NativeId, Ref
 
 
@@ -25,13 +27,16 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """Make the component's reservation, re-read it and compare."""
+    """Make the component's reservation, re-read it and compare. `tasks`, `shape`: what is to fit
+    into it, where that is more than any processors."""
 
     ref: Ref
     cluster: int
     processors: int
     seconds: int
     again: bool = False
+    tasks: int = 0
+    shape: Shape = ANY_PROCESSORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Submit:
 
     With `barrier` the job waits for the gate to be opened; else it starts as soon as it runs. With
     `sibling` too, and for a short time only: it stands in line (see `saga.line`).
+    `processors`: those that were asked for, for tasks of that `shape`.
     """
 
     ref: Ref
@@ -50,6 +56,7 @@ class Submit:
     barrier: bool
     again: bool = False
     sibling: bool = False
+    shape: Shape = ANY_PROCESSORS
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,9 @@ class Horizon:
         """Those of the placement's clusters which have too little idle for as long as the job
         takes."""
         needed: Counter[int] = Counter()
+        cpus = job.shape.cpus_per_task
         for cluster, size in zip(placement, job.request.sizes, strict=True):
-            needed[cluster] += self._settings.clusters[cluster].held(size)
+            needed[cluster] += self._settings.clusters[cluster].held(size, cpus)
         found = {}
         for cluster in self._ahead.keys() & needed:
             upcoming = self._ledger.entries[cluster].upcoming
@@ -105,9 +106,9 @@ class Horizon:
         and others like it are kept away from there."""
         short = self.short(job, placement, now)
         for cluster, coming in short.items():
-            held = self._settings.clusters[cluster].held
+            held, cpus = self._settings.clusters[cluster].held, job.shape.cpus_per_task
             pairs = zip(placement, job.request.sizes, strict=True)
-            sizes = [held(size) for where, size in pairs if where == cluster]
+            sizes = [held(size, cpus) for where, size in pairs if where == cluster]
             new = _Tight(coming.start, max(sizes), sum(sizes))
             known = self._tight.setdefault(cluster, [])
             known[:] = [old for old in known if not _covers(new, old)]
@@ -145,10 +146,11 @@ class Horizon:
     def _sizes(self, job: Job | NewJob, cluster: int) -> list[int]:
         """What the job's components hold there; of an ordered request one sum, or nothing."""
         request, held = job.request, self._settings.clusters[cluster].held
+        cpus = job.shape.cpus_per_task
         if request.clusters is None:
-            return [held(size) for size in request.sizes]
+            return [held(size, cpus) for size in request.sizes]
         pairs = zip(request.clusters, request.sizes, strict=True)
-        there = [held(size) for where, size in pairs if where == cluster]
+        there = [held(size, cpus) for where, size in pairs if where == cluster]
         return [sum(there)] if there else []
 
     def _until(self, job: Job | NewJob, cluster: int, now: float) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from metabroker.policy import Request
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 from .states import TRANSITIONS, Cause, JobState, Phase, Step
 from .tokens import NativeId, Ref
@@ -30,8 +31,9 @@ class NewJob:
 
     `request` names clusters by index; `local` is the cluster in whose queue a single-component
     job (or, under LS, any job) was put by its user, `home` the one configured for the user.
-    `time_limit` is in seconds. `stages_in`: its files are sent to its clusters before it is
-    submitted there; `stages_out`: its results are brought back.
+    `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its
+    files are sent to its clusters before it is submitted there; `stages_out`: its results are
+    brought back.
     """
 
     user: str
@@ -41,6 +43,7 @@ class NewJob:
     local: int | None = None
     home: int | None = None
     hold: bool = False
+    shape: Shape = ANY_PROCESSORS
     stages_in: bool = False
     stages_out: bool = False
 
@@ -141,6 +144,7 @@ class Job:
     deadline: float | None = None
     goal: Goal | None = None
     by: str = ""  # who asked for the goal
+    shape: Shape = ANY_PROCESSORS
     stages_in: bool = False
     stages_out: bool = False
     excluded: frozenset[int] = frozenset()  # clusters that will never accept it

@@ -8,11 +8,15 @@ answer, or did not lately, has no idle processors: unknown is not idle.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from metabroker.submission.shape import Shape
+
+from . import nodes
 from .drained import Drained
-from .observation import Snapshot
+from .observation import NodeKind, Snapshot
 from .settings import Settings
 from .upcoming import Upcoming
 
@@ -37,8 +41,9 @@ class LedgerEntry:
     backoff_detail: str = ""  # what it said
     refusals: int = 0
     unverified_since: float | None = None  # a step failed for want of an answer: poll again first
+    nodes: tuple[NodeKind, ...] = ()  # all, as last seen; empty: not known
     cleaned: dict[str, float] = field(default_factory=dict)
-    contested_until: float = 0.0  # others want the cluster too: till then at least
+    contested_until: float = 0.0  # others want the cluster, too: till then at least
     drained: Drained | None = None
     upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
 
@@ -95,6 +100,7 @@ class Ledger:
         )
         entry.snapshot = snapshot
         entry.processors = snapshot.processors
+        entry.nodes = snapshot.nodes
         entry.usable = snapshot.usable
         entry.others = max(0, snapshot.busy - counted)
         if snapshot.clock_offset is not None:
@@ -103,7 +109,7 @@ class Ledger:
         entry.reachable = True
         entry.detail = ""
         if snapshot.waiting:
-            self.contest(cluster, snapshot.taken_at)
+            entry.contested_until = snapshot.taken_at + self._settings.line_calm
         if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:
             entry.unverified_since = None
         horizon = snapshot.taken_at - _REMEMBER_CLEANED
@@ -125,10 +131,6 @@ class Ledger:
         entry.detail = detail
 
     # --- others' demand -----------------------------------------------------------------------
-
-    def contest(self, cluster: int, now: float) -> None:
-        """Others want the cluster: what is idle there is theirs as much as ours."""
-        self.entries[cluster].contested_until = now + self._settings.line_calm
 
     def contested(self, now: float) -> tuple[int, ...]:
         """The clusters that others want too; none where no job is to stand in line."""
@@ -237,15 +239,41 @@ class Ledger:
             self._whole(cluster, entry.processors) for cluster, entry in enumerate(self.entries)
         ]
 
+    def bounds(self, shape: Shape) -> tuple[tuple[int, int], ...]:
+        """What a component of such tasks can have at most in a cluster of which the nodes are
+        known: (cluster, processors), where that is less than all."""
+        if not shape:
+            return ()
+        rooms = [nodes.room(e.nodes, shape) if e.nodes else e.processors for e in self.entries]
+        return tuple(
+            (cluster, room)
+            for cluster, (room, entry) in enumerate(zip(rooms, self.entries, strict=True))
+            if room < entry.processors
+        )
+
     def _whole(self, cluster: int, processors: int) -> int:
         """As many of them as there are in whole units."""
         unit = self._settings.clusters[cluster].unit
         return processors - processors % unit
 
-    def fits(self, placement: Sequence[int], sizes: Sequence[int], now: float) -> bool:
-        """Whether components of these sizes could all be had there now, in whole units."""
-        held: dict[int, int] = {}
+    def fits(
+        self, placement: Sequence[int], sizes: Sequence[int], now: float, shape: Shape
+    ) -> bool:
+        """Whether components of these sizes could all be had there now, in whole units, and of
+        a co-allocated job on nodes where its tasks fit, as last seen."""
+        held, asked = Counter[int](), Counter[int]()
         for cluster, size in zip(placement, sizes, strict=True):
-            units = self._settings.clusters[cluster].held(size)
-            held[cluster] = held.get(cluster, 0) + units
-        return all(total <= self._available(cluster, now) for cluster, total in held.items())
+            asked[cluster] += size
+            held[cluster] += self._settings.clusters[cluster].held(size, shape.cpus_per_task)
+        return all(total <= self._available(cluster, now) for cluster, total in held.items()) and (
+            len(placement) == 1
+            or all(self._has_nodes(cluster, size, shape) for cluster, size in asked.items())
+        )
+
+    def _has_nodes(self, cluster: int, processors: int, shape: Shape) -> bool:
+        """Whether a reservation for such tasks would find nodes, as far as they are known."""
+        snapshot = self.entries[cluster].snapshot
+        if not shape or not self._settings.clusters[cluster].reserves or snapshot is None:
+            return True
+        idle = snapshot.free if shape.beyond_processors else snapshot.idle
+        return not snapshot.nodes or nodes.room(idle, shape) >= processors

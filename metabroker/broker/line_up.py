@@ -79,6 +79,8 @@ class LineUp:
             clusters &= set(request.clusters)
         elif self._pinned(job):
             clusters &= {job.queue}
+        too_small = {c for c, most in self._queues.request_of(job).bounds if most < request.total}
+        clusters -= too_small
         clusters -= self._queues.refusals.elsewhere(job, now)
         known = self._state.ledger.known
         stands_in = [s.cluster for s in job.line if known(s.cluster, now)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from .states import Cause
@@ -82,6 +83,29 @@ class Coming:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeKind:
+    """So many nodes (`count`) that are alike: processors, memory in MB (None: not known) and GPUs
+    of each, in use or not. `chunked`: it is each task that is given memory there, not the node."""
+
+    processors: int
+    memory: int | None = None
+    gpus: int = 0
+    count: int = 1
+    chunked: bool = False
+
+
+def kinds(nodes: Iterable[NodeKind]) -> tuple[NodeKind, ...]:
+    """Nodes that are alike counted together, in an order that is always the same."""
+    counted = Counter(nodes)
+    return tuple(
+        sorted(
+            (replace(node, count=node.count * count) for node, count in counted.items()),
+            key=lambda node: (node.processors, node.memory or -1, node.gpus),
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What one poll of one cluster has shown.
 
@@ -92,6 +116,8 @@ class Snapshot:
     been renamed. `taken_at` is the broker's clock when the poll began, so that what happened since
     is not judged by it. `system`: what its controller says that it is ("": nothing). `waiting`:
     processors that jobs of others wait for in its queue, as far as those can be seen.
+    `nodes`: all that our jobs can go to, those that are down now too (empty: not known); `idle`:
+    what is idle of each that takes jobs, `free`: those that are idle as a whole.
     """
 
     taken_at: float
@@ -107,5 +133,12 @@ class Snapshot:
     system: str = ""
     settled: bool = True  # False shortly after a controller's restart: absence proves nothing
     commands: int = 0  # how many commands the poll took
+    nodes: tuple[NodeKind, ...] = ()
+    idle: tuple[NodeKind, ...] = ()
+    free: tuple[NodeKind, ...] = ()
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's
     waiting: int = 0
+
+    def alike(self, other: Snapshot) -> bool:
+        """Whether the same is idle on nodes."""
+        return (self.idle, self.free) == (other.idle, other.free)

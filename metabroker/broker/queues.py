@@ -12,10 +12,11 @@ count.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from typing import NamedTuple
 
 from metabroker.policy import Request, Scheduler, SchedulerView
+from metabroker.submission.shape import Shape
 
 from .horizon import Horizon
 from .job import Component, Job, NewJob
@@ -25,6 +26,8 @@ from .state import BrokerState
 from .states import Step
 
 _ANY = 10**9  # a cluster that was never seen may be of any size
+_MOST_SHAPES = 4096  # of tasks, of which it is remembered where they fit
+Bounds = tuple[tuple[int, int], ...]
 
 
 class Departure(NamedTuple):
@@ -44,7 +47,8 @@ _MORE_MAY_FIT = Departure(0, 0, 0, _NOWHERE)
 
 class Queues:
     """All waiting jobs. `changed`: whether anything may have changed what fits, since the last pass
-    of the policy.
+    of the policy. `wait_for_nodes`: a job waits for nodes on which its tasks fit, though as many
+    processors are idle.
 
     What a pass has decided may be too much for one turn. `decided`: the placements of those that
     have not begun yet, the first one last; `stepped_back`: who is to come back from there to the
@@ -58,10 +62,12 @@ class Queues:
         self.refusals = Refusals(state.settings, self.horizon.ahead)
         self.held_back = HeldBack()
         self.changed = False
+        self.wait_for_nodes = False
         self.next_seq = 1
         self.decided: dict[int, tuple[int, ...]] = {}
         self.stepped_back: dict[int, Job] = {}
         self._departures: list[Departure] = []
+        self._bounds: dict[Shape, Bounds] = {}
         self._waiting = [0] * len(state.settings.clusters)
         scheduler.give_whole([cluster.unit for cluster in state.settings.clusters])
 
@@ -75,7 +81,7 @@ class Queues:
             max(job.request.sizes),
             chosen=job.local,
             home=job.home,
-            sizes=self._state.ledger.sizes(),
+            sizes=self._within(self._state.ledger.sizes(), job.shape),
             known=answers,
             available=[
                 max(0, entry.usable - entry.others - entry.claimed) if answering else 0
@@ -111,17 +117,54 @@ class Queues:
     def join(self, job: Job, now: float) -> None:
         """Into the policy's queue, at the place that its seq gives it; unless it was refused, or
         its user is at a limit, wherever it could go."""
-        request = job.request
         self.refusals.detours.pop(job.id, None)
         barred = self.refusals.elsewhere(job, now)
         if barred:
             if not self.can_go(job, barred):
                 self.refusals.add(job)
                 return
-            if request.clusters is None:
-                request = Request(request.sizes, exclude=tuple(sorted(barred)))
+            if job.request.clusters is None:
                 self.refusals.detours[job.id] = barred
+        request = self.request_of(job, barred)
         self.scheduler.arrive(job.id, request, job.queue, job.queued_at, seq=job.seq)
+
+    def request_of(self, job: Job | NewJob, barred: Collection[int] = ()) -> Request:
+        """What the policy is asked for: without clusters that the job must not go to, and in the
+        others no more than fits on their nodes."""
+        request, bounds = job.request, self._bounds_of(job.shape)
+        if request.clusters is not None or not (barred or bounds):
+            return request
+        return Request(request.sizes, exclude=tuple(sorted(barred)), bounds=bounds)
+
+    def nodes_changed(self, now: float) -> None:
+        """A cluster has other nodes than before: jobs may fit where they did not, or not where they
+        did."""
+        before = self._bounds
+        self._bounds = {shape: self._state.ledger.bounds(shape) for shape in before}
+        changed = {shape for shape, bounds in self._bounds.items() if bounds != before[shape]}
+        if not changed:
+            return
+        for job in [job for job in self._state.jobs.values() if job.shape in changed]:
+            if self.scheduler.remove(job.id):
+                self.join_anew(job, now)
+        self.changed = True
+
+    def _bounds_of(self, shape: Shape) -> Bounds:
+        if not shape:
+            return ()
+        found = self._bounds.get(shape)
+        if found is None:
+            if len(self._bounds) >= _MOST_SHAPES:
+                live = {job.shape for job in self._state.jobs.values()}
+                self._bounds = {s: b for s, b in self._bounds.items() if s in live}
+            found = self._bounds[shape] = self._state.ledger.bounds(shape)
+        return found
+
+    def _within(self, sizes: list[int], shape: Shape) -> list[int]:
+        """The sizes of clusters, as far as such tasks fit there."""
+        for cluster, most in self._bounds_of(shape):
+            sizes[cluster] = min(sizes[cluster], most)
+        return sizes
 
     def join_anew(self, job: Job, now: float) -> None:
         """Into a queue that is chosen by where the job may go now, at its old place."""
@@ -180,6 +223,7 @@ class Queues:
             return barred.isdisjoint(request.clusters)
         known = self._state.ledger.sizes()
         sizes = [0 if c in barred else n or _ANY for c, n in enumerate(known)]
+        sizes = self._within(sizes, job.shape)
         queue = self.queue_of(job, barred)
         return queue not in barred and self.scheduler.ever_fits(request, queue, sizes)
 

@@ -25,12 +25,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from metabroker.policy import Request
+from metabroker.submission.shape import Shape
 
 from .job import Component, Job
 from .settings import Settings
 from .states import Cause, Step
 
-Kind = tuple[str, tuple[int, ...], tuple[int, ...], int, tuple[int, ...], int]
 CanGo = Callable[[Job, frozenset[int]], bool]
 Ahead = Callable[[Job, float], Iterable[int]]
 """The clusters that have too little for as long as a job takes (see `horizon`)."""
@@ -40,6 +40,19 @@ _SEVERAL = 2  # users whom a cluster denies, and accepts nobody meanwhile: it is
 _SEVERAL_JOBS = 3  # that it refuses without a known reason, and accepts none meanwhile
 _MOST_IN_A_ROW = 64  # jobs that are remembered of them
 _UNKNOWN = frozenset({Cause.REFUSED, Cause.DEADLINE})
+
+
+class Kind(NamedTuple):
+    """What jobs have in common that can all go to the same clusters."""
+
+    user: str
+    sizes: tuple[int, ...]
+    clusters: tuple[int, ...]
+    excluded: tuple[int, ...]
+    shape: Shape
+    time_limit: int
+    own: int
+    """The job, where it was refused by itself; else 0."""
 
 
 class Scope(NamedTuple):
@@ -347,8 +360,8 @@ class Refusals:
         """Equal for jobs of which all can go somewhere, or none."""
         request = job.request
         own = job.id if job.id in self._later else 0
-        shape = (request.clusters or (), request.sizes, job.time_limit)
-        return (job.user, *shape, tuple(sorted(job.excluded)), own)
+        where = request.clusters or (), tuple(sorted(job.excluded))
+        return Kind(job.user, request.sizes, *where, job.shape, job.time_limit, own)
 
 
 def _step(by: Component) -> Step:

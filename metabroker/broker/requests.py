@@ -59,6 +59,7 @@ class Requests:
             queue=0,
             local=new.local,
             home=new.home,
+            shape=new.shape,
             stages_in=new.stages_in,
             stages_out=new.stages_out,
             state=JobState.HELD if new.hold else JobState.QUEUED,

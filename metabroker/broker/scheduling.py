@@ -47,7 +47,7 @@ class Scheduling:
         if queues.decided or queues.stepped_back:
             self._carry_out(now, room=self._state.ledger.available(now))
         if self._left > 0:
-            queues.changed = False
+            queues.changed = queues.wait_for_nodes = False
             queues.depart()
             contested = self._line_up.before_pass(now)
             more = self._let_through(now)
@@ -123,8 +123,10 @@ class Scheduling:
             queues.join(job, now)
             self._keep_back()
             return
-        if self._by_nodes and not self._has_room(job, placement, now):
+        checked = self._by_nodes or job.shape or queues.stepped_back
+        if checked and not self._has_room(job, placement, now):
             queues.stepped_back[job.id] = job
+            queues.wait_for_nodes = queues.wait_for_nodes or bool(job.shape)
             return
         self._begun += 1
         queues.placed(job)
@@ -144,7 +146,7 @@ class Scheduling:
         """Take what it needs of this room, if there is still so much."""
         clusters, wanted = self._state.settings.clusters, Counter[int]()
         for cluster, size in zip(placement, job.request.sizes, strict=True):
-            wanted[cluster] += clusters[cluster].held(size)
+            wanted[cluster] += clusters[cluster].held(size, job.shape.cpus_per_task)
         if any(room[cluster] < processors for cluster, processors in wanted.items()):
             return False
         for cluster, processors in wanted.items():
@@ -204,10 +206,11 @@ class Scheduling:
 
     def _has_room(self, job: Job, placement: Sequence[int], now: float) -> bool:
         """Whether there are nodes for it: not where several of its components go to one cluster,
-        and fit there only if nodes could be parted. What the policy has decided after that is
+        and fit there only if nodes could be parted; nor where its tasks do not fit on those that
+        are idle, and it is to have a reservation. What the policy has decided after that is
         decided again, by what is then idle; unless it was the first of all."""
         back = self._queues.stepped_back
         if back and self._begun:
             return False
         behind = any(other.queue == job.queue for other in back.values())
-        return not behind and self._state.ledger.fits(placement, job.request.sizes, now)
+        return not behind and self._state.ledger.fits(placement, job.request.sizes, now, job.shape)

@@ -22,9 +22,10 @@ class ClusterSettings:
     identity: str = ""
     configured: bool = True
 
-    def held(self, processors: int) -> int:
-        """How many processors a component holds that asks for so many."""
-        return -(-processors // self.unit) * self.unit
+    def held(self, processors: int, cpus_per_task: int = 1) -> int:
+        """How many processors a component holds that asks for so many, in tasks of so many."""
+        per_node = max(1, self.unit // cpus_per_task) * cpus_per_task
+        return processors if self.unit == 1 else -(-processors // per_node) * self.unit
 
 
 @dataclass(frozen=True, slots=True)

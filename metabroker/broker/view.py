@@ -218,6 +218,15 @@ class ViewAt:
         """Why a job in one of the policy's queues waits."""
         return self._queues.scheduler_view.why(job, self.available, self.now, self.capacity)
 
+    def request_of(self, new: NewJob, barred: frozenset[int] = frozenset()) -> Request:
+        """What the policy would be asked for by a new job, by the nodes that clusters have, without
+        the `barred` ones."""
+        return self._queues.request_of(new, barred)
+
+    def has_nodes(self, new: NewJob, placement: Sequence[int]) -> bool:
+        """Whether nodes are idle on which its tasks fit, where it is to have a reservation."""
+        return self._state.ledger.fits(placement, new.request.sizes, self.now, new.shape)
+
     def start(self, request: Request, queue: int) -> tuple[int, ...] | None:
         """The clusters on which a job that joined the queue now would start at once."""
         args = (request, queue, self.available, self.now, self.capacity)
@@ -238,11 +247,9 @@ class ViewAt:
         """Where a new job would go now."""
         barred = frozenset(self.ahead(new))
         while True:
-            queue, request = self._queues.queue_of(new, barred), new.request
+            queue, request = self._queues.queue_of(new, barred), self.request_of(new, barred)
             if not self._queues.can_join(new, barred):
                 return Plan(queue, None, None)
-            if barred and request.clusters is None:
-                request = Request(request.sizes, exclude=tuple(sorted(barred)))
             start = self.start(request, queue)
             short = self._queues.horizon.short(new, start, self.now) if start else None
             if not short:

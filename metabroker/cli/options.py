@@ -15,13 +15,21 @@ from metabroker.submission.checks import check, check_script
 from metabroker.submission.directives import Directive, directives
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Processors, Submission
+from metabroker.submission.shape import Shape
 from metabroker.submission.text import shown
 
 Options = dict[str, Any]
+_SHAPE = ("cpus_per_task", "memory", "memory_per_cpu", "gpus", "gpus_per_task", "exclusive")
+_EITHER = (("memory", "memory_per_cpu"), ("gpus", "gpus_per_task"))  # one replaces the other
 _FORMS = ("single", "components", "on", "total")
 
 _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
-    ("-n single", types.COUNT, "N", "one component of N processors"),
+    ("--ntasks -n single", types.COUNT, "N", "one component of N tasks (of one processor each)"),
+    ("-c --cpus-per-task", types.COUNT, "N", "processors of each task, on one node (default: 1)"),
+    ("--mem memory", types.MEMORY, "SIZE", "memory on each node of the job: 500M, 4G"),
+    ("--mem-per-cpu memory_per_cpu", types.MEMORY, "SIZE", "memory for each processor"),
+    ("--gpus", types.GPUS, "N", "GPUs of each component"),
+    ("--gpus-per-task", types.GPUS, "N", "GPUs of each task, on its node"),
     ("--cluster", types.ClusterName(), "NAME", "with -n: run in this cluster"),
     (
         "--components",
@@ -64,6 +72,7 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
 """Options with a value: their names, its type (None: text), its name, and the help."""
 _REPEATED = ("--native", "--stage-in", "--stage-out")
 _FLAGS = (
+    ("--exclusive", "share nodes with no other job"),
     ("--hold", "hold the job until `metabroker release`"),
     ("--wait", "wait for the end of the job; exit with its exit code"),
 )
@@ -98,6 +107,10 @@ def merged(command_line: Options, script: Options) -> Options:
             kept.pop(form, None)
         if "single" not in command_line:
             kept.pop("cluster", None)
+    for pair in _EITHER:
+        if any(name in command_line for name in pair):
+            for name in pair:
+                kept.pop(name, None)
     both = {**kept, **command_line}
     for files in ("stage_in", "stage_out"):
         both[files] = tuple(dict.fromkeys((*script.get(files, ()), *command_line.get(files, ()))))
@@ -154,6 +167,7 @@ def build(
         ),
         chdir=_directory(options.get("chdir")),
         args=args,
+        shape=Shape(**{name: options[name] for name in _SHAPE if name in options}),
         name=options.get("name"),
         time_limit=options.get("time"),
         output=options.get("output"),

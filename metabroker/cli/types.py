@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -55,6 +56,8 @@ class Placements(Parsed):
 
 COUNT = Parsed("number", requests.parse_count)
 COMPONENTS = Parsed("sizes", requests.parse_components)
+GPUS = Parsed("number", partial(requests.parse_count, what="GPUs"))
+MEMORY = Parsed("memory", requests.parse_memory)
 ON = Placements("clusters", requests.parse_on)
 NATIVE = Parsed("native", requests.parse_native)
 TIME = Parsed("time", parse_time)

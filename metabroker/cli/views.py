@@ -77,6 +77,7 @@ def print_job(job: Json) -> None:
         ("started", _moment(job["start_time"])),
         ("ended", _moment(job["end_time"])),
         ("time limit", duration(job.get("time_limit"))),
+        ("each task", _shape(job.get("shape") or {})),
         ("queue", job.get("queue")),
         ("place", None if job["state"] in ENDED else job.get("position")),
         ("earliest start", _moment(job.get("earliest_start"))),
@@ -93,6 +94,11 @@ def print_job(job: Json) -> None:
             "Its events are no longer kept (history.events in the configuration): they are in the"
         )
         print("archive.")
+
+
+def _shape(shape: Json) -> str | None:
+    """What each task needs of its node, if the job has said so."""
+    return ", ".join(f"{name.replace('_', ' ')} {shape[name]}" for name in shape) or None
 
 
 def print_clusters(clusters: Sequence[Json]) -> None:

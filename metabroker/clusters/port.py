@@ -14,6 +14,7 @@ from typing import Protocol
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import NativeId
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 from .operation import Operation
 from .submit_directory import SubmitDirectory
@@ -60,11 +61,14 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class ReserveRequest:
-    """A reservation of `processors` from now for `seconds`, named by its token."""
+    """A reservation of `processors` from now for `seconds`, named by its token: on such nodes that
+    `tasks` of that `shape` fit into it, where that is more than any processors."""
 
     token: str
     processors: int
     seconds: int
+    tasks: int = 0
+    shape: Shape = ANY_PROCESSORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,8 @@ class ComponentRequest:
 
     `gate` is the directory in which the component and the broker meet (see `clusters.gate`);
     `seconds` its native time limit; `barrier_seconds` how long it waits at the barrier before it
-    gives up by itself, or None if it has none. With `works` its script runs in the component's own
-    work folder, where its files are.
+    gives up by itself, or None if it has none. `processors` are for tasks of that `shape`. With
+    `works` its script runs in the component's own work folder, where its files are.
     """
 
     token: str
@@ -96,6 +100,12 @@ class ComponentRequest:
     barrier_seconds: int | None = None
     again: bool = False
     works: bool = False
+    shape: Shape = ANY_PROCESSORS
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks the processors are for."""
+        return self.processors // self.shape.cpus_per_task
 
 
 @dataclass(frozen=True, slots=True)

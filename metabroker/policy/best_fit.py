@@ -16,7 +16,7 @@ def best_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
-    if request.exclude:
+    if request.bounded:
         idle = without(request, idle)
     left = list(idle)
     chosen: list[int] = []
@@ -37,7 +37,7 @@ def fewest_clusters(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
-    if request.exclude:
+    if request.bounded:
         idle = without(request, idle)
     one = _tightest(request.total, idle)
     if one >= 0:

@@ -33,11 +33,14 @@ def ordered(request: Request, idle: Sequence[int]) -> Placement | None:
 
 
 def without(request: Request, idle: Sequence[int]) -> list[int]:
-    """`idle` as it is for a request that excludes clusters: nothing there."""
+    """`idle` as it is for a request that excludes clusters (nothing there) or has bounds."""
     left = list(idle)
     for cluster in request.exclude:
         if cluster < len(left):
             left[cluster] = 0
+    for cluster, most in request.bounds:
+        if cluster < len(left) and left[cluster] > most:
+            left[cluster] = most
     return left
 
 
@@ -49,7 +52,7 @@ def worst_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
-    if request.exclude:
+    if request.bounded:
         idle = without(request, idle)
     if request.single:
         most = max(idle)
@@ -80,7 +83,7 @@ def worst_fit_random_ties(rng: Rng) -> Place:
     def place(request: Request, idle: Sequence[int]) -> Placement | None:
         if request.needs:
             return ordered(request, idle)
-        if request.exclude:
+        if request.bounded:
             idle = without(request, idle)
         clusters = list(range(len(idle)))
         for last in range(len(clusters) - 1, 0, -1):
@@ -104,7 +107,7 @@ def worst_fit_reuse(request: Request, idle: Sequence[int]) -> Placement | None:
     """
     if request.needs:
         return ordered(request, idle)
-    if request.exclude:
+    if request.bounded:
         idle = without(request, idle)
     if max(idle) < request.decreasing[0]:
         return None

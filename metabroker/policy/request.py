@@ -14,7 +14,9 @@ class Request:
 
     `sizes`: processors per component, in the user's order. `clusters`: the cluster of each
     component of an *ordered* request (DCS 2.3; repeats allowed), None for an *unordered* one.
-    `exclude`: clusters, in increasing order, that an unordered request must not go to.
+    `exclude`: clusters, in increasing order, that an unordered request must not go to. `bounds`:
+    (cluster, processors), in increasing order: it can have so many there at most, however many are
+    idle (an unordered one).
     Raises ValueError for no component, a size below 1, a negative cluster, or a number of
     clusters that differs from the number of components.
     """
@@ -22,6 +24,7 @@ class Request:
     sizes: Sizes
     clusters: tuple[int, ...] | None = None
     exclude: tuple[int, ...] = field(default=(), kw_only=True)
+    bounds: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
     single: bool = field(init=False, compare=False, repr=False)
@@ -36,11 +39,13 @@ class Request:
     """The user's order is already the decreasing one."""
     needs: tuple[tuple[int, int], ...] = field(init=False, compare=False, repr=False)
     """Ordered requests: (cluster, processors), several components on one cluster added up."""
+    bounded: bool = field(init=False, compare=False, repr=False)
+    """It excludes clusters, or has bounds."""
     mask: int = field(init=False, compare=False, repr=False)
     """Ordered requests: the set of its clusters as bits; 0 for an unordered request."""
-    shape: tuple[Sizes, tuple[tuple[int, int], ...], tuple[int, ...]] = field(
-        init=False, compare=False, repr=False
-    )
+    shape: tuple[
+        Sizes, tuple[tuple[int, int], ...], tuple[int, ...], tuple[tuple[int, int], ...]
+    ] = field(init=False, compare=False, repr=False)
     """Equal for requests that fit on exactly the same states of the clusters."""
 
     def __post_init__(self) -> None:
@@ -71,8 +76,9 @@ class Request:
             "rank": tuple(rank),
             "sorted": decreasing == sizes,
             "needs": needs,
+            "bounded": bool(self.exclude or self.bounds),
             "mask": sum(1 << cluster for cluster, _ in needs),
-            "shape": ((), needs, ()) if needs else (decreasing, (), self.exclude),
+            "shape": ((), needs, (), ()) if needs else (decreasing, (), self.exclude, self.bounds),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)

@@ -243,7 +243,9 @@ class Engine:
 
     def admission(self) -> Admission:
         """What requests are held against now."""
-        return Admission(self.names.names, self.broker.view.sizes(), self._limits, self._place)
+        view = self.broker.view
+        nodes = [entry.nodes for entry in view.entries]
+        return Admission(self.names.names, view.sizes(), self._limits, self._place, nodes)
 
     def new_job(self, asked: AskToSubmit) -> NewJob:
         """The submission as the core takes it.
@@ -252,7 +254,7 @@ class Engine:
             Rejected: it can never run.
         """
         submission = asked.submission
-        request, local = self.admission().request(submission.processors)
+        request, local = self.admission().request(submission.processors, submission.shape)
         home = asked.home if asked.home in self.names.names else None
         return NewJob(
             user=asked.user,
@@ -262,6 +264,7 @@ class Engine:
             local=local,
             home=self.names.index(home),
             hold=submission.hold,
+            shape=submission.shape,
             stages_in=bool(submission.stage_in),
             stages_out=bool(submission.stage_out),
         )

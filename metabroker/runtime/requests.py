@@ -131,7 +131,13 @@ class RequestBuilder:
 
     def reserve(self, effect: Reserve) -> ReserveRequest:
         """The request for a reservation."""
-        return ReserveRequest(self.token(effect.ref), effect.processors, effect.seconds)
+        return ReserveRequest(
+            self.token(effect.ref),
+            effect.processors,
+            effect.seconds,
+            tasks=effect.tasks,
+            shape=effect.shape,
+        )
 
     def submit(self, effect: Submit) -> ComponentRequest:
         """The request for a component's job."""
@@ -164,6 +170,7 @@ class RequestBuilder:
             reservation=effect.reservation,
             barrier_seconds=barrier,
             again=effect.again,
+            shape=effect.shape,
             works=bool(spec.get("stage_in") or spec.get("stage_out")),
         )
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.observation import NativeState, Snapshot
+from metabroker.broker.observation import NativeState, NodeKind, Snapshot
 from metabroker.broker.view import BrokerView, ViewAt
 
 Json = dict[str, Any]
@@ -41,6 +41,7 @@ def cluster_views(view: BrokerView, now: float) -> list[Json]:
                 "fresh": known,
                 "age_seconds": None if snapshot is None else max(0.0, now - snapshot.taken_at),
                 "error": entry.detail or view.behind,
+                "nodes": [_node_kind(node) for node in entry.nodes],
                 "components": len(components),
                 "unanswered": sum(1 for c in components if c.tries),
                 "pending": None if snapshot is None else _pending(view, snapshot),
@@ -51,6 +52,16 @@ def cluster_views(view: BrokerView, now: float) -> list[Json]:
             }
         )
     return views
+
+
+def _node_kind(node: NodeKind) -> Json:
+    """So many nodes that are alike; memory in MB."""
+    return {
+        "count": node.count,
+        "processors": node.processors,
+        "memory": node.memory,
+        "gpus": node.gpus,
+    }
 
 
 def _avoided(at: ViewAt, index: int) -> Json | None:

@@ -13,6 +13,7 @@ from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.store.rows import ClusterNames
+from metabroker.submission.shape import Shape
 
 Json = dict[str, Any]
 Row = Mapping[str, Any]
@@ -49,6 +50,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "reason": row["reason"] if reason is None else reason,
         "queue": row["queue"] or "global",
         "processors": sum(row["sizes"]),
+        "shape": row["shape"] or {},
         "ordered": row["clusters"] is not None,
         **_same(row, "time_limit", "submit_time", "start_time", "end_time", "exit_code"),
         "attempts": row["attempt"],
@@ -74,7 +76,8 @@ def waiting_text(job: Job, names: ClusterNames, position: int | None, reason: st
         f'{{"job":{job.id},"name":{_quoted(job.name)},"user":{_quoted(job.user)},'
         f'"state":"{job.state._value_}","reason":{_quoted(reason)},'
         f'"queue":{_quoted(names.queue(job.queue) or "global")},'
-        f'"processors":{request.total},"ordered":{"false" if where is None else "true"},'
+        f'"processors":{request.total},"shape":{_shape_text(job.shape)},'
+        f'"ordered":{"false" if where is None else "true"},'
         f'"time_limit":{job.time_limit},"submit_time":{job.submit_time!r},'
         '"start_time":null,"end_time":null,"exit_code":null,"attempts":0,'
         f'"submission_failures":{job.submission_failures},'
@@ -84,6 +87,11 @@ def waiting_text(job: Job, names: ClusterNames, position: int | None, reason: st
         '"earliest_start":null}'
     )
     return text.encode("ascii")
+
+
+@lru_cache(maxsize=4096)
+def _shape_text(shape: Shape) -> str:
+    return json.dumps(shape.given(), separators=(",", ":"))
 
 
 @lru_cache(maxsize=4096)

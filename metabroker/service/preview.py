@@ -25,6 +25,8 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     position = view.in_queues.waiting().get(queue, 0)
     where = new.request.clusters if start is None else start
     shown = reasons.preview(view, new, plan, now)
+    if start is not None and new.shape and not view.at(now).has_nodes(new, start):
+        start, shown = None, reasons.no_nodes(new)
     usage = view.usage()
     if view.beyond(new, queue, usage) is not None:
         start, shown = None, reasons.held_back(view, new, queue, usage)
@@ -40,7 +42,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
                 "processors": processors,
                 "held": processors
                 if where is None
-                else view.settings.clusters[where[index]].held(processors),
+                else view.settings.clusters[where[index]].held(processors, new.shape.cpus_per_task),
             }
             for index, processors in enumerate(new.request.sizes)
         ],

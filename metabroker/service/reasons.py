@@ -121,6 +121,11 @@ def preview(view: BrokerView, new: NewJob, plan: Plan, now: float) -> str:
     return "; and ".join([why, *filter(None, others)])
 
 
+def no_nodes(job: Job | NewJob) -> str:
+    """Why a job waits that the policy would start."""
+    return f"enough processors are idle, but not on nodes that have room for {job.shape}"
+
+
 class _Explainer:
     def __init__(self, view: BrokerView, now: float) -> None:
         self.view = view
@@ -248,8 +253,10 @@ class _Explainer:
             "goes first"
         )
 
-    def next(self, _why: Why, _request: Request) -> str:
-        return "starts at the next pass"
+    def next(self, why: Why, _request: Request) -> str:
+        job = self.view.jobs.get(why.key)
+        shaped = job is not None and job.shape and not job.single
+        return no_nodes(job) if job is not None and shaped else "starts at the next pass"
 
     def asked(self, request: Request, queue: int) -> str:
         names, where = self.view.settings.clusters, self.where(request, queue)

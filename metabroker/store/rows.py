@@ -9,6 +9,7 @@ from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
+from metabroker.submission.shape import Shape
 
 Row = Mapping[str, Any]
 _MOST_SHAPES = 4096  # of requests that are remembered
@@ -86,6 +87,7 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "stages_in": job.stages_in,
         "stages_out": job.stages_out,
         "uncertain": job.uncertain,
+        "shape": job.shape.given() or None,
     }
 
 
@@ -117,6 +119,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         stages_in=row["stages_in"],
         stages_out=row["stages_out"],
         uncertain=row["uncertain"],
+        shape=Shape(**(row["shape"] or {})),
     )
 
 

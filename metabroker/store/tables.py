@@ -91,6 +91,7 @@ jobs = Table(
     Column("stages_in", Boolean, nullable=False, server_default=false()),
     Column("stages_out", Boolean, nullable=False, server_default=false()),
     Column("uncertain", Words),  # the backup in which its attempt stood, by that backup's time
+    Column("shape", JSON(none_as_null=True)),  # what its tasks ask of nodes beside a processor each
 )
 
 components = Table(

@@ -14,6 +14,7 @@ from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.patterns import check_pattern
 from metabroker.submission.requests import LARGEST, MOST_COMPONENTS
+from metabroker.submission.shape import ANY_PROCESSORS, LARGEST_MEMORY, Shape
 from metabroker.submission.text import check_cluster, check_data, check_line, check_variable, shown
 from metabroker.submission.times import check_seconds
 
@@ -33,7 +34,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 def check(submission: Submission) -> None:
     """Raises `SubmissionError` for the first thing that is wrong."""
     check_script(submission.script, submission.script_name)
-    check_processors(submission.processors)
+    check_processors(submission.processors, submission.shape)
     check_line("the script's name", submission.script_name, LONGEST_NAME)
     if submission.name is not None:
         check_line("the job's name", submission.name, LONGEST_NAME)
@@ -120,8 +121,10 @@ def check_script(script: bytes, name: str) -> None:
         )
 
 
-def check_processors(request: Processors) -> None:
-    """Exactly one of the four forms, with positive counts."""
+def check_processors(request: Processors, shape: Shape = ANY_PROCESSORS) -> None:
+    """Exactly one of the four forms, with positive counts, also of processors; a shape that can
+    be."""
+    _check_shape(shape)
     forms = {
         "-n": request.single,
         "--components": request.components,
@@ -144,12 +147,30 @@ def check_processors(request: Processors) -> None:
         what = f"{len(counts)} components cannot be requested"
         raise SubmissionError(what, f"ask for 1 to {MOST_COMPONENTS}")
     for count in counts:
+        count *= shape.cpus_per_task
         if not 0 < count <= LARGEST:
             told = count if abs(count) <= 10 * LARGEST else shown(str(count))
             what = f"{told} processors cannot be requested"
             raise SubmissionError(what, f"ask for 1 to {LARGEST}")
     for cluster, _ in request.on or ():
         check_cluster(cluster)
+
+
+def _check_shape(shape: Shape) -> None:
+    amounts = {
+        "-c": (shape.cpus_per_task, 1, LARGEST),
+        "--gpus": (shape.gpus, 0, LARGEST),
+        "--gpus-per-task": (shape.gpus_per_task, 0, LARGEST),
+        "--mem": (shape.memory, 0, LARGEST_MEMORY),
+        "--mem-per-cpu": (shape.memory_per_cpu, 0, LARGEST_MEMORY),
+    }
+    for option, (amount, least, most) in amounts.items():
+        if not least <= amount <= most:
+            what = f"{option} {shown(str(amount))} cannot be requested"
+            raise SubmissionError(what, f"ask for {max(1, least)} to {most}, or leave it out")
+    for one, other in (("--mem", "--mem-per-cpu"), ("--gpus", "--gpus-per-task")):
+        if amounts[one][0] and amounts[other][0]:
+            raise SubmissionError(f"{one} and {other} are given", "give one of them")
 
 
 def _counts(request: Processors) -> list[int]:

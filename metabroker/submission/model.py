@@ -10,14 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
+
 
 @dataclass(frozen=True, slots=True)
 class Processors:
-    """How many processors, in exactly one of four forms (contract C2).
+    """How many tasks, in exactly one of four forms (contract C2). A task is one processor, unless
+    the submission's shape says otherwise.
 
-    `single`: one component of N processors, on `cluster` if that is given.
+    `single`: one component of N tasks, on `cluster` if that is given.
     `components`: an unordered request; the broker chooses the clusters.
-    `on`: an ordered request; pairs of cluster name and processors.
+    `on`: an ordered request; pairs of cluster name and tasks.
     `total`: a flexible request; the broker splits it by the limits.
     """
 
@@ -32,7 +35,8 @@ class Processors:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One job as its user described it. Times in seconds, sizes in processors.
+    """One job as its user described it. Times in seconds, sizes in tasks; `shape`: what each of
+    them needs.
 
     `stage_in` are files below `submit_dir`, an absolute path of the submitting host; what
     `stage_out` matches comes back there.
@@ -45,6 +49,7 @@ class Submission:
     processors: Processors
     chdir: str
     args: tuple[str, ...] = ()
+    shape: Shape = ANY_PROCESSORS
     name: str | None = None
     time_limit: int | None = None
     output: str | None = None

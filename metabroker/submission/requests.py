@@ -10,19 +10,31 @@ from metabroker.submission.text import check_cluster, shown
 
 LARGEST = 999_999_999  # processors in one component
 MOST_COMPONENTS = 1024
+_MEMORY = re.compile(r"([0-9]{1,12})([kmgt]?)b?", re.IGNORECASE)
+_KILOBYTES = {"k": 1, "": 1 << 10, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30}
 
 
-def parse_count(text: str) -> int:
-    """A positive number of processors."""
+def parse_count(text: str, what: str = "processors") -> int:
+    """A positive number of processors, or of what it says."""
     word = text.strip()
     if re.fullmatch(r"\+?[0-9]{1,9}", word) and int(word) > 0:
         return int(word)
     if re.fullmatch(r"[+-]?[0-9]+", word):
         raise SubmissionError(
-            f"{shown(text)} processors cannot be requested",
+            f"{shown(text)} {what} cannot be requested",
             f"ask for 1 to {LARGEST}",
         )
-    raise SubmissionError(f"{shown(text)} is not a number of processors", "write digits")
+    raise SubmissionError(f"{shown(text)} is not a number of {what}", "write digits")
+
+
+def parse_memory(text: str) -> int:
+    """An amount of memory in MB, rounded up: `4G`, `500M`, `2T`; a number alone is MB, as sbatch
+    reads it."""
+    found = _MEMORY.fullmatch(text.strip())
+    if found is None or not int(found[1]):
+        what = f"{shown(text)} is not an amount of memory"
+        raise SubmissionError(what, "write for example 500M, 4G or 1T")
+    return -(-int(found[1]) * _KILOBYTES[found[2].lower()] // (1 << 10))
 
 
 def parse_components(text: str) -> tuple[int, ...]:

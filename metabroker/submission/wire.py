@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from metabroker.submission.checks import LARGEST_SCRIPT, MOST_WORDS, check
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Submission
+from metabroker.submission.shape import Shape
 from metabroker.submission.text import shown
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _ADVICE = "use the `metabroker` command of the daemon's own version"
 # Each value that is wrong is an error in memory, and only the first one is told.
 _MOST_VALUES = 4 * MOST_WORDS
-_OF_CORE = frozenset({"script", "processors", "time_limit", "hold", "request_id"})
+_OF_CORE = frozenset({"script", "processors", "shape", "time_limit", "hold", "request_id"})
 
 
 def to_wire(submission: Submission) -> dict[str, Any]:
@@ -73,6 +74,8 @@ def _description() -> TypeAdapter[Submission]:
 
 def _plain(value: Any) -> Any:
     """As JSON has it; the script is left out."""
+    if isinstance(value, Shape):
+        return value.given()
     if is_dataclass(value):
         names = (field.name for field in fields(value) if field.name != "script")
         return {name: _plain(getattr(value, name)) for name in names}

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from metabroker.cli.options import build, merged, script_options
 from metabroker.submission.errors import SubmissionError
+from metabroker.submission.model import Processors
+from metabroker.submission.shape import Shape
 
 _WORDS = st.sampled_from(
     ["-n", "--cluster", "--on", "--total", "-t", "-J", "--native", "--hold", "--wait", "--export",
      "--stage-in", "--stage-out=*", "-n4", "--time=5", "4", "delft:4", "x", "--", "-", "", "--help",
-     "-h", "--he"]
+     "-h", "--he", "-c2", "--mem=4G", "--mem-per-cpu=1", "--gpus=0", "--exclusive"]
 )  # fmt: skip
 
 
@@ -45,6 +47,17 @@ def test_one_form_on_the_command_line_takes_the_place_of_all(form: str) -> None:
     forms = {key for key in ("single", "components", "on", "total") if key in both}
     assert forms == {form}
     assert ("cluster" in both) == (form == "single")
+
+
+def test_what_each_task_needs_as_sbatch_has_it() -> None:
+    script = b"#METABROKER --ntasks=2 -c 8 --mem=4G --gpus-per-task 1 --exclusive\n"
+    options = script_options(b"#!/bin/sh\n" + script, "job.sh")
+    submission = build(merged({}, options), b"#!/bin/sh\n" + script, "job.sh", ())
+    assert submission.processors == Processors(single=2)
+    assert submission.shape == Shape(8, memory=4096, gpus_per_task=1, exclusive=True)
+    other = {"memory_per_cpu": 500, "gpus": 2, "native": ()}
+    both = build(merged(other, options), b"#!/bin/sh\n", "job.sh", ())
+    assert both.shape == Shape(8, memory_per_cpu=500, gpus=2, exclusive=True)
 
 
 def test_files_of_the_script_and_of_the_command_line_add_up() -> None:

@@ -104,6 +104,35 @@ def test_a_job_for_all_processors_of_whole_nodes_runs(site: Site) -> None:
     site.wait_clean()
 
 
+def test_a_task_of_eight_processors_never_spans_nodes(site: Site) -> None:
+    """On nodes of 4 and 12, of 8 given whole; 16 of 16 idle in "uneven" are not two times eight."""
+    told = 'echo "$SLURM_JOB_NUM_NODES $METABROKER_CPUS_PER_TASK $METABROKER_PROCESSORS" >> told\n'
+    script = recording(f"{told}{until('end')}")
+    alone = site.submit("--cluster uneven -n 1 -c 8 --mem 1G", script)
+    site.wait_state(alone, "RUNNING")
+    (site.work / "end").touch()
+    site.wait_end(alone, "COMPLETED")
+    (site.work / "end").unlink()
+    together = site.submit("--on uneven:1,linear:1,sole:2 -c 8", script)
+    job = site.wait_state(together, "RUNNING")
+    assert processors(job) == {"uneven": 8, "linear": 8, "sole": 16}
+    assert job["shape"] == {"cpus_per_task": 8}
+    assert [list(site.held(c).reservations.values()) for c in ("uneven", "sole")] == [[8], [16]]
+    (site.work / "end").touch()
+    site.wait_end(together, "COMPLETED")
+    lines = sorted((site.work / "told").read_text().splitlines())
+    assert lines == ["1 8 8", "1 8 8", "1 8 8", "2 8 16"]
+    for words, message in (
+        ("-n 2 -c 8 --cluster uneven", "uneven has 8 processors for such tasks"),
+        ("-n 1 -c 13", "the largest node has 12 processors, 64 GB in uneven"),
+        ("-n 1 --mem 65G", "no node has room for a task of 1 processor and 65 GB on its node"),
+        ("-n 1 --gpus 1", "no node has room for a task of 1 processor and 1 GPU"),
+    ):
+        done = site.cli("submit", *words.split(), str(site.folder / "script"))
+        assert done.returncode == 1 and message in done.stderr, done.stderr
+    site.wait_clean()
+
+
 def test_the_doctor_says_what_whole_nodes_need(site: Site) -> None:
     assert {name: f["outcome"] for name, f in _findings(site).items()} == {
         "linear": "ok",

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from metabroker.submission.environment import OURS
 from metabroker.submission.model import Processors, Submission
+from metabroker.submission.shape import Shape
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", fullmatch=True)
-counts = st.integers(1, 999_999_999)
+counts = st.integers(1, 999_999_999 // 64)
 lines = st.text(
     st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=255
 )
@@ -31,6 +32,13 @@ processors = st.one_of(
     st.builds(Processors, total=counts),
 )
 
+amounts = st.sampled_from([0, 0, 1, 4096])
+shapes = st.one_of(
+    st.builds(Shape, cpus_per_task=st.integers(1, 64), exclusive=st.booleans()),
+    st.builds(Shape, memory=amounts, gpus=amounts),
+    st.builds(Shape, memory_per_cpu=amounts, gpus_per_task=amounts),
+)
+
 submissions = st.builds(
     Submission,
     script=st.binary(max_size=300).map(lambda body: b"#!/bin/sh\n" + body.replace(b"\0", b"")),
@@ -38,6 +46,7 @@ submissions = st.builds(
     processors=processors,
     chdir=lines.map(lambda path: f"/{path}"),
     args=words,
+    shape=shapes,
     name=st.none() | lines,
     time_limit=st.none() | st.integers(1, 10**8),
     output=st.none() | patterns,

@@ -10,12 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metabroker.submission.errors import SubmissionError
-from metabroker.submission.requests import parse_components, parse_count, parse_native, parse_on
+from metabroker.submission.requests import (
+    parse_components,
+    parse_count,
+    parse_memory,
+    parse_native,
+    parse_on,
+)
 
 
 def test_counts() -> None:
     assert parse_count("16") == 16
     assert parse_count(" 1 ") == 1
+
+
+def test_memory_is_in_mb_as_sbatch_reads_it() -> None:
+    words = ("1000", "4G", "4gb", "1T", "2048K", "1k", "500M")
+    assert [parse_memory(word) for word in words] == [1000, 4096, 4096, 1 << 20, 2, 1, 500]
+    for wrong in ("0", "-1", "4X", "4 G", "", "1.5G", "9" * 20):
+        with pytest.raises(SubmissionError, match="not an amount of memory"):
+            parse_memory(wrong)
 
 
 def test_lists() -> None:
@@ -60,7 +74,9 @@ def test_what_are_no_native_options(text: str) -> None:
         parse_native(text)
 
 
-@pytest.mark.parametrize("parser", [parse_count, parse_components, parse_on, parse_native])
+@pytest.mark.parametrize(
+    "parser", [parse_count, parse_memory, parse_components, parse_on, parse_native]
+)
 @given(text=st.text() | st.text(alphabet="ab019,:- '", max_size=12))
 def test_any_text_is_understood_or_refused(parser: Callable[[str], Any], text: str) -> None:
     try:

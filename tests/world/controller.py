@@ -157,7 +157,7 @@ class Controller:
                 state = "unknown"
             counts = f"{used}/{total - used - other}/{other}/{total}"
             columns = (f"{self.name}n{index}", state, counts, "batch*", "up", "1")
-            lines.append(SEPARATOR.join(columns))
+            lines.append(SEPARATOR.join((*columns, "65536", "(null)")))
         return _said("\n".join(lines) + "\n")
 
     def _show(self, argv: tuple[str, ...]) -> Completed:

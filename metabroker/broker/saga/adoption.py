@@ -75,7 +75,7 @@ class Adoption:
         component = Component(
             ref=orphan.ref,
             cluster=orphan.cluster,
-            processors=settings.held(job.request.sizes[0]),
+            processors=settings.held(job.request.sizes[0], job.shape.cpus_per_task),
             reserves=False,
             seq=job.seq,
             phase=Phase.SUBMITTED,

@@ -43,7 +43,7 @@ class Attempts:
             Component(
                 ref=Ref(job.id, job.attempt, index, term),
                 cluster=cluster,
-                processors=clusters[cluster].held(processors),
+                processors=clusters[cluster].held(processors, job.shape.cpus_per_task),
                 reserves=clusters[cluster].reserves and not job.single,
                 seq=job.seq,
                 asked_at=now,

@@ -75,7 +75,8 @@ class Line:
         if stands and component.ref.attempt == job.attempt and component.phase is not Phase.GONE:
             job.line.append(component)
             self._lines[job.id] = job
-            self._state.ledger.contest(component.cluster, now)
+            until = now + self._state.settings.line_calm
+            self._state.ledger.entries[component.cluster].contested_until = until
 
     def standing(self) -> list[Job]:
         """The jobs that stand in line anywhere."""
@@ -240,7 +241,8 @@ class Line:
         """Out of its queue, into an attempt that is this sibling's."""
         self._queues.started(job, sibling.cluster)
         settings = self._state.settings.clusters[sibling.cluster]
-        self._claims.hold(sibling, settings.held(job.request.sizes[0]))
+        held = settings.held(job.request.sizes[0], job.shape.cpus_per_task)
+        self._claims.hold(sibling, held)
         self._numbers.pop(job.id, None)
         self._stuck.pop(sibling.ref, None)
         job.line = []

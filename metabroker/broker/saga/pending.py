@@ -107,7 +107,9 @@ class PendingSteps:
         job, settings = self._state.jobs[ref.job], self._state.settings
         if component.step is Step.RESERVE:
             seconds = job.time_limit + settings.reservation_slack
-            return Reserve(ref, cluster, component.processors, seconds, again)
+            shape = job.shape
+            tasks = job.request.sizes[ref.component] // shape.cpus_per_task if shape else 0
+            return Reserve(ref, cluster, component.processors, seconds, again, tasks, shape)
         seconds = job.time_limit if job.single else job.time_limit + settings.barrier_slack
         return Submit(
             ref,
@@ -118,4 +120,5 @@ class PendingSteps:
             barrier=component.sibling or not job.single,
             again=again,
             sibling=component.sibling,
+            shape=job.shape,
         )

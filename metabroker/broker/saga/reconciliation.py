@@ -153,7 +153,8 @@ class Reconciliation:
         elif native.state is NativeState.PENDING and not component.reserves:
             waited = snapshot.taken_at - component.asked_at
             if waited > self._state.settings.line_pending and component.phase is Phase.SUBMITTED:
-                self._state.ledger.contest(component.cluster, snapshot.taken_at)
+                until = snapshot.taken_at + self._state.settings.line_calm
+                self._state.ledger.entries[component.cluster].contested_until = until
 
     def _check_limit(
         self, component: Component, native: NativeJob, snapshot: Snapshot, now: float

@@ -29,6 +29,8 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
         "METABROKER_CLUSTER": cluster,
         "METABROKER_CLUSTERS": ",".join(peer.cluster for peer in peers),
         "METABROKER_PROCESSORS": str(request.processors),
+        "METABROKER_TASKS": str(request.tasks),
+        "METABROKER_CPUS_PER_TASK": str(request.shape.cpus_per_task),
         "METABROKER_PEERS_FILE": f"{request.gate}/peers.json",
     }
     if request.works:

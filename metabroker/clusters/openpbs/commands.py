@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from metabroker.clusters.port import ComponentRequest, ReserveRequest
 from metabroker.clusters.transports.base import Command
+from metabroker.submission.shape import Shape
 
 # Times are printed, and read, in the zone of the client.
 _ENV = (("TZ", "UTC"), ("LC_ALL", "C"))
@@ -116,7 +117,8 @@ def reserve(who: PbsIdentity, request: ReserveRequest, start: float, patience: i
     return _command(
         *("pbs_rsub", "-I", f"-{patience}", "-N", request.token),
         *("-R", _date(start), "-D", str(max(1, request.seconds))),
-        *("-l", _select(who, request.processors), "-l", _place(who)),
+        *("-l", _select(who, request.tasks or request.processors, request.shape)),
+        *("-l", _place(who, request.shape)),
         *(("-U", who.user) if who.operator is not None else ()),
     )
 
@@ -144,7 +146,7 @@ def submit(
         *who.native,
         *request.native,
         *("-N", request.token, "-S", "/bin/sh", "-r", "n", "-o", "/dev/null", "-e", "/dev/null"),
-        *("-l", _select(who, request.processors), "-l", _place(who)),
+        *("-l", _select(who, request.tasks, request.shape), "-l", _place(who, request.shape)),
         # Without one a job counts as five years long, and nothing is reserved in front of it.
         *("-l", f"walltime={max(1, request.seconds)}"),
     ]
@@ -171,21 +173,40 @@ def _with_outputs(request: ComponentRequest, script: bytes) -> bytes:
     return head.encode() + script
 
 
-def _select(who: PbsIdentity, processors: int) -> str:
-    """So many processors anywhere: `ncpus=N` alone would be on one host."""
-    chunk = f":{who.chunk}" if who.chunk else ""
-    if who.unit > 1:
-        # As many places for processes as were asked for: the last node may have fewer.
-        full, rest = divmod(processors, who.unit)
-        nodes = [(full, who.unit)] * (full > 0) + [(1, rest)] * (rest > 0)
-        parts = (f"{n}:ncpus={who.unit}:mpiprocs={used}{chunk}" for n, used in nodes)
-        return f"select={'+'.join(parts)}"
-    return f"select={processors}:ncpus=1{chunk}"
+def _select(who: PbsIdentity, tasks: int, shape: Shape) -> str:
+    """A chunk for each task, anywhere: `ncpus=N` alone would be on one host. Of whole nodes one for
+    each node, with as many places for processes as it has tasks: the last may have fewer."""
+    per_chunk = max(1, who.unit // shape.cpus_per_task)
+    full, rest = divmod(tasks, per_chunk)
+    gpus, more = divmod(shape.gpus, full + (rest > 0))  # each chunk has its part of them
+    parts = []
+    for count, used in ((full, per_chunk), (1, rest)):
+        for n, part in ((min(more, count), gpus + 1), (count - min(more, count), gpus)):
+            if n and used:
+                parts.append(f"{n}:{_chunk(who, used, shape, part)}")
+        more -= min(more, count)
+    return f"select={'+'.join(parts)}"
 
 
-def _place(who: PbsIdentity) -> str:
+def _chunk(who: PbsIdentity, tasks: int, shape: Shape, gpus: int) -> str:
+    """What so many tasks need; `gpus`: beside those that each of them asks for."""
+    whole = who.unit > 1
+    words = [f"ncpus={who.unit if whole else tasks * shape.cpus_per_task}"]
+    if whole:
+        words.append(f"mpiprocs={tasks}")
+    memory = shape.memory or tasks * shape.memory_per_cpu * shape.cpus_per_task
+    gpus += tasks * shape.gpus_per_task
+    words += [f"mem={memory}mb"] * (memory > 0) + [f"ngpus={gpus}"] * (gpus > 0)
+    named = {word.partition("=")[0] for word in words}
+    others = who.chunk.split(":") if who.chunk else []
+    return ":".join([*words, *(part for part in others if part.partition("=")[0] not in named)])
+
+
+def _place(who: PbsIdentity, shape: Shape) -> str:
     """Whole nodes are wanted as such: what is free on one beside other jobs does not do."""
-    return "place=scatter:excl" if who.unit > 1 else "place=free"
+    if who.unit > 1:
+        return "place=scatter:excl"
+    return "place=free:excl" if shape.exclusive else "place=free"
 
 
 def _date(moment: float) -> str:

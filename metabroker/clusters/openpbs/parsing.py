@@ -18,6 +18,8 @@ _JOB_ID = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9_.-]+")
 _ANY_JOB_ID = re.compile(r"[0-9]{1,18}(?:\[[0-9]*\])?\.[A-Za-z0-9_.-]+")
 _RESERVATION_ID = re.compile(r"[RSM][0-9]{1,18}\.[A-Za-z0-9_.-]+")
 _COUNT = re.compile(r"[0-9]{1,12}")
+_SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)b", re.IGNORECASE)
+_BYTES = {unit: 1 << (10 * power) for power, unit in enumerate(("", "k", "m", "g", "t", "p"))}
 _WHOLE = re.compile(r"-?[0-9]{1,12}")
 _SECONDS = re.compile(r"(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,12})(?:\.[0-9]*)?")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -59,6 +61,18 @@ class PbsNode:
     queue: str | None
     available: Mapping[str, str] = field(default_factory=dict)
     sharing: str = ""
+
+    @property
+    def memory(self) -> int | None:
+        """In MB; None: not told."""
+        found = _SIZE.fullmatch(self.available.get("mem", ""))
+        return None if found is None else int(found[1]) * _BYTES[found[2].lower()] // (1 << 20)
+
+    @property
+    def gpus(self) -> int:
+        """In use or not."""
+        told = self.available.get("ngpus", "")
+        return int(told) if _COUNT.fullmatch(told) else 0
 
 
 @dataclass(frozen=True, slots=True)

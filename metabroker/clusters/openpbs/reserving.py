@@ -51,10 +51,9 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
         identity, word = parsing.confirmation(done.stdout)
         if word == "CONFIRMED":
             return (yield from _checked(request, identity, now))
-        if word == "DENIED":
-            raise ClusterRefusal(
-                Cause.BUSY, "pbs_rsub: DENIED: the processors are not free for so long"
-            )
+        if word == "DENIED":  # others may find as many processors free as such tasks do not
+            cause = Cause.OWN if request.shape else Cause.BUSY
+            raise ClusterRefusal(cause, "pbs_rsub: DENIED: the processors are not free for so long")
         yield from operations.delete([identity])
         refusal = ClusterRefusal(Cause.BUSY, f"pbs_rsub: {word}"[:200])
     raise refusal

@@ -17,7 +17,9 @@ from metabroker.broker.observation import (
     NativeJob,
     NativeReservation,
     NativeState,
+    NodeKind,
     Snapshot,
+    kinds,
 )
 from metabroker.clusters.duplicates import by_token
 
@@ -121,7 +123,30 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
         commands=look.commands,
         # How large they are it would cost much to ask.
         waiting=len(places.keys() - {job.id for job in named}),
+        nodes=kinds(_hosts(nodes, {n.name: n.total for n in nodes}, chunked=not whole)),
+        idle=(left := kinds(_hosts(usable.values(), idle, chunked=not whole))),
+        free=left,
     )
+
+
+def _hosts(
+    nodes: Iterable[PbsNode], processors: Mapping[str, int], *, chunked: bool
+) -> list[NodeKind]:
+    """The hosts of vnodes that have so many processors: a chunk may span the vnodes of one. What
+    has never been up says nothing of itself yet."""
+    hosts: dict[str, list[PbsNode]] = {}
+    for node in nodes:
+        if node.total:
+            hosts.setdefault(node.available.get("host", node.name), []).append(node)
+    return [
+        NodeKind(
+            processors=sum(processors[node.name] for node in parts),
+            memory=sum(node.memory or 0 for node in parts) or None,
+            gpus=sum(node.gpus for node in parts),
+            chunked=chunked,
+        )
+        for parts in hosts.values()
+    ]
 
 
 def is_ours(thing: PbsJob | PbsReservation, user: str, prefix: str) -> bool:

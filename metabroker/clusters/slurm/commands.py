@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from metabroker.clusters.port import ComponentRequest
 from metabroker.clusters.transports.base import Command
+from metabroker.submission.shape import Shape
 
 from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, WAITING_FORMAT, marked_format
 
@@ -126,6 +127,25 @@ def create_reservation(
     return Command(tuple(words))
 
 
+def reserve_nodes(
+    who: SlurmIdentity,
+    token: str,
+    seconds: int,
+    nodes: Sequence[str],
+    cores: str | None,
+) -> Command:
+    """A reservation from now on of these nodes, with so many cores; None: of whole nodes."""
+    words = [
+        *("scontrol", "create", "reservation", f"ReservationName={token}", "StartTime=now"),
+        *(f"Duration={minutes(seconds)}", f"Users={who.user}", f"Nodes={','.join(nodes)}"),
+    ]
+    if cores is not None:
+        words.append(f"CoreCnt={cores}")
+    if who.partition is not None:
+        words.append(f"PartitionName={who.partition}")
+    return Command(tuple(words))
+
+
 def delete_reservation(token: str) -> Command:
     """Delete a reservation by its name."""
     return Command(("scontrol", "delete", f"ReservationName={token}"))
@@ -149,7 +169,8 @@ def submit(who: SlurmIdentity, request: ComponentRequest, script: bytes) -> Comm
         *request.native,
         "--parsable",
         f"--job-name={request.token}",
-        f"--ntasks={request.processors}",
+        f"--ntasks={request.tasks}",
+        *_shape(request.shape),
         f"--time={minutes(request.seconds)}",
         f"--chdir={request.chdir}",
         f"--output={_pattern(request.output)}",
@@ -167,6 +188,19 @@ def submit(who: SlurmIdentity, request: ComponentRequest, script: bytes) -> Comm
     if not any(word.startswith("--comment") for word in request.native):
         words.append(f"--comment={comment(request)}")
     return Command(tuple(words), stdin=_with_names(request, script), account=who.acting_for)
+
+
+def _shape(shape: Shape) -> list[str]:
+    """What each task needs beside a processor, as sbatch's options."""
+    given = (
+        ("cpus-per-task", shape.cpus_per_task if shape.cpus_per_task > 1 else 0),
+        ("mem", f"{shape.memory}M" if shape.memory else 0),
+        ("mem-per-cpu", f"{shape.memory_per_cpu}M" if shape.memory_per_cpu else 0),
+        ("gpus", shape.gpus),
+        ("gpus-per-task", shape.gpus_per_task),
+    )
+    exclusive = ["--exclusive"] if shape.exclusive else []
+    return [f"--{option}={value}" for option, value in given if value] + exclusive
 
 
 def comment(request: ComponentRequest) -> str:

@@ -27,7 +27,7 @@ from metabroker.clusters.port import (
 )
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed, first_line
 
-from . import commands, parsing
+from . import commands, parsing, shaped
 from .answers import failure, of_submission
 from .commands import SlurmIdentity
 from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
@@ -35,6 +35,8 @@ from .snapshot import SlurmPoll, native_job
 from .states import takes_jobs
 
 R = TypeVar("R")
+# Of a form of CoreCnt that this release does not know.
+_OTHER_FORM = re.compile("CoreCnt is no longer valid|Core count for reservation node list is not")
 _MOST_LAYOUTS = 8  # how many numbers of nodes are tried for one reservation
 
 
@@ -161,6 +163,9 @@ def reserve(
     No form of the command means the same in every release, and some answer "created" to something
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
+    if request.shape:
+        yield from _reserve_shaped(who, request, nodes, version)
+        return
     threads = max((n.threads_per_core for n in nodes), default=1)
     whole = request.processors // who.unit if who.unit > 1 else None
     cores = None if whole else -(-request.processors // threads)
@@ -181,6 +186,45 @@ def reserve(
         yield from _after_making(_delete_reservation(request.token))
         refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     raise refusal or ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
+
+
+def _reserve_shaped(
+    who: SlurmIdentity, request: ReserveRequest, nodes: Sequence[NodeLine], version: str
+) -> Operation[None]:
+    """The same for tasks that need more of a node than a processor (see `shaped`)."""
+    whole = who.unit > 1 or request.shape.beyond_processors
+    shown = parsing.reservations((yield from told(commands.list_reservations())).stdout)
+    others = [r for r in shown if r.name != request.token]
+    if len(others) < len(shown):  # it was made before, and nobody knows how
+        yield from _after_making(_delete_reservation(request.token))
+    # A matter of its tasks: other jobs may find as many processors free.
+    refusal = ClusterRefusal(Cause.OWN, "no nodes are idle that have room for its tasks")
+    for plan in shaped.layouts(nodes, shaped.kept(others, nodes), request, whole=whole):
+        for cores in plan.forms(version):
+            done = yield from command(
+                commands.reserve_nodes(who, request.token, request.seconds, plan.nodes, cores)
+            )
+            if done.exit_status == 0 or not _OTHER_FORM.search(done.stderr):
+                break
+        if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
+            reason = failure(done, "scontrol create reservation")
+            if not isinstance(reason, ClusterRefusal) or reason.cause is not Cause.BUSY:
+                raise _explained(reason)
+            refusal = ClusterRefusal(Cause.OWN, reason.detail)
+        elif (yield from _after_making(_is_laid_out(request, plan, nodes))):
+            return
+        else:
+            yield from _after_making(_delete_reservation(request.token))
+            refusal = ClusterRefusal(Cause.OWN, "the reservation made was not the one asked for")
+    raise refusal
+
+
+def _is_laid_out(
+    request: ReserveRequest, plan: shaped.Layout, nodes: Sequence[NodeLine]
+) -> Operation[bool]:
+    threads = min((n.threads_per_core for n in nodes), default=1)
+    found = yield from _shown(request)
+    return found is not None and plan.holds(found, request, threads)
 
 
 def _after_making(step: Operation[R]) -> Operation[R]:

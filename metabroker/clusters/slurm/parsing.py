@@ -15,7 +15,7 @@ USE_COLUMNS = ("%i", "%T", "%C", "%v")
 USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
 WAITING_COLUMNS = ("%i", "%C", "%Q", "%r")
 WAITING_FORMAT = SEPARATOR.join(WAITING_COLUMNS)
-NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z")
+NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z", "%m", "%G")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
 _OURS = SEPARATOR + "mb-"
 # Of several accounts at once: the name, in which anything may stand, comes last.
@@ -66,7 +66,8 @@ class WaitingLine:
 
 @dataclass(frozen=True, slots=True)
 class NodeLine:
-    """One node in one partition: processors allocated, idle, otherwise unavailable, in all."""
+    """One node in one partition: processors allocated, idle, otherwise unavailable, in all; its
+    memory in MB (None: not known) and GPUs, in use or not."""
 
     name: str
     state: str
@@ -78,6 +79,8 @@ class NodeLine:
     default: bool
     up: bool
     threads_per_core: int
+    memory: int | None = None
+    gpus: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +210,13 @@ def nodes(text: str) -> list[NodeLine]:
     return [_node(line) for line in _lines(text)]
 
 
+# `gpu:2`, `gpu:a100:4(S:0-1)`, among other resources.
+_GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]*[^:,(0-9][^:,(]*)?(?::([0-9]{1,6}))?(?=[,(]|$)")
+
+
 def _node(line: str) -> NodeLine:
     columns = _columns("sinfo", line, len(NODE_COLUMNS))
-    name, state, counts, partition, available, threads = columns
+    name, state, counts, partition, available, threads, memory, gres = columns
     numbers = [_number("sinfo", part) for part in counts.split("/")]
     if len(numbers) != 4:
         raise Garbled(f"sinfo: not four processor counts: {counts[:100]!r}")
@@ -225,6 +232,8 @@ def _node(line: str) -> NodeLine:
         default=partition.endswith("*"),
         up=available == "up",
         threads_per_core=max(1, _number("sinfo", threads)),
+        memory=_number("sinfo", memory),
+        gpus=sum(int(count or 1) for count in _GPUS.findall(gres)),
     )
 
 

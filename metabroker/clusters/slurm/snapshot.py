@@ -16,12 +16,15 @@ from metabroker.broker.observation import (
     NativeJob,
     NativeReservation,
     NativeState,
+    NodeKind,
     Snapshot,
+    kinds,
 )
 from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
 
 from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
+from .shaped import kept
 from .states import (
     RESERVATION_GONE,
     end_cause,
@@ -61,25 +64,27 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
     nodes = in_partition(look.nodes, partition)
     usable = [node for node in nodes if node.up and takes_jobs(node.state)]
     idle = {node.name: node.idle for node in usable}
+    held = kept(look.reservations, usable)
+    left = {n.name: max(0, min(n.idle, n.total - held.get(n.name, 0))) for n in usable}
     jobs = [job for job in look.jobs if job.name.startswith(prefix)]
     ours = _held((job.name, job) for job in jobs)
     inside = _inside(look)
     places = _places(look.waiting)
-    kept, later = 0, []
+    reserved, later = 0, []
     for reservation in look.reservations:
         mine = reservation.name.startswith(prefix)
         if not mine and reservation.start_time > look.taken_at + SOON:
             later.append(reservation)
             continue
         free = _kept_free(reservation, idle, inside[reservation.name])
-        kept += free
+        reserved += free
         if mine:
             ours[reservation.name] += free
     return Snapshot(
         taken_at=look.taken_at,
         processors=sum(node.total for node in nodes),
         usable=sum(node.total - node.other for node in usable),
-        busy=sum(node.allocated for node in usable) + kept,
+        busy=sum(node.allocated for node in usable) + reserved,
         ours=ours,
         jobs=by_token((job.name, native_job(job, places.get(job.id))) for job in jobs),
         unnamed={j.id: native_job(j) for j in look.jobs if not j.name.startswith(prefix)},
@@ -93,6 +98,9 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
         waiting=_wanted_by_others(look.waiting, {job.id for job in jobs}),
+        nodes=kinds(NodeKind(n.total, n.memory, n.gpus) for n in nodes),
+        idle=kinds(NodeKind(left[n.name], n.memory, n.gpus) for n in usable),
+        free=kinds(NodeKind(n.total, n.memory, n.gpus) for n in usable if left[n.name] == n.total),
     )
 
 

@@ -86,6 +86,8 @@ def test_what_a_component_sees(tmp_path: Path, wrappers: Wrappers) -> None:
         "METABROKER_CLUSTER": "delft",
         "METABROKER_CLUSTERS": "delft",
         "METABROKER_PROCESSORS": "16",
+        "METABROKER_TASKS": "16",
+        "METABROKER_CPUS_PER_TASK": "1",
         "METABROKER_PEERS_FILE": peers,
     }
     assert (seen["A"], seen["NATIVE"], code) == ("1", "kept", 0)

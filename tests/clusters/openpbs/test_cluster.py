@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.broker.observation import NativeState, Snapshot
+from metabroker.broker.observation import NativeState, NodeKind, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.clusters.gate import gate_path
 from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions
@@ -208,6 +208,26 @@ def test_a_server_that_has_heard_of_no_node_yet_is_not_settled() -> None:
     assert not look([said(), said(), said(), unknown]).settled
     one_up = said(FREE.stdout.replace('"free"', '"state-unknown,down"', 2))
     assert look([said(), said(), said(), one_up]).settled
+
+
+def test_the_kinds_of_hosts_by_their_vnodes() -> None:
+    nodes = said(
+        "Name=a|state=free|resources_available.ncpus=8|resources_available.mem=16777216kb|"
+        "resources_available.ngpus=2\n"
+        "Name=b[0]|state=free|resources_available.ncpus=4|resources_available.mem=8gb|"
+        "resources_available.host=b\n"
+        "Name=b[1]|state=down|resources_available.ncpus=4|resources_available.mem=8gb|"
+        "resources_available.host=b|resources_available.ngpus=2\n"
+        "Name=c|state=free|resources_available.ncpus=2|resources_available.ngpus=some\n"
+        "Name=d|state=down\n"
+    )
+    found = look([said(), said(), said(), nodes]).nodes
+    assert found == (
+        NodeKind(2, None, chunked=True),
+        NodeKind(8, 16384, 2, count=2, chunked=True),
+    )
+    assert not look([said(), said(), said(), nodes], cluster(unit=8)).nodes[0].chunked
+    assert {node.processors for node in look([said(), said(), said(), FREE]).nodes} == {4}
 
 
 def test_nodes_of_a_queue_and_nodes_with_what_chunks_ask_for() -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.clusters.command_errors import Garbled
-from metabroker.clusters.openpbs import operations
+from metabroker.clusters.openpbs import commands, operations
 from metabroker.clusters.openpbs.commands import PbsIdentity
-from metabroker.clusters.port import ComponentRequest, UnknownOutcome
+from metabroker.clusters.port import ComponentRequest, ReserveRequest, UnknownOutcome
+from metabroker.submission.shape import Shape
 from tests.clusters.gate.making import order
 from tests.clusters.refusals import refused
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
@@ -50,6 +51,33 @@ def test_what_the_configuration_says() -> None:
     assert argv(who=who).endswith(
         "-l select=16:ncpus=1:mem=2gb -l place=free -l walltime=601 -A acct -P proj -q workq"
     )
+
+
+@pytest.mark.parametrize(
+    ("shape", "unit", "chunk", "words"),
+    [
+        (Shape(8), 1, None, "select=2:ncpus=8 -l place=free"),
+        (Shape(8, memory=500), 1, "mem=2gb:fast=True",
+         "select=2:ncpus=8:mem=500mb:fast=True -l place=free"),
+        (Shape(4, memory_per_cpu=100, gpus_per_task=2, exclusive=True), 1, None,
+         "select=4:ncpus=4:mem=400mb:ngpus=2 -l place=free:excl"),
+        (Shape(4, gpus=6), 1, None, "select=2:ncpus=4:ngpus=2+2:ncpus=4:ngpus=1 -l place=free"),
+        (Shape(8, gpus=1), 1, None, "select=1:ncpus=8:ngpus=1+1:ncpus=8 -l place=free"),
+        (Shape(4, memory=500), 10, None,
+         "select=2:ncpus=10:mpiprocs=2:mem=500mb -l place=scatter:excl"),
+        (Shape(4, gpus=3), 12, None,
+         "select=1:ncpus=12:mpiprocs=3:ngpus=2+1:ncpus=12:mpiprocs=1:ngpus=1 "
+         "-l place=scatter:excl"),
+    ],
+)  # fmt: skip
+def test_a_chunk_for_each_task_with_what_it_needs(
+    shape: Shape, unit: int, chunk: str | None, words: str
+) -> None:
+    line = argv(replace(ORDER, shape=shape), PbsIdentity("mbsvc", chunk=chunk, unit=unit))
+    assert f"-l {words} -l walltime" in line
+    request = ReserveRequest(TOKEN, 16, 600, ORDER.processors // shape.cpus_per_task, shape)
+    reserving = commands.reserve(PbsIdentity("mbsvc", chunk=chunk, unit=unit), request, 0.0, 8)
+    assert f"-l {words}" in " ".join(reserving.argv)
 
 
 def test_users_own_options_come_first_and_ours_win() -> None:

@@ -42,6 +42,20 @@ def test_recorded_nodes(release: str, state: str) -> None:
         assert node.up is (state != "partition-down")
 
 
+@pytest.mark.parametrize(
+    ("gres", "gpus"),
+    [
+        ("(null)", 0), ("gpu:2", 2), ("gpu", 1), ("gpu:a100:4(S:0-1)", 4), ("mygpu:4", 0),
+        ("gpu:2,gpu:tesla:1,mps:100", 3), ("shard:3,gpu:rtx_4090:8(S:0-1),craynetwork:4", 8),
+        ("gpu:v100s-pcie:2(IDX:0-1)", 2), ("gpu:4g:2", 2), ("gpu:x:99999999999", 0), ("", 0),
+    ],
+)  # fmt: skip
+def test_memory_and_gpus_of_a_node(gres: str, gpus: int) -> None:
+    columns = ("n1", "idle", "0/8/0/8", "batch*", "up", "1", "64000", gres)
+    (node,) = parsing.nodes(parsing.SEPARATOR.join(columns))
+    assert (node.memory, node.gpus) == (64000, gpus)
+
+
 @pytest.mark.parametrize(("release", "state"), RESERVATIONS)
 def test_recorded_reservations(release: str, state: str) -> None:
     printed = recorded.text(release, state, "reservation")

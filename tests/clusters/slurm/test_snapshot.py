@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from metabroker.broker.observation import NativeState
+from metabroker.broker.observation import NativeState, NodeKind
 from metabroker.broker.states import Cause
 from metabroker.clusters.slurm import parsing
 from metabroker.clusters.slurm.parsing import NodeLine, SlurmReservation, Use
@@ -218,6 +218,15 @@ def test_of_several_jobs_of_one_token_the_liveliest_is_shown() -> None:
     for count, expected in ((1, "0"), (2, "1"), (3, "2"), (5, "3")):
         it = SlurmPoll(0.0, [node("n1")], jobs[:count], [])
         assert snapshot(it, None, "mb-abcdef01-").jobs[token].native_id == expected
+
+
+def test_the_kinds_of_nodes_those_that_are_down_too() -> None:
+    nodes = [
+        node("n1", memory=1000), node("n2", memory=1000, state="down*"),
+        node("n3", memory=2000, gpus=4), node("n4", "other", default=False),
+    ]  # fmt: skip
+    seen = snapshot(SlurmPoll(0.0, nodes, [], []), None, "mb-abcdef01-")
+    assert seen.nodes == (NodeKind(48, 1000, count=2), NodeKind(48, 2000, 4))
 
 
 def test_two_threads_on_each_core() -> None:

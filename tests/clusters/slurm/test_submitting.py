@@ -14,6 +14,7 @@ from metabroker.broker.states import Cause
 from metabroker.clusters.port import ComponentRequest, NativeSubmission, UnknownOutcome
 from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.commands import SlurmIdentity
+from metabroker.submission.shape import Shape
 from tests.clusters.gate.making import order
 from tests.clusters.refusals import refused
 
@@ -49,6 +50,25 @@ def test_the_argument_vector() -> None:
         "export SLURM_JOB_NAME='a name'",
     ]
     assert wrapper == b""
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        (Shape(8), ["--ntasks=2", "--cpus-per-task=8"]),
+        (Shape(memory=4096, gpus=2), ["--ntasks=16", "--mem=4096M", "--gpus=2"]),
+        (
+            Shape(4, memory_per_cpu=500, gpus_per_task=1, exclusive=True),
+            ["--ntasks=4", "--cpus-per-task=4", "--mem-per-cpu=500M", "--gpus-per-task=1",
+             "--exclusive"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_tasks_need_of_a_node(shape: Shape, words: list[str]) -> None:
+    _done, told = submit(replace(ORDER, shape=shape), [said("77\n")])
+    argv = list(told.commands[0].argv)
+    begin = argv.index(words[0])
+    assert argv[begin : argv.index("--time=11")] == words
 
 
 def test_the_users_name_is_seen_in_the_comment_and_never_as_the_jobs_own_name() -> None:

@@ -1,4 +1,4 @@
-"""Nodes, as `sinfo -h -N -o "%N %T %C %P %a %Z"` prints them: one line for each partition."""
+"""Nodes, as `sinfo -h -N -o "%N %T %C %P %a %Z %m %G"` prints them: one line for each partition."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def listed(_request: dict[str, Any]) -> str:
         out = word.startswith(("down", *OUT.values()))
         idle, other = (0, total - allocated) if out else (total - allocated, 0)
         counts = f"{allocated}/{idle}/{other}/{total}"
+        gres = ",".join(f"{k}:{v}" for k, v in (node.configured_gres or {}).items())
         for name in node.partitions or ():
             partition = partitions.get(name)
             if partition is None:  # made between the two questions
@@ -27,5 +28,7 @@ def listed(_request: dict[str, Any]) -> str:
             shown = f"{name}*" if partition.is_default else name
             up = str(partition.state).lower()
             threads = str(node.threads_per_core or 1)
-            lines.append(SEPARATOR.join((node.name, word, counts, shown, up, threads)))
+            memory = str(node.real_memory or 0)
+            columns = (node.name, word, counts, shown, up, threads, memory, gres)
+            lines.append(SEPARATOR.join(columns))
     return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,72 @@
+"""Which jobs a cluster could run on its nodes: the fit test at a cluster's edge.
+
+Policies count processors. A task of several processors, with its memory and its GPUs, has to fit on
+one node, so of such tasks a cluster may hold fewer than its processors would let one think. What is
+counted here is a cluster's nodes as they would be if they were empty: whether they are is its own
+scheduler's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from metabroker.submission.shape import Shape, in_words
+
+from .observation import NodeKind
+
+
+def tasks_on(node: NodeKind, shape: Shape) -> int:
+    """How many tasks an empty node of this kind has room for."""
+    room = node.processors // shape.cpus_per_task
+    if node.memory is not None:
+        if shape.memory > node.memory:
+            return 0
+        each = shape.memory_per_cpu * shape.cpus_per_task
+        if node.chunked:
+            each = each or shape.memory
+        if each:
+            room = min(room, node.memory // each)
+    if shape.gpus_per_task:
+        room = min(room, node.gpus // shape.gpus_per_task)
+    return room if node.gpus or not shape.gpus else 0
+
+
+def room(nodes: Iterable[NodeKind], shape: Shape) -> int:
+    """How many processors one component of this shape could get on all nodes, were they empty."""
+    nodes = list(nodes)
+    if gpus_for(nodes, shape) < shape.gpus:
+        return 0
+    return sum(tasks_on(node, shape) * node.count for node in nodes) * shape.cpus_per_task
+
+
+def gpus_for(nodes: Iterable[NodeKind], shape: Shape) -> int:
+    """How many GPUs the nodes have together that have room for such a task."""
+    return sum(node.gpus * node.count for node in nodes if tasks_on(node, shape))
+
+
+def largest(names: Sequence[str], nodes: Sequence[Sequence[NodeKind]], shape: Shape) -> str:
+    """The node that comes nearest to what a task needs, in words: `32 processors, 128 GB in delft`;
+    "" where no node is known."""
+    candidates = [(kind, name) for name, kinds in zip(names, nodes, strict=True) for kind in kinds]
+    if not candidates:
+        return ""
+    kind, name = max(candidates, key=lambda found: _nearness(found[0], shape))
+    words = [f"{kind.processors} processors"]
+    if kind.memory is not None:
+        words.append(in_words(kind.memory))
+    if kind.gpus or shape.gpus or shape.gpus_per_task:
+        words.append(f"{kind.gpus} GPUs")
+    return f"{', '.join(words)} in {name}"
+
+
+def _nearness(node: NodeKind, shape: Shape) -> tuple[int, ...]:
+    """How many of a task's needs it meets; then what it has of what is asked for beside processors;
+    then the larger node."""
+    memory = max(shape.memory, shape.memory_per_cpu * shape.cpus_per_task)
+    met = (
+        node.processors >= shape.cpus_per_task,
+        node.memory is None or node.memory >= memory,
+        node.gpus >= (shape.gpus_per_task or min(shape.gpus, 1)),
+    )
+    asked = node.gpus * bool(shape.gpus or shape.gpus_per_task), (node.memory or 0) * bool(memory)
+    return sum(met), *asked, node.processors, node.memory or 0

@@ -214,6 +214,9 @@ def test_a_job_that_ends_while_somebody_asks_for_its_end(
 def test_while_the_store_cannot_be_written_users_are_told_and_nothing_is_lost(
     house: House,
 ) -> None:
+    entries = house.loop.engine.broker.view.entries
+    eventually(lambda: all(entry.snapshot is not None for entry in entries))
+    house.api.status()  # what the first polls have told is written
     house.store.down = "before"
     first = house.api.submit(ANNA, submission(str(house.folder), hold=True))
     eventually(lambda: house.loop.trouble is not None)

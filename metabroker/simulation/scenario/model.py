@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo
 
 from metabroker.config import values
 from metabroker.config.errors import ConfigRefusal
@@ -181,6 +181,47 @@ class Workload(Section):
     """measured run times"""
 
 
+class LocalWorkload(Section):
+    """What jobs local users submit: exactly one of these. Each job has one component."""
+
+    synthetic: Annotated[SyntheticWorkload | None, BeforeValidator(empty)] = None
+    """drawn jobs; `utilization` is that of this cluster"""
+    swf: Annotated[SwfWorkload | None, BeforeValidator(empty)] = None
+    """a log"""
+
+
+class Local(Section):
+    """The users of a cluster who do not come through the broker, and its own scheduler."""
+
+    workload: LocalWorkload
+    """what jobs they submit, until the broker's last job is submitted"""
+    scheduler: Literal["FCFS", "EASY"] = "EASY"
+    """in which order the cluster starts jobs"""
+
+
+class SharedCluster(Section):
+    """A cluster that may have users of its own."""
+
+    processors: Count
+    """processors of the cluster"""
+    local: Local | None = None
+    """its local users; null: there are none"""
+
+
+FORMS = ("[processors]", "[shared]")
+"""The two forms of a cluster, as they stand in pydantic's places of errors."""
+
+
+def _form(value: object) -> str:
+    return FORMS[isinstance(value, dict | SharedCluster)]
+
+
+Cluster = Annotated[
+    Annotated[SharedCluster, Tag(FORMS[1])] | Annotated[Count, Tag(FORMS[0])],
+    Discriminator(_form),
+]
+
+
 class Readings(Section):
     """Where the papers leave a choice open: ours is the default (see `policy.Options`)."""
 
@@ -206,8 +247,9 @@ class Precision(Section):
 class Scenario(Section):
     """The whole scenario. Only `clusters` and `workload` have no default."""
 
-    clusters: Annotated[Mapping[ClusterName, Count], Field(min_length=1)]
-    """processors of each cluster, by name; may be left out where a log tells them"""
+    clusters: Annotated[Mapping[ClusterName, Cluster], Field(min_length=1)]
+    """processors of each cluster, by name, or {processors: ..., local: ...}; may be left out where
+    a log tells them"""
     policy: Policy = "LP-GF"
     """which job may start next, and which queue it waits in"""
     discipline: Discipline | None = None
@@ -235,3 +277,20 @@ class Scenario(Section):
     """go on, in rounds of `replications`, until the interval is small enough; null: one round"""
     seed: Annotated[int, Field(ge=0, le=2**63)] = 1
     """of all that is drawn"""
+
+    @property
+    def processors(self) -> dict[str, int]:
+        """The processors of each cluster, by name."""
+        return {
+            name: of.processors if isinstance(of, SharedCluster) else of
+            for name, of in self.clusters.items()
+        }
+
+    @property
+    def local(self) -> dict[str, Local]:
+        """The local users of the clusters that have some, by name."""
+        found = {}
+        for name, of in self.clusters.items():
+            if isinstance(of, SharedCluster) and of.local is not None:
+                found[name] = of.local
+        return found

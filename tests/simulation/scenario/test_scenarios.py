@@ -18,12 +18,15 @@ from metabroker.simulation.scenario.model import (
     ComponentSizes,
     JobMixWorkload,
     Kind,
+    Local,
+    LocalWorkload,
     Policy,
     Precision,
     Readings,
     RuntimesWorkload,
     Scenario,
     ServiceTime,
+    SharedCluster,
     SwfWorkload,
     SyntheticWorkload,
     Workload,
@@ -98,6 +101,7 @@ MODELS: tuple[type[BaseModel], ...] = (
         SwfWorkload,
     ),
     *(BatchWorkload, Kind, RuntimesWorkload, Readings, Precision),
+    *(SharedCluster, Local, LocalWorkload),
 )
 
 

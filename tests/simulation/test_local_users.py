@@ -1,0 +1,163 @@
+"""Clusters with local users and a scheduler of their own, and what the broker may have of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from metabroker.policy import POLICIES, Request, make, make_planner
+from metabroker.policy.local_queue import LocalEasy, LocalFcfs
+from metabroker.simulation import Finished, Impossible, SimJob, simulate
+from metabroker.simulation.local_users import SharedCluster
+from metabroker.simulation.shared_engine import simulate_shared
+from tests.simulation.playing import stream
+from tests.simulation.test_agreement import SIZES, mixed, policy_level, workload
+
+
+def job(submit: float, size: int | tuple[int, ...], run: float, local: int = 0) -> SimJob:
+    sizes = (size,) if isinstance(size, int) else size
+    return SimJob(submit, Request(sizes), local, run, run)
+
+
+def played(
+    policy: str, jobs: Iterable[SimJob], clusters: Iterable[SharedCluster]
+) -> tuple[list[Finished], list[Finished]]:
+    """The broker's jobs and those of local users, in the order of their submission."""
+    broker: list[Finished] = []
+    local: list[Finished] = []
+    known = list(clusters)
+    simulate_shared(make(policy, len(known)), jobs, known, broker.extend, local.extend)
+    return sorted(broker, key=lambda done: done[2]), sorted(local, key=lambda done: -done[2])
+
+
+def starts(done: Iterable[Finished]) -> list[float]:
+    return [found[6] for found in done]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_without_local_users_every_job_starts_when_the_engine_starts_it(policy: str) -> None:
+    for ties in (False, True):
+        jobs = workload(3, mixed, ties=ties)
+        found: dict[int, float] = {}
+
+        def sink(done: list[Finished], found: dict[int, float] = found) -> None:
+            found.update({finished[2]: finished[6] for finished in done})
+
+        clusters = [SharedCluster(size) for size in SIZES]
+        simulate_shared(make(policy, len(SIZES), rng=random.Random(9)), jobs, clusters, sink, sink)
+        assert [found[key] for key in range(len(jobs))] == policy_level(policy, jobs)
+
+
+@pytest.mark.parametrize("scheduler", ["FCFS", "EASY"])
+def test_local_users_alone_wait_as_under_their_scheduler(scheduler: str) -> None:
+    jobs = [found._replace(local=0) for found in stream(600, (100,), 0.2, seed=4)]
+    last = job(jobs[-1].submit, 1, 0.0)
+    _, local = played("GS", [last], [SharedCluster(32, scheduler, jobs)])
+    done: list[Finished] = []
+    policy = make_planner("EASY", [32]) if scheduler == "EASY" else make("FCFS", 1)
+    simulate(policy, jobs, [32], done.extend)
+    assert starts(local) == starts(sorted(done, key=lambda found: found[2]))
+    assert any(start > own.submit for start, own in zip(starts(local), jobs, strict=True))
+
+
+HEAD = (job(0, 6, 10), job(1, 8, 5))
+"""Of 10 processors, 6 are busy until 10, and the head of the local queue wants 8."""
+
+
+def test_under_fcfs_the_broker_waits_behind_every_local_job() -> None:
+    jobs = [job(2, 1, 1), job(20, 1, 1)]
+    broker, local = played("GS", jobs, [SharedCluster(10, "FCFS", HEAD)])
+    assert starts(local) == [0, 10] and starts(broker) == [10, 20]
+
+
+@pytest.mark.parametrize(("size", "run", "start"), [(2, 50, 2), (3, 8, 2), (3, 9, 15), (5, 1, 15)])
+def test_under_easy_the_broker_gets_what_does_not_delay_the_local_head(
+    size: int, run: float, start: float
+) -> None:
+    """Two processors are left beside the head, and two more until it starts at 10."""
+    jobs = [job(2, size, run), job(20, 1, 1)]
+    local_jobs = [*HEAD, job(10.5, 1, 1)]
+    broker, local = played("GS", jobs, [SharedCluster(10, "EASY", local_jobs)])
+    assert starts(local)[1] == 10
+    assert starts(broker)[0] == start
+
+
+def test_a_job_that_one_cluster_would_not_start_goes_to_another() -> None:
+    """Worst Fit takes the first cluster, whose head is in the way; the second has fewer idle."""
+    clusters = [SharedCluster(10, "EASY", HEAD), SharedCluster(3)]
+    broker, _ = played("GS", [job(2, 3, 50), job(20, 1, 1)], clusters)
+    assert broker[0][4] == (1,) and broker[0][6] == 2
+
+
+def test_all_components_start_or_none() -> None:
+    clusters = [SharedCluster(10, "EASY", HEAD), SharedCluster(10)]
+    broker, local = played("GS", [job(2, (3, 3), 50), job(20, 1, 1)], clusters)
+    assert starts(broker) == [15, 20] and starts(local) == [0, 10]
+
+
+def test_a_job_that_was_not_started_keeps_its_place_and_its_queue() -> None:
+    """First Come First Served: nobody overtakes the head that the cluster would not start."""
+    jobs = [job(2, 3, 50), job(2, 1, 1), job(20, 1, 1)]
+    broker, _ = played("FCFS", jobs, [SharedCluster(10, "EASY", HEAD)])
+    assert starts(broker)[:2] == [15, 15]
+    broker, _ = played("FPFS", jobs, [SharedCluster(10, "EASY", HEAD)])
+    assert starts(broker)[:2] == [15, 2]
+
+
+def test_the_local_scheduler_counts_on_the_ends_of_the_brokers_jobs() -> None:
+    """The broker's job holds 6 until 10: the local head is promised 10, and nothing delays it."""
+    local_jobs = [job(1, 8, 5), job(2, 4, 9), job(3, 4, 7)]
+    broker, local = played(
+        "GS", [job(0, 6, 10), job(9, 1, 1)], [SharedCluster(10, "EASY", local_jobs)]
+    )
+    assert starts(broker)[0] == 0 and starts(local) == [10, 15, 3]
+
+
+def test_local_users_submit_until_the_brokers_last_job_is_submitted() -> None:
+    endless = (job(float(n), 1, 1) for n in range(10**9))
+    broker, local = played("GS", [job(5, 1, 3)], [SharedCluster(10, "EASY", endless)])
+    assert len(broker) == 1 and len(local) == 6
+
+
+def test_a_local_job_that_can_never_run_is_refused() -> None:
+    with pytest.raises(Impossible, match="11 processors"):
+        played("GS", [job(5, 1, 3)], [SharedCluster(10, "EASY", [job(1, 11, 1)])])
+    with pytest.raises(Impossible, match="12 processors"):
+        played("GS", [job(5, 12, 3)], [SharedCluster(10)])
+    with pytest.raises(ValueError, match="a policy for 1 clusters"):
+        simulate_shared(make("GS", 1), [], [SharedCluster(1)] * 2, print, print)
+
+
+@pytest.mark.parametrize("kind", [LocalEasy, LocalFcfs])
+def test_who_is_withdrawn_leaves_the_others_as_if_it_had_never_come(kind: type[LocalEasy]) -> None:
+    """Random queues with and without jobs that leave again start the others at the same time."""
+    rng = random.Random(5)
+    for _ in range(40):
+        events = [(rng.randint(1, 10), rng.randint(1, 9), rng.random() < 0.3) for _ in range(12)]
+        assert run(kind, events) == run(kind, [event for event in events if not event[2]])
+
+
+def run(kind: type[LocalEasy], events: list[tuple[int, int, bool]]) -> list[tuple[int, float]]:
+    """(size, start) of the jobs that stay; those that leave do so before anything starts."""
+    pool, stays, found = kind([10]), {}, []
+    pool.submit(-1, Request((10,)), 0, 5.0, 0.0)
+    ends = [(5.0, key) for key, _, _ in pool.run(0.0)]
+    for key, (size, time, gone) in enumerate(events):
+        pool.submit(key, Request((size,)), 0, float(time), 1.0)
+        assert pool.run(1.0) == []
+        stays[key] = (size, time, gone)
+    for key, (_, _, gone) in stays.items():
+        if gone:
+            pool.withdraw(key)
+            assert pool.run(2.0) == []
+    while ends:
+        ends.sort()
+        now, key = ends.pop(0)
+        pool.end(key, now)
+        for started, _, _ in pool.run(now):
+            found.append((stays[started][0], now))
+            ends.append((now + stays[started][1], started))
+    assert not len(pool)
+    return found

@@ -104,6 +104,9 @@ def test_a_job_that_was_not_started_keeps_its_place_and_its_queue() -> None:
     assert starts(broker)[:2] == [15, 15]
     broker, _ = played("FPFS", jobs, [SharedCluster(10, "EASY", HEAD)])
     assert starts(broker)[:2] == [15, 2]
+    jobs = [job(2, 3, 50), job(2, 9, 1), job(20, 1, 1)]
+    broker, _ = played("FCFS", jobs, [SharedCluster(10, "EASY", HEAD)])
+    assert starts(broker)[:2] == [15, 65]
 
 
 def test_the_local_scheduler_counts_on_the_ends_of_the_brokers_jobs() -> None:
@@ -128,6 +131,26 @@ def test_a_local_job_that_can_never_run_is_refused() -> None:
         played("GS", [job(5, 12, 3)], [SharedCluster(10)])
     with pytest.raises(ValueError, match="a policy for 1 clusters"):
         simulate_shared(make("GS", 1), [], [SharedCluster(1)] * 2, print, print)
+
+
+@pytest.mark.parametrize("kind", [LocalEasy, LocalFcfs])
+def test_the_next_ones_start_when_the_head_is_withdrawn(kind: type[LocalEasy]) -> None:
+    pool = kind([10])
+    for key, size in enumerate((6, 8, 8, 4)):
+        pool.submit(key, Request((size,)), 0, 10.0, float(key))
+        pool.run(float(key))
+    assert (pool.queued, pool.starts_now(4, 8.0, 3.0)) == (20, False)
+    pool.withdraw(2)
+    assert pool.run(4.0) == [] and pool.queued == 12
+    pool.submit(4, Request((1,)), 0, 1.0, 4.0)
+    backfilled = [] if kind is LocalFcfs else [4]
+    assert [key for key, _, _ in pool.run(4.0)] == backfilled
+    if backfilled:
+        pool.end(4, 4.0)
+    pool.withdraw(1)
+    assert 3 in [key for key, _, _ in pool.run(4.0)] and pool.idle < 2
+    with pytest.raises(ValueError):
+        pool.withdraw(1)
 
 
 @pytest.mark.parametrize("kind", [LocalEasy, LocalFcfs])

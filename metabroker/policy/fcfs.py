@@ -62,6 +62,8 @@ class FcfsQueue(Queue):
     def visit(self, idle: list[int], starts: list[Start]) -> bool:
         # The same as fit() and _start() without aging, in one piece: it is run for every job.
         jobs = self._jobs
+        if self.contested:
+            return self._visit_with_fit(idle, starts)
         _, key, request, pin, _, _ = jobs[0]
         placement: tuple[int, ...] | None
         if pin >= 0:
@@ -84,6 +86,15 @@ class FcfsQueue(Queue):
         starts.append((key, placement))
         return True
 
+    def _visit_with_fit(self, idle: list[int], starts: list[Start]) -> bool:
+        entry = self._jobs[0]
+        placement = self.fit(entry, idle)
+        if placement is None:
+            return False
+        self._fifo.popleft()
+        self._start(entry, placement, idle, starts)
+        return True
+
     def visit_upto(self, seq: int, idle: list[int], starts: list[Start]) -> bool:
         jobs = self._jobs
         return bool(jobs) and jobs[0][0] <= seq and self.visit(idle, starts)
@@ -100,10 +111,4 @@ class AgedFcfsQueue(FcfsQueue):
     __slots__ = ()
 
     def visit(self, idle: list[int], starts: list[Start]) -> bool:
-        entry = self._jobs[0]
-        placement = self.fit(entry, idle)
-        if placement is None:
-            return False
-        self._fifo.popleft()
-        self._start(entry, placement, idle, starts)
-        return True
+        return self._visit_with_fit(idle, starts)

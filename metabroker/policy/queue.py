@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from metabroker.policy.entry import Entry, Start, insert, place_of
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.placement import Place
-from metabroker.policy.request import Placement
+from metabroker.policy.request import Placement, Request
 
 
 class Fifo:
@@ -88,7 +88,7 @@ class Queue(ABC):
     `waiting`: the waiting jobs of all queues by key; a start takes its job out of it.
     """
 
-    __slots__ = ("_alone", "_place", "_waiting", "_watch", "index", "items", "local", "units")
+    __slots__ = ("_alone", "_place", "_waiting", "_watch", "contested", "index", "items", "local", "units")
 
     items: Collection[object]
     """What the discipline keeps its jobs in: falsy if and only if the queue is empty."""
@@ -109,6 +109,8 @@ class Queue(ABC):
         self._alone = tuple((cluster,) for cluster in range(clusters))
         self.units: tuple[int, ...] = ()
         """Processors that each cluster gives at a time, where that is more than one."""
+        self.contested: tuple[int, ...] = ()
+        """Clusters whose idle processors are not for jobs of one component (see `line`)."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -161,9 +163,20 @@ class Queue(ABC):
         _, _, request, pin, _, _ = entry
         if self._watch is not None:
             idle = self._watch.left_for(entry, idle)
+        if self.contested:
+            idle = self.open_to(request, idle)
         if pin >= 0:
             return self._alone[pin] if idle[pin] >= request.total else None
         return self._place(request, idle)
+
+    def open_to(self, request: Request, idle: Sequence[int]) -> Sequence[int]:
+        """`idle` as it is for this request: nothing for one component in contested clusters."""
+        if not request.single or not self.contested:
+            return idle
+        left = list(idle)
+        for cluster in self.contested:
+            left[cluster] = 0
+        return left
 
     def _start(
         self, entry: Entry, placement: Placement, idle: list[int], starts: list[Start]

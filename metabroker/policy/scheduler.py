@@ -16,6 +16,8 @@ not be started after all (a cluster refused) comes back by arrive(), with a new 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from metabroker.policy.context import Context
@@ -24,7 +26,7 @@ from metabroker.policy.fcfs import AgedFcfsQueue, FcfsQueue
 from metabroker.policy.fpfs import FpfsQueue
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.queue import Queue
-from metabroker.policy.request import Request
+from metabroker.policy.request import Placement, Request
 
 from .eligibility import Eligibility
 
@@ -106,6 +108,15 @@ class Scheduler(ABC):
         for queue in self._queues.values():
             queue.units = whole
 
+    def contest(self, clusters: Sequence[int]) -> None:
+        """Others wait in these clusters: what is idle there is not for jobs of one component, which
+        stand in line there instead (see `line`)."""
+        now = tuple(sorted(clusters))
+        for queue in self._queues.values():
+            if not set(queue.contested) <= set(now):
+                self._departed = True
+            queue.contested = now
+
     # What happens.
 
     def arrive(
@@ -156,6 +167,32 @@ class Scheduler(ABC):
             self._watch.left(entry)
         self._departed = True
         return True
+
+    def started(self, key: int, placement: Placement) -> None:
+        """A waiting job has started by another way than a pass: from a cluster's own queue. It
+        leaves its queue, and counts as having overtaken whom it has. Raises KeyError if unknown."""
+        entry = self._waiting.pop(key)
+        if self._reach.aside.pop(key, None) is None:
+            self._queues[entry[4]].remove(entry)
+        if self._watch is not None:
+            self._watch.started(entry, placement)
+        self._departed = True
+
+    def next_singles(self, depth: int) -> list[Entry]:
+        """Of each queue that no rule keeps disabled, the waiting jobs of one component among the
+        first `depth`: whom the policy would start next, in the order of joining."""
+        found: list[Entry] = []
+        for queue in self._queues.values():
+            if queue.items and self._forbids(queue) is None:
+                found += [entry for entry in islice(queue, depth) if entry[2].single]
+        found.sort(key=itemgetter(0))
+        return found
+
+    def may_start(self, key: int, cluster: int) -> bool:
+        """Whether no waiting job that may not be overtaken again speaks against a start of this
+        one in that cluster. Raises KeyError if unknown."""
+        entry, idle = self._waiting[key], [1] * self.clusters
+        return self._watch is None or self._watch.left_for(entry, idle)[cluster] > 0
 
     def depart(self, clusters: Sequence[int] = ()) -> None:
         """A job ended, or idle processors became more for any other reason.

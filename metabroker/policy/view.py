@@ -81,7 +81,7 @@ class SchedulerView:
             reason, blocker = Reason.BEHIND, line.head[1]
         elif rule is not None:
             reason = Reason.RULE
-        elif not self._fits(entry, idle):
+        elif not self._fits(entry, line.open_to(entry[2], idle)):
             reason = Reason.MISFIT
         elif line.fit(entry, idle) is None and self._scheduler._watch is not None:
             reason, blocker = Reason.OVERTAKING, self._scheduler._watch.blocker(entry)

@@ -185,6 +185,7 @@ class Oracle:
         for key, (seq, mask) in before.items():
             job = broker.view.jobs.get(key)
             if job is None or job.state is not JobState.QUEUED or job.seq != seq:
+                self.overtaken.pop(key, None)  # it had its turn: should it come back, counted anew
                 continue
             # Who has no share, or was refused wherever they could go, may be overtaken; when they
             # come back to their place in the queue, that is counted anew.

@@ -93,6 +93,8 @@ class Users:
             self._cancelled.setdefault(number, 0 if job is None else job.attempt)
         if action == "hold" and job is not None and job.state is JobState.HELD:
             self._held[number] = job.attempt
+        if action == "release":  # asked for, maybe, before the answer to a hold had come
+            self._held.pop(number, None)
 
     def wants(self, ref: Ref) -> bool:
         """Whether a start of it is not against what its user was told."""

@@ -39,6 +39,14 @@ class LocalUsers:
         return self.workload.jobs(seed_of_cluster(seed, cluster), replication, _ENDLESS)
 
 
+@dataclass(frozen=True)
+class Line:
+    """How jobs stand in line: up to `depth` jobs of a queue (0: none), each as up to `siblings`."""
+
+    depth: int
+    siblings: int = 2
+
+
 class SharedCluster(NamedTuple):
     """A cluster of the broker's, with the jobs that come to it without the broker."""
 

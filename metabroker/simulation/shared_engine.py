@@ -7,6 +7,10 @@ own queues and starts in all of them at once, or it is withdrawn and keeps its p
 local scheduler would not start it, this cluster counts for the rest of the instant as having less
 than it asked for.
 
+With a `Line`, jobs of one component that the policy would start next *stand in line* in contested
+clusters, those in whose own queues somebody waits (`policy.line`). They wait there as siblings; the
+first that starts wins, and the others are withdrawn at that instant, before anything else starts.
+
 Local users submit until the broker's last job is submitted. A cluster without local users is as in
 `engine`: a run in which no cluster has any starts every job when `simulate` does.
 """
@@ -18,10 +22,12 @@ from heapq import heappop, heappush, merge
 from math import inf
 
 from metabroker.policy import Placement, Request, Scheduler, Start
+from metabroker.policy.entry import Entry
+from metabroker.policy.line import NativeQueue, Standing, stand
 
 from .errors import Overbooked, impossible, overbooked
 from .job import SimJob
-from .local_users import SCHEDULERS, SharedCluster
+from .local_users import SCHEDULERS, Line, SharedCluster
 from .stream import CHUNK, Finished, Sink, in_order
 
 Arrival = tuple[float, int, SimJob]
@@ -37,15 +43,16 @@ def simulate_shared(
     clusters: Sequence[SharedCluster],
     sink: Sink,
     local_sink: Sink,
+    line: Line | None = None,
 ) -> int:
     """Play the broker's `jobs` to a new policy on clusters with local users; returns their number.
 
-    `sink` gets the broker's jobs after their ends, `local_sink` those of local users, whose keys
-    are negative. Ends when all have ended. Raises as `engine.simulate`.
+    `line`: None is idle-only placement. `sink` gets the broker's jobs after their ends, `local_sink`
+    those of local users, with negative keys. Ends when all have ended. Raises as `engine.simulate`.
     """
     if policy.clusters != len(clusters):
         raise ValueError(f"a policy for {policy.clusters} clusters on a system of {len(clusters)}")
-    engine = _SharedEngine(policy, clusters, sink, local_sink)
+    engine = _SharedEngine(policy, clusters, sink, local_sink, line)
     engine.play(in_order(jobs), _arrivals(clusters))
     return engine.submitted
 
@@ -68,8 +75,10 @@ class _SharedEngine:
         clusters: Sequence[SharedCluster],
         sink: Sink,
         local_sink: Sink,
+        line: Line | None,
     ) -> None:
         self._policy = policy
+        self._line = line or Line(0)
         self._processors = [cluster.processors for cluster in clusters]
         self._pools = [SCHEDULERS[c.scheduler]((c.processors,)) for c in clusters]
         self._idle = list(self._processors)
@@ -79,6 +88,10 @@ class _SharedEngine:
         self._waiting: dict[int, SimJob] = {}
         self._local: dict[int, SimJob] = {}
         """The waiting jobs of local users, by key."""
+        self._wanted = [0] * len(clusters)
+        """By cluster, the processors for which jobs of local users wait."""
+        self._standing: dict[int, list[int]] = {}
+        """By key, the clusters in whose own queues a job stands in line."""
         self._restless: set[int] = set()
         """The clusters whose schedulers have a pass to do."""
         self._moved = False
@@ -152,6 +165,7 @@ class _SharedEngine:
         if job.request.total > self._processors[cluster]:
             raise impossible(key, job.request, (self._processors[cluster],))
         self._local[key] = job
+        self._wanted[cluster] += job.request.total
         self._pools[cluster].submit(key, job.request, 0, job.estimate, job.submit)
         self._restless.add(cluster)
 
@@ -168,7 +182,7 @@ class _SharedEngine:
         """Passes of the local schedulers and of the broker, until nobody can start anything."""
         self._limits.clear()
         self._local_passes(now)
-        while self._waiting and self._broker_pass(now):
+        while self._waiting and (self._broker_pass(now) or self._stand(now)):
             self._local_passes(now)
 
     def _local_passes(self, now: float) -> None:
@@ -178,10 +192,17 @@ class _SharedEngine:
             restless.remove(cluster)
             self._limits.pop(cluster, None)
             for key, _, _ in self._pools[cluster].run(now):
-                self._begin(key, self._local.pop(key), (cluster,), now)
+                if key < 0:
+                    job = self._local.pop(key)
+                    self._wanted[cluster] -= job.request.total
+                    self._begin(key, job, (cluster,), now)
+                else:
+                    self._won(key, cluster, now)
 
     def _broker_pass(self, now: float) -> bool:
         """The policy's pass; is there more to do for a local scheduler?"""
+        if self._line.depth:
+            self._policy.contest(self._contested())
         if self._moved:
             self._moved = False
             self._policy.depart()
@@ -227,8 +248,56 @@ class _SharedEngine:
             pool.submit(key, request, 0, job.estimate, now)
             if [start[0] for start in pool.run(now)] != [key]:
                 raise Overbooked(f"job {key} was promised a start on cluster {cluster}")
+        self._withdraw(key, self._standing.pop(key, ()))
         self._begin(key, self._waiting.pop(key), clusters, now)
         return True
+
+    # The line.
+
+    def _contested(self) -> list[int]:
+        """Where somebody waits in the cluster's own queue: local users, or a sibling of ours."""
+        ours = {cluster for clusters in self._standing.values() for cluster in clusters}
+        return [cluster for cluster, wanted in enumerate(self._wanted) if wanted or cluster in ours]
+
+    def _stand(self, now: float) -> bool:
+        """Who is next stands in line; does anybody in one queue more than before?"""
+        if not self._line.depth:
+            return False
+        queues = {c: NativeQueue(self._processors[c], self._wanted[c]) for c in self._contested()}
+        if not queues:
+            return False
+        jobs = [self._may_stand(entry) for entry in self._policy.next_singles(self._line.depth)]
+        found = stand(jobs, queues, self._line.siblings)
+        for key, clusters in found.items():
+            job = self._waiting[key]
+            self._standing.setdefault(key, []).extend(clusters)
+            for cluster in clusters:
+                self._pools[cluster].submit(key, job.request, 0, job.estimate, now)
+                self._restless.add(cluster)
+        return bool(found)
+
+    def _may_stand(self, entry: Entry) -> Standing:
+        _, key, request, pin, _, _ = entry
+        clusters: Iterable[int] = range(len(self._processors))
+        if pin >= 0:
+            clusters = (pin,)
+        elif request.needs:
+            clusters = (request.needs[0][0],)
+        able = [cluster for cluster in clusters if cluster not in request.exclude]
+        return Standing(key, request.total, able, self._standing.get(key, ()))
+
+    def _won(self, key: int, cluster: int, now: float) -> None:
+        """A sibling starts: the only one of its job, so the others leave their queues now."""
+        others = [other for other in self._standing.pop(key) if other != cluster]
+        self._withdraw(key, others)
+        self._policy.remove(key)
+        self._begin(key, self._waiting.pop(key), (cluster,), now)
+
+    def _withdraw(self, key: int, clusters: Iterable[int]) -> None:
+        for cluster in clusters:
+            self._pools[cluster].withdraw(key)
+            self._restless.add(cluster)
+            self._moved = True
 
     def _begin(self, key: int, job: SimJob, clusters: Placement, now: float) -> None:
         sizes = job.request.sizes

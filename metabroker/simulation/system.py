@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from metabroker.policy import POLICIES, Options, Planner, Scheduler, make, make_planner
 
 from .engine import Sink, simulate
-from .local_users import JobStream, LocalUsers, SharedCluster
+from .local_users import JobStream, Line, LocalUsers, SharedCluster
 from .measure import SHORT, ByKind, JobOutcome, Measurements
 from .shared_engine import simulate_shared
 from .workloads.streams import Purpose, stream
@@ -19,7 +19,8 @@ class System:
 
     `placement`, `discipline`: None is the paper's. `overhead`: what is added to the run time of a
     job that the policy splits, as a part of it. `local`: the local users of each cluster (None: it
-    has none); empty where no cluster has any.
+    has none); empty where no cluster has any. `line`: how the broker's jobs stand in line there
+    (None: they do not).
     """
 
     processors: tuple[int, ...]
@@ -30,6 +31,7 @@ class System:
     options: Options = field(default_factory=Options)
     event_order: str = "batch"
     local: tuple[LocalUsers | None, ...] = ()
+    line: Line | None = None
 
     def scheduler(self, seed: int, replication: int) -> Scheduler | Planner:
         """A new policy. Raises ValueError for what the policy cannot do."""
@@ -98,8 +100,8 @@ class Run:
         if not isinstance(policy, Scheduler):
             raise ValueError(f"{system.policy} plans the clusters alone: they have local users")
         kinds = ByKind(lambda: self._measurements(self.short))
-        clusters = self._clusters(replication)
-        simulate_shared(policy, jobs, clusters, _both(sink, kinds.broker), kinds.local)
+        clusters, both = self._clusters(replication), _both(sink, kinds.broker)
+        simulate_shared(policy, jobs, clusters, both, kinds.local, system.line)
         return replace(measure.outcome(self.warmup), kinds=kinds.outcomes(self.warmup))
 
     def _measurements(self, short: float = SHORT) -> Measurements:

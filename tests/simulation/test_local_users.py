@@ -10,7 +10,7 @@ import pytest
 from metabroker.policy import POLICIES, Request, make, make_planner
 from metabroker.policy.local_queue import LocalEasy, LocalFcfs
 from metabroker.simulation import Finished, Impossible, SimJob, simulate
-from metabroker.simulation.local_users import SharedCluster
+from metabroker.simulation.local_users import Line, SharedCluster
 from metabroker.simulation.shared_engine import simulate_shared
 from tests.simulation.playing import stream
 from tests.simulation.test_agreement import SIZES, mixed, policy_level, workload
@@ -22,13 +22,16 @@ def job(submit: float, size: int | tuple[int, ...], run: float, local: int = 0) 
 
 
 def played(
-    policy: str, jobs: Iterable[SimJob], clusters: Iterable[SharedCluster]
+    policy: str,
+    jobs: Iterable[SimJob],
+    clusters: Iterable[SharedCluster],
+    line: Line | None = None,
 ) -> tuple[list[Finished], list[Finished]]:
     """The broker's jobs and those of local users, in the order of their submission."""
     broker: list[Finished] = []
     local: list[Finished] = []
     known = list(clusters)
-    simulate_shared(make(policy, len(known)), jobs, known, broker.extend, local.extend)
+    simulate_shared(make(policy, len(known)), jobs, known, broker.extend, local.extend, line)
     return sorted(broker, key=lambda done: done[2]), sorted(local, key=lambda done: -done[2])
 
 
@@ -46,7 +49,8 @@ def test_without_local_users_every_job_starts_when_the_engine_starts_it(policy: 
             found.update({finished[2]: finished[6] for finished in done})
 
         clusters = [SharedCluster(size) for size in SIZES]
-        simulate_shared(make(policy, len(SIZES), rng=random.Random(9)), jobs, clusters, sink, sink)
+        scheduler = make(policy, len(SIZES), rng=random.Random(9))
+        simulate_shared(scheduler, jobs, clusters, sink, sink, Line(4) if ties else None)
         assert [found[key] for key in range(len(jobs))] == policy_level(policy, jobs)
 
 
@@ -184,3 +188,81 @@ def run(kind: type[LocalEasy], events: list[tuple[int, int, bool]]) -> list[tupl
             ends.append((now + stays[started][1], started))
     assert not len(pool)
     return found
+
+
+# The line
+
+
+def two(*, first: float, second: float) -> list[SharedCluster]:
+    """Two full clusters of 10 with a local job waiting, which become idle at these times."""
+    return [SharedCluster(10, "FCFS", [job(0, 10, end), job(1, 4, 30)]) for end in (first, second)]
+
+
+def test_a_job_starts_where_it_comes_up_first_and_once() -> None:
+    clusters = two(first=20, second=10)
+    broker, local = played("GS", [job(2, 6, 5), job(50, 1, 1)], clusters, Line(1))
+    assert (broker[0][4], starts(broker)) == ((1,), [10, 50])
+    assert starts(local) == [0, 0, 20, 10]
+
+
+@pytest.mark.parametrize("line", [None, Line(0), Line(1, 1), Line(1, 2)])
+def test_as_many_siblings_as_the_line_allows(line: Line | None) -> None:
+    """Idle-only it would not have the 6 of the second cluster before the local job has 4."""
+    clusters = two(first=10, second=10)
+    clusters[1] = SharedCluster(10, "FCFS", [job(0, 10, 8), job(1, 4, 30), job(3, 6, 30)])
+    broker, _ = played("GS", [job(2, 6, 5), job(50, 1, 1)], clusters, line)
+    expected = {None: (0, 10), Line(0): (0, 10), Line(1, 1): (0, 10), Line(1, 2): (1, 8)}
+    assert (broker[0][4][0], broker[0][6]) == expected[line]
+
+
+def test_two_siblings_that_come_up_at_one_instant_start_one_job() -> None:
+    local_jobs = [job(0, 10, 10), job(1, 4, 30), job(3, 6, 7)]
+    clusters = [SharedCluster(10, "FCFS", local_jobs) for _ in range(2)]
+    broker, local = played("GS", [job(2, 6, 5), job(50, 1, 1)], clusters, Line(1))
+    assert (broker[0][4], broker[0][6]) == ((0,), 10)
+    assert sorted(starts(local)) == [0, 0, 10, 10, 10, 15]
+
+
+def test_who_stands_in_line_is_among_the_first_of_its_queue() -> None:
+    jobs = [job(2, 6, 5), job(2, 6, 5), job(50, 1, 1)]
+    broker, _ = played("GS", jobs, two(first=10, second=100), Line(1, 1))
+    assert starts(broker)[:2] == [10, 15]
+    broker, _ = played("GS", jobs, two(first=10, second=11), Line(2, 1))
+    assert [(done[4], done[6]) for done in broker[:2]] == [((0,), 10), ((1,), 11)]
+
+
+def test_a_job_of_a_local_queue_stands_in_its_own_cluster_alone() -> None:
+    clusters = two(first=20, second=10)
+    broker, _ = played("LP-GF", [job(2, 6, 5, local=0), job(50, 1, 1)], clusters, Line(1))
+    assert (broker[0][4], broker[0][6]) == ((0,), 20)
+
+
+def test_a_job_in_line_is_placed_where_nobody_waits() -> None:
+    """It is the first of its queue still, and leaves the line of the other cluster."""
+    clusters = [two(first=20, second=20)[0], SharedCluster(10)]
+    jobs = [job(0, (10,), 5, local=1), job(2, 6, 5), job(50, 1, 1)]
+    broker, local = played("GS", jobs, clusters, Line(2))
+    assert (broker[1][4], broker[1][6]) == ((1,), 5) and starts(local) == [0, 20]
+
+
+def test_co_allocated_jobs_do_not_stand_in_line() -> None:
+    clusters = two(first=20, second=10)
+    broker, _ = played("GS", [job(2, (3, 3), 5), job(15, 1, 1)], clusters, Line(8, 2))
+    idle_only, _ = played("GS", [job(2, (3, 3), 5), job(15, 1, 1)], two(first=20, second=10))
+    assert starts(broker)[:1] == starts(idle_only)[:1] == [20]
+
+
+@pytest.mark.parametrize("policy", ["FPFS", "GS", "LP-GF", "LS-RO", "EQ-LF"])
+def test_every_job_starts_once_whatever_comes_up_when(policy: str) -> None:
+    """Whole numbers: much happens at one instant. (The book of idle processors is the engine's.)"""
+    for seed in range(3):
+        rng = random.Random(seed)
+        clusters = []
+        for size in SIZES:
+            times = sorted(rng.randint(0, 150) for _ in range(70))
+            users = [job(t, rng.randint(1, size // 2), rng.randint(1, 9)) for t in times]
+            clusters.append(SharedCluster(size, rng.choice(("FCFS", "EASY")), users))
+        jobs = workload(seed, mixed, ties=True)
+        broker, local = played(policy, jobs, clusters, Line(rng.randint(1, 9), rng.randint(1, 4)))
+        assert [done[2] for done in broker] == list(range(len(jobs)))
+        assert [done[2] for done in local] == list(range(-1, -1 - len(local), -1))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from metabroker.config.keys import Key
 from metabroker.config.problems import Problem
 from metabroker.policy import Limits, Options, Request
-from metabroker.simulation.local_users import JobStream, LocalUsers
+from metabroker.simulation.local_users import JobStream, Line, LocalUsers
 from metabroker.simulation.measure import SHORT
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
@@ -50,7 +50,7 @@ def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
         raise Wrong(found)
     scenario = filled(scenario)
     files = files or ScenarioFiles()
-    system = replace(_system(scenario), local=_local(scenario, files))
+    system = replace(_system(scenario), local=_local(scenario, files), line=_line(scenario))
     room = Room(system, scenario.clusters, _limits(scenario))
     made = _workload(scenario, room, files)
     _check_rates(scenario, system, made)
@@ -91,6 +91,11 @@ def _local(scenario: Scenario, files: ScenarioFiles) -> tuple[LocalUsers | None,
     """The local users of each cluster; empty if no cluster has any."""
     users = {name: _users(scenario, name, files) for name in scenario.local}
     return tuple(users.get(name) for name in scenario.clusters) if users else ()
+
+
+def _line(scenario: Scenario) -> Line | None:
+    given = scenario.line
+    return None if given is None or not scenario.local else Line(given.depth, given.siblings)
 
 
 def _users(scenario: Scenario, name: str, files: ScenarioFiles) -> LocalUsers:

@@ -244,6 +244,15 @@ class Precision(Section):
     """no more replications than this"""
 
 
+class Line(Section):
+    """Standing in line in contested clusters: those in whose own queues others wait."""
+
+    depth: Annotated[int, Field(ge=0, le=10**9)] = 8
+    """up to so many jobs of each of the broker's queues; 0: none"""
+    siblings: Count = 2
+    """in the queues of up to so many clusters at once; the first that starts wins"""
+
+
 class Scenario(Section):
     """The whole scenario. Only `clusters` and `workload` have no default."""
 
@@ -260,6 +269,8 @@ class Scenario(Section):
     """what jobs there are"""
     limits: Annotated[SizeLimits, BeforeValidator(empty)] = SizeLimits()
     """the largest request; a larger one is split (`total_sizes`), left out (`runtimes`) or wrong"""
+    line: Line | None = None
+    """how jobs of one component stand in line in clusters with local users; null: they do not"""
     overhead: NotNegative = 0.0
     """a job that MULTI-SITE splits runs (1 + overhead) times as long"""
     options: Annotated[Readings, BeforeValidator(empty)] = Readings()

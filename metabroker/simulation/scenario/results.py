@@ -71,6 +71,8 @@ def as_data(plan: Plan, played: Played) -> Json:
 def scenario_data(plan: Plan) -> Json:
     """The scenario with all its defaults, as a file could say it."""
     data = plan.scenario.model_dump(mode="json")
+    if data["line"] is None:
+        del data["line"]
     locals_ = [data["clusters"][name]["local"] for name in plan.scenario.local]
     for workload in [data["workload"], *(local["workload"] for local in locals_)]:
         for name in [name for name in workload if workload[name] is None]:

@@ -18,6 +18,7 @@ from metabroker.simulation.scenario.model import (
     ComponentSizes,
     JobMixWorkload,
     Kind,
+    Line,
     Local,
     LocalWorkload,
     Policy,
@@ -101,7 +102,7 @@ MODELS: tuple[type[BaseModel], ...] = (
         SwfWorkload,
     ),
     *(BatchWorkload, Kind, RuntimesWorkload, Readings, Precision),
-    *(SharedCluster, Local, LocalWorkload),
+    *(SharedCluster, Local, LocalWorkload, Line),
 )
 
 

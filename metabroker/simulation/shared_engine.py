@@ -47,8 +47,9 @@ def simulate_shared(
 ) -> int:
     """Play the broker's `jobs` to a new policy on clusters with local users; returns their number.
 
-    `line`: None is idle-only placement. `sink` gets the broker's jobs after their ends, `local_sink`
-    those of local users, with negative keys. Ends when all have ended. Raises as `engine.simulate`.
+    `line`: None is idle-only placement. `sink` gets the broker's jobs after their ends,
+    `local_sink` those of local users, with negative keys. Ends when all have ended. Raises as
+    `engine.simulate`.
     """
     if policy.clusters != len(clusters):
         raise ValueError(f"a policy for {policy.clusters} clusters on a system of {len(clusters)}")

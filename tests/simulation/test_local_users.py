@@ -215,6 +215,25 @@ def test_as_many_siblings_as_the_line_allows(line: Line | None) -> None:
     assert (broker[0][4][0], broker[0][6]) == expected[line]
 
 
+def test_in_a_contested_cluster_only_those_in_line_get_what_is_idle() -> None:
+    """The 2 beside the head are for the single job, which is second to a co-allocated one."""
+    jobs = [job(2, (10, 10), 1), job(3, 2, 1), job(50, 1, 1)]
+    clusters = [SharedCluster(10, "EASY", HEAD), SharedCluster(10, "EASY", HEAD)]
+    for line, start in ((None, 3), (Line(1), 10), (Line(2), 3)):
+        broker, _ = played("FPFS", jobs, clusters, line)
+        assert (starts(broker)[0], starts(broker)[1]) == (15, start)
+
+
+def test_a_cluster_stays_contested_while_a_sibling_of_ours_waits_in_it() -> None:
+    """From 5 on no local job waits, but the first job does, for 8 that it gets at 10."""
+    local_jobs = [job(0, 6, 10), job(0, 3, 5), job(1, 2, 30)]
+    jobs = [job(2, 8, 5), job(6, 2, 1), job(50, 1, 1)]
+    for line, start in ((None, 6), (Line(1), 15), (Line(2), 6)):
+        broker, local = played("FPFS", jobs, [SharedCluster(10, "EASY", local_jobs)], line)
+        assert starts(local) == [0, 0, 5]
+        assert starts(broker)[:2] == [10, start]
+
+
 def test_two_siblings_that_come_up_at_one_instant_start_one_job() -> None:
     local_jobs = [job(0, 10, 10), job(1, 4, 30), job(3, 6, 7)]
     clusters = [SharedCluster(10, "FCFS", local_jobs) for _ in range(2)]

@@ -136,6 +136,18 @@ def test_jobs_of_local_users_of_one_component_and_of_several_are_told_apart(
     assert "3, 96 processors; 2 with local users" in out and "WAIT LOCAL USERS" in out
 
 
+def test_a_line_changes_what_the_broker_waits_and_nothing_where_it_is_not(tmp_path: Path) -> None:
+    shared = SHARED.replace("swf: {file: log.swf}", "synthetic: {utilization: 0.8}")
+
+    def waits(*sets: str) -> list[float]:
+        by_kind = told(plan(shared, "clusters.c3=8", *sets))["by_kind"]
+        return [of["waiting_time"]["mean"] for of in by_kind.values()]
+
+    assert waits() == waits("line={depth: 0}") == waits("line=null")
+    assert waits() != waits("line={}") == waits("line={depth: 8, siblings: 2}")
+    assert plan(SMALL, "line={}").run == plan(SMALL).run
+
+
 def test_local_users_have_the_same_jobs_whatever_the_broker_does(tmp_path: Path) -> None:
     text = SHARED.replace("swf: {file: log.swf}", "synthetic: {utilization: 0.7}")
     streams = []

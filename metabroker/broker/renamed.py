@@ -12,10 +12,12 @@ from .observation import NativeState, Snapshot
 
 
 def with_tokens(snapshot: Snapshot, live: Iterable[Component], instance: str) -> Snapshot:
-    """The snapshot, with each renamed job of a live component under its token."""
+    """The snapshot, with each renamed job of a live component under its token; those of which it is
+    not certain that they are stay unnamed."""
     if not snapshot.unnamed:
         return snapshot
     jobs, ours = dict(snapshot.jobs), dict(snapshot.ours)
+    live = list(live)
     for component in live:
         found = snapshot.unnamed.get(component.native_id or "")
         token = tokens.make(instance, component.ref)
@@ -24,4 +26,6 @@ def with_tokens(snapshot: Snapshot, live: Iterable[Component], instance: str) ->
         jobs[token] = found
         if found.state is NativeState.RUNNING:
             ours[token] = ours.get(token, 0) + found.processors
-    return replace(snapshot, jobs=jobs, ours=ours, unnamed={})
+    ids = {component.native_id for component in live}
+    doubtful = {n: job for n, job in snapshot.unnamed.items() if n in ids}
+    return replace(snapshot, jobs=jobs, ours=ours, unnamed=doubtful)

@@ -88,7 +88,17 @@ class Queue(ABC):
     `waiting`: the waiting jobs of all queues by key; a start takes its job out of it.
     """
 
-    __slots__ = ("_alone", "_place", "_waiting", "_watch", "contested", "index", "items", "local", "units")
+    __slots__ = (
+        "_alone",
+        "_place",
+        "_waiting",
+        "_watch",
+        "contested",
+        "index",
+        "items",
+        "local",
+        "units",
+    )
 
     items: Collection[object]
     """What the discipline keeps its jobs in: falsy if and only if the queue is empty."""

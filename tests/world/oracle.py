@@ -156,6 +156,8 @@ class Oracle:
             }[job.state]
             if job.state is JobState.RUNNING and job.deadline is None:  # since a restart
                 bound += settings.barrier_slack + settings.stale_after
+            if job.uncertain is not None:  # only looked for: its clusters end what was armed
+                bound = job.time_limit + settings.barrier_slack
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
             if now > max(since + bound, able_since) + _SLACK:
                 raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")

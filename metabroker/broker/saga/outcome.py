@@ -155,11 +155,15 @@ def _untold(job: Job) -> bool:
 def _blamed_last(component: Component) -> int:
     """Which of several failures is the job's: a script's own exit, and never, if there is another,
     that of a component which was only ended because of it."""
+    if component.cause is Cause.EXIT and component.exit_code is None:
+        return 1  # its cluster says so, and not with which
     return {Cause.EXIT: 0, Cause.KILLED: 2, None: 2}.get(component.cause, 1)
 
 
 def _ending(component: Component) -> str:
     """How a component that did not succeed ended, in words."""
+    if component.cause is Cause.EXIT and component.exit_code is None:
+        return f"its exit code is not known ({component.detail or 'failed'})"
     if component.cause is Cause.EXIT:
         return f"its script ended with exit code {component.exit_code}"
     if component.cause is None:

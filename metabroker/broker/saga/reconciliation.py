@@ -169,6 +169,9 @@ class Reconciliation:
     def _missing(self, component: Component, snapshot: Snapshot, now: float) -> None:
         if not snapshot.settled:
             return
+        unseen = component.started and component.seen_at is None
+        if unseen and component.native_id in snapshot.unnamed:
+            return  # renamed before any poll, and when it was submitted is but guessed
         grace = self._state.settings.missing_grace
         if component.missing_since is None:
             component.missing_since = snapshot.taken_at

@@ -285,3 +285,25 @@ def test_every_job_starts_once_whatever_comes_up_when(policy: str) -> None:
         broker, local = played(policy, jobs, clusters, Line(rng.randint(1, 9), rng.randint(1, 4)))
         assert [done[2] for done in broker] == list(range(len(jobs)))
         assert [done[2] for done in local] == list(range(-1, -1 - len(local), -1))
+
+
+@pytest.mark.parametrize("scheduler", ["FCFS", "EASY"])
+def test_a_wide_job_starves_where_only_idle_processors_count_and_not_in_line(
+    scheduler: str,
+) -> None:
+    """As on two real clusters of 32 with 8 jobs of 4 processors always pending: bare sbatch of 16
+    processors started after 31 to 56 s, and through the broker it had not after 8 minutes."""
+
+    def users(late: float) -> list[SimJob]:
+        running = [job(0, 4, 4 * n + late) for n in range(1, 9)]
+        pending = [job(0, 4, 32) for _ in range(8)]
+        return [*running, *pending, *(job(4 * n, 4, 32) for n in range(1, 150))]
+
+    jobs = [job(10, 16, 60), job(590, 1, 1)]
+
+    def start(line: Line | None) -> float:
+        clusters = [SharedCluster(32, scheduler, users(late)) for late in (0, 2)]
+        return starts(played("FPFS", jobs, clusters, line)[0])[0] - 10
+
+    assert start(None) > 480
+    assert 31 <= start(Line(8, 2)) <= 56

@@ -44,8 +44,8 @@ def test_each_claim_of_ours_is_decided_in_a_table_of_its_own(results: ResultCach
 
 def test_single_jobs_wait_less_in_line(results: ResultCache) -> None:
     """A small part of BL-01 (all of it: `metabroker experiment beyond`)."""
-    both = [
+    first, second = (
         Quantity(str(line), (run("EASY", 0.7, line, 300, 1),), waits("single"))
         for line in (USUAL, IDLE_ONLY)
-    ]
-    assert Below(*both).judge(results, 5).sign == "yes"
+    )
+    assert Below(first, second).judge(results, 5).sign == "yes"

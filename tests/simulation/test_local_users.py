@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from metabroker.policy import POLICIES, Request, make, make_planner
+from metabroker.policy import POLICIES, Launch, Request, make, make_planner
 from metabroker.policy.local_queue import LocalEasy, LocalFcfs
 from metabroker.simulation import Finished, Impossible, SimJob, simulate
-from metabroker.simulation.local_users import Line, SharedCluster
+from metabroker.simulation.local_users import SCHEDULERS, Line, SharedCluster
 from metabroker.simulation.shared_engine import simulate_shared
 from tests.simulation.playing import stream
 from tests.simulation.test_agreement import SIZES, mixed, policy_level, workload
@@ -120,6 +120,39 @@ def test_the_local_scheduler_counts_on_the_ends_of_the_brokers_jobs() -> None:
         "GS", [job(0, 6, 10), job(9, 1, 1)], [SharedCluster(10, "EASY", local_jobs)]
     )
     assert starts(broker)[0] == 0 and starts(local) == [10, 15, 3]
+
+
+class Promising(LocalEasy):
+    """Sees that a head is never promised a later start than before."""
+
+    promised: tuple[int, float] | None = None
+    heads = 0
+
+    def run(self, now: float) -> list[Launch]:
+        launches = super().run(now)
+        before, promise = self.promised, self.promise
+        if promise is not None and before is not None and promise[0] == before[0]:
+            assert promise[1] <= before[1] + 1e-9
+            Promising.heads += promise[0] < 0
+        self.promised = promise
+        return launches
+
+
+@pytest.mark.parametrize("line", [None, Line(4, 3)])
+def test_nothing_of_the_brokers_delays_the_head_of_a_local_queue(
+    line: Line | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SCHEDULERS, "EASY", Promising)
+    monkeypatch.setattr(Promising, "heads", 0)
+    clusters = []
+    for seed in range(3):
+        users = [found._replace(local=0) for found in stream(400, (100,), 0.2, seed=seed)]
+        exact = [found._replace(estimate=found.run_time) for found in users]
+        clusters.append(SharedCluster(32, "EASY", exact))
+    wide = stream(150, (70, 30), 0.1, seed=9, sizes=range(4, 17))
+    jobs = [found._replace(estimate=found.run_time, local=0) for found in wide]
+    played("FPFS", jobs, clusters, line)
+    assert Promising.heads > 100
 
 
 def test_local_users_submit_until_the_brokers_last_job_is_submitted() -> None:

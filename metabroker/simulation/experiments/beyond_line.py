@@ -85,7 +85,7 @@ def named(line: Line | None) -> str:
 
 
 def _jobs(scale: Scale) -> int:
-    """The broker's jobs in one replication: with local users there are some twenty times as many."""
+    """The broker's jobs in one replication: local users submit some twenty times as many."""
     return scale.jobs // 10
 
 

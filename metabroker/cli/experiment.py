@@ -30,7 +30,9 @@ _EXTRA = "install the simulation packages: pip install 'metabroker[simulation]'"
     "--trace", metavar="FILE", help="the CTC SP2 log (SWF), for the claims of ER about it"
 )
 @click.option(
-    "--only", metavar="ID,...", help="with `claims`: only ids that begin so, such as BE,CO-03"
+    "--only",
+    metavar="ID,...",
+    help="with `claims` or `beyond`: only ids that begin so, such as BE,CO-03",
 )
 @click.option(
     "--processes",
@@ -54,8 +56,9 @@ def experiment(
 ) -> int:
     """Reproduce a table or figure of a paper: data as CSV, a plot as PNG and SVG.
 
-    NAME is an experiment (be03-fig9, ...; --list prints all), `all`, or `claims`. `claims` decides
-    the papers' statements one by one. A run that several experiments need is done once.
+    NAME is an experiment (be03-fig9, ...; --list prints all), `all`, `claims` or `beyond`. `claims`
+    decides the papers' statements one by one, `beyond` our own. A run that several experiments need
+    is done once.
     """
     _check_installed()
     if listed:
@@ -67,9 +70,11 @@ def experiment(
     if dask is not None and processes is not None:
         raise CliError("--dask and --processes cannot go together", "leave one out", USAGE)
     chosen = _chosen(names)
-    if only is not None and "claims" not in chosen:
-        raise CliError("--only selects claims", "name `claims`, or leave it out", USAGE)
     from metabroker.simulation.executor import executor_of, usable_processors
+    from metabroker.simulation.experiments import registry
+
+    if only is not None and not set(registry.TABLES) & set(chosen):
+        raise CliError("--only selects claims", "name `claims`, or leave it out", USAGE)
     from metabroker.simulation.experiments.result_cache import ResultCache
 
     folders = {
@@ -91,10 +96,11 @@ def _check_installed() -> None:
 
 def _list(as_json: bool) -> int:
     from metabroker.cli.table import print_table
-    from metabroker.simulation.experiments.registry import CLAIMS, experiments
+    from metabroker.simulation.experiments.registry import BEYOND, CLAIMS, experiments
 
     known = [(found.name, found.title, found.source) for found in experiments().values()]
     known.append((CLAIMS, "What the papers say of their results, decided one by one", "all"))
+    known.append((BEYOND, "What we say of our own experiments, decided one by one", "ours"))
     if as_json:
         keys = ("name", "title", "source")
         found = [dict(zip(keys, entry, strict=True)) for entry in known]
@@ -112,7 +118,7 @@ def _chosen(names: tuple[str, ...]) -> list[str]:
     for name in names:
         if name == "all":
             found.update(dict.fromkeys(registry.experiments()))
-        elif name == registry.CLAIMS:
+        elif name in registry.TABLES:
             found[name] = None
         else:
             try:
@@ -145,12 +151,14 @@ def _perform(
     folders: dict[str, Path], results: ResultCache, scale: Scale, only: str | None, as_json: bool
 ) -> int:
     """Play, write and tell; everything is played before the first is told, if it is JSON."""
+    from metabroker.simulation.experiments import registry
+
     document: dict[str, object] = {"scale": scale.name, "seed": scale.seed}
     shown: list[object] = []
     for name, folder in folders.items():
         try:
-            if name == "claims":
-                document["claims"] = _claims(results, scale, only, folder, as_json)
+            if name in registry.TABLES:
+                document[name] = _claims(name, results, scale, only, folder, as_json)
             else:
                 shown.append(_figure(name, results, scale, folder, as_json))
         except OSError as error:
@@ -186,12 +194,17 @@ def _figure(
 
 
 def _claims(
-    results: ResultCache, scale: Scale, only: str | None, folder: Path, as_json: bool
+    table: str,
+    results: ResultCache,
+    scale: Scale,
+    only: str | None,
+    folder: Path,
+    as_json: bool,
 ) -> list[dict[str, object]]:
     from metabroker.simulation.experiments import claims, output
 
     wanted = None if only is None else [part.strip().upper() for part in only.split(",")]
-    decided = claims.decide(results, scale, wanted)
+    decided = claims.decide(results, scale, wanted, table)
     if not decided:
         raise CliError(
             f"no claim has an id that begins with {ascii(only)[:60]}",

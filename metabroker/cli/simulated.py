@@ -33,6 +33,9 @@ def print_run(result: Json) -> None:
         if of["mean"] is not None and not ("classes" in result and "local" in name)
     ]
     print_table(["", "MEAN", "+- 95%"], rows, right=["MEAN", "+- 95%"])
+    if "by_kind" in result:
+        print()
+        _print_kinds(result["by_kind"], mark)
     print()
     print_table(["FIGURE", "VALUE"], _figures(result, mark), right=["VALUE"])
     _tail(result)
@@ -43,6 +46,8 @@ def print_sweep(results: Sequence[Json]) -> None:
     swept = list(results[0]["set"])
     heads = [key.rpartition(".")[2].upper() for key in swept]
     figures = ["RESPONSE", "+- 95%", "LOCAL", "GLOBAL", "WAIT", "GROSS", "NET", "RUNS"]
+    kinds = list(results[0].get("by_kind", ()))
+    figures += [f"WAIT {kind.replace('_', ' ').upper()}" for kind in kinds]
     rows = []
     for result in results:
         mark = MARK if result["saturated"] else ""
@@ -58,6 +63,7 @@ def print_sweep(results: Sequence[Json]) -> None:
                 number(use["gross"]),
                 number(use["net"]),
                 result["replications"],
+                *(number(result["by_kind"][kind]["waiting_time"]["mean"], mark) for kind in kinds),
             ]
         )
     print_table([*heads, *figures], rows, right=figures)
@@ -65,6 +71,21 @@ def print_sweep(results: Sequence[Json]) -> None:
         print(f"\n{_SATURATED}")
     for note in sorted({note for result in results for note in result.get("notes", ())}):
         print(f"\nNote: {note}.")
+
+
+def _print_kinds(kinds: Json, mark: str) -> None:
+    """A line for the jobs of local users, of one component and of several."""
+    figures = {"waiting_time": "WAIT", "response_time": "RESPONSE", "bounded_slowdown": "SLOWDOWN"}
+    rows = []
+    for kind, of in kinds.items():
+        cells = [
+            cell
+            for name in figures
+            for cell in (number(of[name]["mean"], mark), number(of[name]["ci95"]))
+        ]
+        rows.append([kind.replace("_", " "), *cells, number(of["utilization"])])
+    right = [head for figure in figures.values() for head in (figure, "+- 95%")]
+    print_table(["JOBS", *right, "UTILIZATION"], rows, right=[*right, "UTILIZATION"])
 
 
 def number(value: float | None, mark: str = "") -> str | None:
@@ -78,6 +99,9 @@ def number(value: float | None, mark: str = "") -> str | None:
 def _head(result: Json) -> None:
     scenario = result["scenario"]
     clusters = scenario["clusters"]
+    sizes = [of["processors"] if isinstance(of, dict) else of for of in clusters.values()]
+    shared = [of for of in clusters.values() if isinstance(of, dict) and of["local"]]
+    users = f"; {len(shared)} with local users" if shared else ""
     workload, keys = next(iter(scenario["workload"].items()))
     names = {"synthetic": "utilization", "swf": "file", "runtimes": "table", "job_mix": "nmax"}
     name = names.get(workload, "count")
@@ -86,7 +110,7 @@ def _head(result: Json) -> None:
         name, detail = "arrival_rate", keys.get("arrival_rate")
     policy = [scenario["policy"], scenario["placement"], scenario["discipline"]]
     print(f"policy     {', '.join(word for word in policy if word)}")
-    print(f"clusters   {len(clusters)}, {sum(clusters.values())} processors")
+    print(f"clusters   {len(clusters)}, {sum(sizes)} processors{users}")
     print(f"workload   {workload}, {name} {detail}")
     cut = result["warmup"]
     warmup = f"the first {cut} of each cut as warm-up" if cut else "no warm-up cut"

@@ -7,7 +7,8 @@ for. (ER's sentence that the sum is "divided by the number of all jobs" contradi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from metabroker.policy import Sequential
 
 from .engine import Finished
+from .local_users import KINDS
 from .statistics.saturation import growth
 from .statistics.series import Floats, Series
 from .statistics.warmup import cut
@@ -57,6 +59,8 @@ class JobOutcome:
     split_share: float
     makespan: float
     growth: float
+    kinds: Mapping[str, JobOutcome] = field(default_factory=dict)
+    """Where clusters have local users: each of `local_users.KINDS` of which jobs have ended."""
 
 
 class Measurements:
@@ -65,7 +69,7 @@ class Measurements:
     `extension` is the factor by which jobs of several components were extended, `overhead` what was
     added to jobs that the policy split: their net area is without. `gangs`: the jobs are a job mix
     (KH), whose other kind are the gangs. Only the first `most` jobs that
-    finish are measured (None: all).
+    finish are measured (None: all). In the bounded slowdown run times below `short` count so long.
     """
 
     def __init__(
@@ -76,12 +80,14 @@ class Measurements:
         overhead: float = 0.0,
         gangs: bool = False,
         most: int | None = None,
+        short: float = SHORT,
     ) -> None:
         self._processors = processors
         self._extension = extension
         self._overhead = overhead
         self._gangs = gangs
         self._most = most
+        self._short = short
         self.series = Series(_COLUMNS, _MAXIMA)
 
     def __call__(self, done: list[Finished]) -> None:
@@ -118,7 +124,7 @@ class Measurements:
             net[others] /= self._extension
         if self._overhead:
             net[split] /= 1 + self._overhead
-        bounded = np.maximum(1.0, response / np.maximum(run, SHORT))
+        bounded = np.maximum(1.0, response / np.maximum(run, self._short))
         sums = np.column_stack(
             [
                 response, wait, others, response * others, area, net,
@@ -171,3 +177,26 @@ class Measurements:
             makespan=series.top("end"),
             growth=growth(series.means("response")),
         )
+
+
+class ByKind:
+    """The jobs of local users, of one component and of several, each measured by itself: also
+    the warm-up of each kind is cut where its own response times settle."""
+
+    def __init__(self, make: Callable[[], Measurements]) -> None:
+        self._measured = {kind: make() for kind in KINDS}
+        self.local = self._measured["local_users"]
+        """The sink for the jobs of local users."""
+
+    def broker(self, done: list[Finished]) -> None:
+        """The sink for the broker's jobs."""
+        self._measured["single"]([job for job in done if job[3].request.single])
+        self._measured["co_allocated"]([job for job in done if not job[3].request.single])
+
+    def outcomes(self, warmup: str | float) -> dict[str, JobOutcome]:
+        """What the run has shown of each kind that occurred."""
+        return {
+            kind: measured.outcome(warmup)
+            for kind, measured in self._measured.items()
+            if measured.series.jobs
+        }

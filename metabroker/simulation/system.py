@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 from metabroker.policy import POLICIES, Options, Planner, Scheduler, make, make_planner
 
 from .engine import Sink, simulate
-from .job import SimJob
-from .measure import JobOutcome, Measurements
+from .local_users import JobStream, Line, LocalUsers, SharedCluster
+from .measure import SHORT, ByKind, JobOutcome, Measurements
+from .shared_engine import simulate_shared
 from .workloads.streams import Purpose, stream
-
-
-class JobStream(Protocol):
-    """A source of jobs; plain data, so that it can be sent to another process."""
-
-    def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
-        """The first `count` jobs of a replication, the same whatever the policy."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +18,9 @@ class System:
     """Clusters of `processors[c]` processors under a policy of contract C5.
 
     `placement`, `discipline`: None is the paper's. `overhead`: what is added to the run time of a
-    job that the policy splits, as a part of it.
+    job that the policy splits, as a part of it. `local`: the local users of each cluster (None: it
+    has none); empty where no cluster has any. `line`: how the broker's jobs stand in line there
+    (None: they do not).
     """
 
     processors: tuple[int, ...]
@@ -36,6 +30,8 @@ class System:
     overhead: float = 0.0
     options: Options = field(default_factory=Options)
     event_order: str = "batch"
+    local: tuple[LocalUsers | None, ...] = ()
+    line: Line | None = None
 
     def scheduler(self, seed: int, replication: int) -> Scheduler | Planner:
         """A new policy. Raises ValueError for what the policy cannot do."""
@@ -76,6 +72,7 @@ class Run:
     """Replications of one system under one workload: `jobs` jobs each.
 
     `warmup`: see `statistics.warmup.cut`. `extension`, `gangs`, `most`: see `Measurements`.
+    `short`: the same of the kinds of jobs where clusters have local users.
     """
 
     system: System
@@ -86,24 +83,48 @@ class Run:
     extension: float = 1.0
     gangs: bool = False
     most: int | None = None
+    short: float = SHORT
 
     def play(self, replication: int = 0, also: Sink | None = None) -> JobOutcome:
         """One replication. `also` gets the finished jobs too. Raises as `simulate`."""
         system = self.system
-        measure = Measurements(
-            sum(system.processors),
-            extension=self.extension,
-            overhead=system.overhead,
-            gangs=self.gangs,
-            most=self.most,
-        )
+        measure = self._measurements()
         sink: Sink = measure
         if also is not None:
             sink = _both(measure, also)
         jobs = self.workload.jobs(self.seed, replication, self.jobs)
         policy = system.scheduler(self.seed, replication)
-        simulate(policy, jobs, system.processors, sink, event_order=system.event_order)
-        return measure.outcome(self.warmup)
+        if not system.local:
+            simulate(policy, jobs, system.processors, sink, event_order=system.event_order)
+            return measure.outcome(self.warmup)
+        if not isinstance(policy, Scheduler):
+            raise ValueError(f"{system.policy} plans the clusters alone: they have local users")
+        kinds = ByKind(lambda: self._measurements(self.short))
+        clusters, both = self._clusters(replication), _both(sink, kinds.broker)
+        simulate_shared(policy, jobs, clusters, both, kinds.local, system.line)
+        return replace(measure.outcome(self.warmup), kinds=kinds.outcomes(self.warmup))
+
+    def _measurements(self, short: float = SHORT) -> Measurements:
+        return Measurements(
+            sum(self.system.processors),
+            extension=self.extension,
+            overhead=self.system.overhead,
+            gangs=self.gangs,
+            most=self.most,
+            short=short,
+        )
+
+    def _clusters(self, replication: int) -> list[SharedCluster]:
+        """The clusters with the jobs of their local users."""
+        found = []
+        system = self.system
+        for index, (size, users) in enumerate(zip(system.processors, system.local, strict=True)):
+            if users is None:
+                found.append(SharedCluster(size))
+            else:
+                jobs = users.jobs(index, self.seed, replication)
+                found.append(SharedCluster(size, users.scheduler, jobs))
+        return found
 
 
 def _both(one: Sink, other: Sink) -> Sink:

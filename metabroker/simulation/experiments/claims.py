@@ -14,7 +14,7 @@ from .scale import Scale
 
 
 class Claim(NamedTuple):
-    """A line of data/claims.csv."""
+    """A line of data/claims.csv, or of data/beyond.csv, where the claims are our own."""
 
     id: str
     where: str
@@ -39,21 +39,26 @@ class Decided(NamedTuple):
         }
 
 
-def claims() -> list[Claim]:
-    """All claims, in the order of the file."""
-    text = (files("metabroker.simulation") / "data" / "claims.csv").read_text(encoding="utf-8")
+def claims(table: str = registry.CLAIMS) -> list[Claim]:
+    """All claims of one of `registry.TABLES`, in the order of the file."""
+    text = (files("metabroker.simulation") / "data" / f"{table}.csv").read_text(encoding="utf-8")
     return [
         Claim(line["id"], line["where"], line["claim"])
         for line in csv.DictReader(text.splitlines())
     ]
 
 
-def decide(results: ResultCache, scale: Scale, only: Sequence[str] | None = None) -> list[Decided]:
-    """Decide all claims, or those whose ids begin with one of `only`.
+def decide(
+    results: ResultCache,
+    scale: Scale,
+    only: Sequence[str] | None = None,
+    table: str = registry.CLAIMS,
+) -> list[Decided]:
+    """Decide all claims of a table, or those whose ids begin with one of `only`.
 
     All trials are played first, at once; a claim that no module decides is undecided.
     """
-    wanted = [c for c in claims() if only is None or c.id.startswith(tuple(only))]
+    wanted = [c for c in claims(table) if only is None or c.id.startswith(tuple(only))]
     known = registry.checks()
     results.play(_trials((known[c.id] for c in wanted if c.id in known), scale))
     return [Decided(c, _decision(known.get(c.id), results, scale)) for c in wanted]

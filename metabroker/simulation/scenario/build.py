@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 from metabroker.config.keys import Key
+from metabroker.config.problems import Problem
 from metabroker.policy import Limits, Options, Request
-from metabroker.simulation.system import JobStream, Run, System
+from metabroker.simulation.local_users import JobStream, Line, LocalUsers
+from metabroker.simulation.measure import SHORT
+from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.batch import alternating
 from metabroker.simulation.workloads.job_mix import JobMixStream
@@ -21,6 +25,7 @@ from .defaults import filled
 from .errors import Wrong, blamed
 from .files import ScenarioFiles
 from .fits import Room
+from .local import alone, placed
 from .model import RuntimesWorkload, Scenario, ServiceTime, SwfWorkload, SyntheticWorkload
 
 
@@ -29,6 +34,10 @@ class _Made(NamedTuple):
 
     workload: JobStream
     jobs: int
+
+
+MOST_LOCAL = 10_000
+"""Jobs of local users for one of the broker's; more are a slip in the units of time."""
 
 
 def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
@@ -40,9 +49,11 @@ def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
     if found:
         raise Wrong(found)
     scenario = filled(scenario)
-    system = _system(scenario)
+    files = files or ScenarioFiles()
+    system = replace(_system(scenario), local=_local(scenario, files), line=_line(scenario))
     room = Room(system, scenario.clusters, _limits(scenario))
-    made = _workload(scenario, room, files or ScenarioFiles())
+    made = _workload(scenario, room, files)
+    _check_rates(scenario, system, made)
     extension, synthetic = 1.0, scenario.workload.synthetic
     if synthetic is not None:
         extension = synthetic.extension_factor
@@ -54,6 +65,7 @@ def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
         warmup="none" if scenario.warmup is None else scenario.warmup,
         extension=extension,
         gangs=scenario.workload.job_mix is not None,
+        short=SHORT if synthetic is None else min(SHORT, synthetic.service.mean / 10),
     )
 
 
@@ -65,7 +77,7 @@ def complete(scenario: Scenario, run: Run) -> Scenario:
 def _system(scenario: Scenario) -> System:
     readings = scenario.options
     return System(
-        tuple(scenario.clusters.values()),
+        tuple(scenario.processors.values()),
         scenario.policy,
         placement=scenario.placement,
         discipline=scenario.discipline,
@@ -73,6 +85,50 @@ def _system(scenario: Scenario) -> System:
         options=Options(ls_do=readings.ls_do, gp=readings.gp, lq=readings.lq, ties=readings.ties),
         event_order=scenario.event_order,
     )
+
+
+def _local(scenario: Scenario, files: ScenarioFiles) -> tuple[LocalUsers | None, ...]:
+    """The local users of each cluster; empty if no cluster has any."""
+    users = {name: _users(scenario, name, files) for name in scenario.local}
+    return tuple(users.get(name) for name in scenario.clusters) if users else ()
+
+
+def _line(scenario: Scenario) -> Line | None:
+    given = scenario.line
+    return None if given is None or not scenario.local else Line(given.depth, given.siblings)
+
+
+def _users(scenario: Scenario, name: str, files: ScenarioFiles) -> LocalUsers:
+    local = scenario.local[name]
+    own = filled(alone(name, scenario.processors[name], local))
+    try:
+        made = _workload(own, Room(_system(own), own.clusters, Limits()), files)
+    except Wrong as error:
+        raise Wrong(placed(name, error.problems)) from error
+    return LocalUsers(made.workload, local.scheduler)
+
+
+def _check_rates(scenario: Scenario, system: System, made: _Made) -> None:
+    """See that a run has an end: local users submit as long as the broker's jobs do."""
+    for name, users in zip(scenario.clusters, system.local, strict=False):
+        if users is None or not isinstance(users.workload, Synthetic):
+            continue
+        each = users.workload.arrival_rate * _gap(made)
+        if each > MOST_LOCAL:
+            message = f"submits {each:.3g} jobs for each of the broker's"
+            key: Key = ("clusters", name, "local", "workload", "synthetic")
+            advice = "give both workloads times in the same unit"
+            raise Wrong([Problem(key, message, advice)])
+
+
+def _gap(made: _Made) -> float:
+    """The mean time between two submissions."""
+    workload = made.workload
+    if isinstance(workload, Synthetic | Runtimes):
+        return 1 / workload.arrival_rate
+    assert isinstance(workload, Replay), "checked"
+    played = workload.extract[: made.jobs]
+    return (played[-1].submit - played[0].submit) / len(played)
 
 
 def _limits(scenario: Scenario) -> Limits:
@@ -98,7 +154,7 @@ def _workload(scenario: Scenario, room: Room, files: ScenarioFiles) -> _Made:
     if given.job_mix is not None:
         mix = given.job_mix
         with blamed(("workload", "job_mix")):
-            (processors,) = scenario.clusters.values()
+            (processors,) = scenario.processors.values()
             times = mix.mean_interarrival, mix.mean_service
             return _Made(JobMixStream(mix.nmax, processors, *times), int(jobs))
     if given.swf is not None:
@@ -123,7 +179,7 @@ def _synthetic(
     with blamed((*key, "utilization" if given.arrival_rate is None else "arrival_rate")):
         rate = given.arrival_rate
         if rate is None:
-            processors = sum(scenario.clusters.values())
+            processors = sum(scenario.processors.values())
             offered = given.utilization or 0.0
             rate = rate_for(offered, shapes, service, processors, extension)
         _reasonable(rate)
@@ -140,7 +196,7 @@ def _shapes(
         with blamed(blame, "take such sizes out of the table, or change `limits`"):
             sizes = files.sizes(given.total_sizes)
             return SplitRule(
-                sizes, _given_limits(scenario), tuple(scenario.clusters.values())
+                sizes, _given_limits(scenario), tuple(scenario.processors.values())
             ), blame
     assert given.component_sizes is not None, "filled in"
     one = given.component_sizes
@@ -179,7 +235,7 @@ def _runtimes(
     scenario: Scenario, given: RuntimesWorkload, room: Room, files: ScenarioFiles
 ) -> Runtimes:
     key: Key = ("workload", "runtimes")
-    clusters = tuple(scenario.clusters.values())
+    clusters = tuple(scenario.processors.values())
     with blamed((*key, "table"), "widen `limits` or the clusters, or add lines to the table"):
         table = tuple(admitted(files.runtimes(given.table), _given_limits(scenario), clusters))
         if not table:

@@ -9,7 +9,15 @@ from metabroker.config.problems import Problem, nearest
 from metabroker.policy import PLANNERS
 
 from .defaults import placement
-from .model import RuntimesWorkload, Scenario, ServiceTime, SyntheticWorkload, Workload
+from .local import alone, placed
+from .model import (
+    LocalWorkload,
+    RuntimesWorkload,
+    Scenario,
+    ServiceTime,
+    SyntheticWorkload,
+    Workload,
+)
 
 ONE_CLUSTER = ("AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS")
 """The policies of a job mix: one cluster, one queue."""
@@ -27,6 +35,7 @@ def problems(scenario: Scenario) -> list[Problem]:
         _batch,
         _limits,
         _precision,
+        _local,
     )
     found = [problem for check in checks for problem in check(scenario)]
     synthetic, runtimes = scenario.workload.synthetic, scenario.workload.runtimes
@@ -38,9 +47,9 @@ def problems(scenario: Scenario) -> list[Problem]:
     return found
 
 
-def given_workloads(workload: Workload) -> list[str]:
+def given_workloads(workload: Workload | LocalWorkload) -> list[str]:
     """The names of the kinds of workload that are given."""
-    return [name for name in Workload.model_fields if getattr(workload, name) is not None]
+    return [name for name in type(workload).model_fields if getattr(workload, name) is not None]
 
 
 def _policy(scenario: Scenario) -> Iterator[Problem]:
@@ -70,10 +79,14 @@ def _placement(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _workloads(scenario: Scenario) -> Iterator[Problem]:
-    given = given_workloads(scenario.workload)
+    yield from _one_workload(scenario.workload)
+
+
+def _one_workload(workload: Workload | LocalWorkload) -> Iterator[Problem]:
+    given = given_workloads(workload)
     if not given:
-        message = "names no workload"
-        yield Problem(("workload",), message, f"write one of {', '.join(Workload.model_fields)}")
+        known = ", ".join(type(workload).model_fields)
+        yield Problem(("workload",), "names no workload", f"write one of {known}")
     elif len(given) > 1:
         message = f"names several workloads: {', '.join(given)}"
         yield Problem(("workload", given[1]), message, "leave one of them")
@@ -85,7 +98,7 @@ def _job_mix(scenario: Scenario) -> Iterator[Problem]:
     if len(scenario.clusters) > 1:
         message = f"a job mix runs on one cluster, not on {len(scenario.clusters)}"
         yield Problem(("clusters",), message, "name one cluster under `clusters`")
-    for name, processors in scenario.clusters.items():
+    for name, processors in scenario.processors.items():
         if processors & (processors - 1):
             message = f"a job mix needs a power of two of processors, not {processors}"
             yield Problem(("clusters", name), message, "write for example 128")
@@ -112,6 +125,25 @@ def _batch(scenario: Scenario) -> Iterator[Problem]:
             if name not in scenario.clusters:
                 advice = nearest(name, scenario.clusters) or "name one of `clusters`"
                 yield Problem((*key, index, "on", place), f"there is no cluster {name!r}", advice)
+
+
+def _local(scenario: Scenario) -> Iterator[Problem]:
+    for name, local in scenario.local.items():
+        found = list(_one_workload(local.workload))
+        yield from placed(name, found or problems(alone(name, scenario.processors[name], local)))
+    if not scenario.local:
+        return
+    shared = f"and {', '.join(scenario.local)} has local users"
+    if scenario.policy in PLANNERS:
+        message = f"{scenario.policy} plans clusters that only the broker uses, {shared}"
+        yield Problem(("policy",), message, "write a policy with queues, such as LP-GF or FPFS")
+    if scenario.event_order != "batch":
+        message = f"{scenario.event_order} is for clusters that only the broker uses, {shared}"
+        yield Problem(("event_order",), message, "write batch")
+    for kind in ("batch", "job_mix"):
+        if kind in given_workloads(scenario.workload):
+            message = f"is for clusters that only the broker uses, {shared}"
+            yield Problem(("workload", kind), message, "write synthetic, runtimes or swf")
 
 
 def _precision(scenario: Scenario) -> Iterator[Problem]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from metabroker.policy import PLANNERS, RANDOMISED
 
+from .local import alone, filled_local
 from .model import (
     ComponentSizes,
     Placement,
     RuntimesWorkload,
     Scenario,
+    SharedCluster,
     SyntheticWorkload,
     Workload,
 )
@@ -37,12 +39,15 @@ def drawn(scenario: Scenario) -> bool:
 def random(scenario: Scenario) -> bool:
     """Does anything of a run depend on the seed?"""
     by_chance = scenario.policy in RANDOMISED or scenario.options.ties == "random"
-    return drawn(scenario) or by_chance
+    local = any(local.workload.synthetic is not None for local in scenario.local.values())
+    return drawn(scenario) or by_chance or local
 
 
 def filled(scenario: Scenario) -> Scenario:
     """The same with all defaults but `jobs`, which only a log itself can tell."""
     changes: dict[str, object] = {"workload": _workload(scenario)}
+    if scenario.local:
+        changes["clusters"] = _clusters(scenario)
     if scenario.placement is None:
         changes["placement"] = placement(scenario.policy)
     if scenario.discipline is None and scenario.policy not in PLANNERS:
@@ -66,6 +71,16 @@ def _workload(scenario: Scenario) -> Workload:
     if given.runtimes is not None:
         return given.model_copy(update={"runtimes": _shares(given.runtimes, clusters)})
     return given
+
+
+def _clusters(scenario: Scenario) -> dict[str, SharedCluster | int]:
+    found = dict(scenario.clusters)
+    for name, local in scenario.local.items():
+        cluster = scenario.clusters[name]
+        assert isinstance(cluster, SharedCluster)
+        own = filled(alone(name, cluster.processors, local))
+        found[name] = filled_local(cluster, own)
+    return found
 
 
 def _shares(given: RuntimesWorkload, clusters: int) -> RuntimesWorkload:

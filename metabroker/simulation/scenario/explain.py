@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 from metabroker.config.keys import Key, model_at
 from metabroker.config.problems import Problem, of_error, unknown_key
 
-from .model import Scenario
+from .model import FORMS, Scenario
 
 SEE = "see `metabroker simulate --help` and configs/simulate/"
 
@@ -16,16 +16,27 @@ _MISSING: dict[Key, str] = {
     ("workload",): "write `workload:` and below it one of synthetic, job_mix, swf, batch, runtimes",
     ("workload", "swf", "file"): "name the log: `swf: {file: TRACE.swf.gz}`",
     ("workload", "runtimes", "table"): "write ensflow, poisson, mix or the name of a CSV file",
+    ("clusters", "", "processors"): "write for example `processors: 128`",
+    ("clusters", "", "local", "workload"): "write `workload: {synthetic: {utilization: 0.6}}`",
+    (
+        "clusters",
+        "",
+        "local",
+        "workload",
+        "swf",
+        "file",
+    ): "name the log: `swf: {file: TRACE.swf.gz}`",
     ("precision", "relative"): "write for example `relative: 0.01`",
 }
 
 
 def problem(error: ErrorDetails) -> Problem:
     """The problem that one of pydantic's errors stands for."""
-    key: Key = tuple(part for part in error["loc"] if part != "[key]")
+    key: Key = tuple(part for part in error["loc"] if part not in ("[key]", *FORMS))
     if error["type"] == "too_short" and key != ("clusters",):
         return Problem(key, "is empty", "write at least one item")
-    missing = Problem(key, "is missing", _MISSING.get(key, "add it"))
+    of_any = ("clusters", "", *key[2:]) if key[:1] == ("clusters",) and key[2:] else key
+    missing = Problem(key, "is missing", _MISSING.get(of_any, "add it"))
     return of_error(error, key, lambda: unknown(key), missing, SEE)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo
 
 from metabroker.config import values
 from metabroker.config.errors import ConfigRefusal
@@ -181,6 +181,47 @@ class Workload(Section):
     """measured run times"""
 
 
+class LocalWorkload(Section):
+    """What jobs local users submit: exactly one of these. Each job has one component."""
+
+    synthetic: Annotated[SyntheticWorkload | None, BeforeValidator(empty)] = None
+    """drawn jobs; `utilization` is that of this cluster"""
+    swf: Annotated[SwfWorkload | None, BeforeValidator(empty)] = None
+    """a log"""
+
+
+class Local(Section):
+    """The users of a cluster who do not come through the broker, and its own scheduler."""
+
+    workload: LocalWorkload
+    """what jobs they submit, until the broker's last job is submitted"""
+    scheduler: Literal["FCFS", "EASY"] = "EASY"
+    """in which order the cluster starts jobs"""
+
+
+class SharedCluster(Section):
+    """A cluster that may have users of its own."""
+
+    processors: Count
+    """processors of the cluster"""
+    local: Local | None = None
+    """its local users; null: there are none"""
+
+
+FORMS = ("[processors]", "[shared]")
+"""The two forms of a cluster, as they stand in pydantic's places of errors."""
+
+
+def _form(value: object) -> str:
+    return FORMS[isinstance(value, dict | SharedCluster)]
+
+
+Cluster = Annotated[
+    Annotated[SharedCluster, Tag(FORMS[1])] | Annotated[Count, Tag(FORMS[0])],
+    Discriminator(_form),
+]
+
+
 class Readings(Section):
     """Where the papers leave a choice open: ours is the default (see `policy.Options`)."""
 
@@ -203,11 +244,21 @@ class Precision(Section):
     """no more replications than this"""
 
 
+class Line(Section):
+    """Standing in line in contested clusters: those in whose own queues others wait."""
+
+    depth: Annotated[int, Field(ge=0, le=10**9)] = 8
+    """up to so many jobs of each of the broker's queues; 0: none"""
+    siblings: Count = 2
+    """in the queues of up to so many clusters at once; the first that starts wins"""
+
+
 class Scenario(Section):
     """The whole scenario. Only `clusters` and `workload` have no default."""
 
-    clusters: Annotated[Mapping[ClusterName, Count], Field(min_length=1)]
-    """processors of each cluster, by name; may be left out where a log tells them"""
+    clusters: Annotated[Mapping[ClusterName, Cluster], Field(min_length=1)]
+    """processors of each cluster, by name, or {processors: ..., local: ...}; may be left out where
+    a log tells them"""
     policy: Policy = "LP-GF"
     """which job may start next, and which queue it waits in"""
     discipline: Discipline | None = None
@@ -218,6 +269,8 @@ class Scenario(Section):
     """what jobs there are"""
     limits: Annotated[SizeLimits, BeforeValidator(empty)] = SizeLimits()
     """the largest request; a larger one is split (`total_sizes`), left out (`runtimes`) or wrong"""
+    line: Line | None = None
+    """how jobs of one component stand in line in clusters with local users; null: they do not"""
     overhead: NotNegative = 0.0
     """a job that MULTI-SITE splits runs (1 + overhead) times as long"""
     options: Annotated[Readings, BeforeValidator(empty)] = Readings()
@@ -235,3 +288,20 @@ class Scenario(Section):
     """go on, in rounds of `replications`, until the interval is small enough; null: one round"""
     seed: Annotated[int, Field(ge=0, le=2**63)] = 1
     """of all that is drawn"""
+
+    @property
+    def processors(self) -> dict[str, int]:
+        """The processors of each cluster, by name."""
+        return {
+            name: of.processors if isinstance(of, SharedCluster) else of
+            for name, of in self.clusters.items()
+        }
+
+    @property
+    def local(self) -> dict[str, Local]:
+        """The local users of the clusters that have some, by name."""
+        found = {}
+        for name, of in self.clusters.items():
+            if isinstance(of, SharedCluster) and of.local is not None:
+                found[name] = of.local
+        return found

@@ -86,7 +86,10 @@ def _from_here(key: Key, value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _from_here((*key, k), v) for k, v in value.items()}
     named = key == ("workload", "runtimes", "table") and value in TABLES
-    if key in _FILES and isinstance(value, str) and value and not named and "\0" not in value:
+    # Those of local users stand below `clusters.NAME.local`.
+    local = key[:1] == ("clusters",) and key[2:3] == ("local",)
+    named_file = (key[3:] if local else key) in _FILES
+    if named_file and isinstance(value, str) and value and not named and "\0" not in value:
         return value if value.startswith("~") else str(Path.cwd() / value)
     return value
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from metabroker.simulation.local_users import KINDS
 from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.rounds import Played, Stop
 from metabroker.simulation.workloads.job_mix import JobMixStream
@@ -18,7 +19,6 @@ from metabroker.simulation.workloads.runtimes import Runtimes, work
 from metabroker.simulation.workloads.synthetic import Synthetic
 
 from .loader import Plan
-from .model import Workload
 
 Json = dict[str, Any]
 Figure = Callable[[JobOutcome], float | None]
@@ -60,6 +60,8 @@ def as_data(plan: Plan, played: Played) -> Json:
         result["classes"] = _classes(played)
     if plan.scenario.workload.batch is not None:
         result["makespan"] = _mean(played, lambda o: o.makespan)
+    if plan.scenario.local:
+        result["by_kind"] = {kind: _kind(played, kind) for kind in KINDS}
     if plan.scenario.precision is not None:
         result["precision"] = _precision(plan, played)
     notes = _notes(plan)
@@ -69,9 +71,12 @@ def as_data(plan: Plan, played: Played) -> Json:
 def scenario_data(plan: Plan) -> Json:
     """The scenario with all its defaults, as a file could say it."""
     data = plan.scenario.model_dump(mode="json")
-    for name in Workload.model_fields:
-        if data["workload"][name] is None:
-            del data["workload"][name]
+    if data["line"] is None:
+        del data["line"]
+    locals_ = [data["clusters"][name]["local"] for name in plan.scenario.local]
+    for workload in [data["workload"], *(local["workload"] for local in locals_)]:
+        for name in [name for name in workload if workload[name] is None]:
+            del workload[name]
     return data
 
 
@@ -97,13 +102,19 @@ def is_saturated(plan: Plan, played: Played) -> bool:
 
 
 def offered(plan: Plan) -> float:
-    """The gross utilization that is offered, where jobs are drawn for ever; else 0."""
+    """The gross utilization that is offered, local users' included, where jobs are drawn for
+    ever; else 0."""
     workload, processors = plan.run.workload, sum(plan.run.system.processors)
+    local = sum(
+        users.workload.utilization(processors)[0]
+        for users in plan.run.system.local
+        if users is not None and isinstance(users.workload, Synthetic)
+    )
     if isinstance(workload, Synthetic):
-        return workload.utilization(processors)[0]
+        return local + workload.utilization(processors)[0]
     if isinstance(workload, Runtimes):
-        return workload.arrival_rate * work(workload.table) / processors
-    return workload.utilization if isinstance(workload, JobMixStream) else 0.0
+        return local + workload.arrival_rate * work(workload.table) / processors
+    return workload.utilization if isinstance(workload, JobMixStream) else local
 
 
 def _responses(plan: Plan, played: Played) -> Json:
@@ -153,6 +164,21 @@ def _classes(played: Played) -> Json:
             "mean_response": gang,
             "max_response": None if gang is None else longest_gang,
         },
+    }
+
+
+def _kind(played: Played, kind: str) -> Json:
+    """The jobs of local users, of one component, or of several."""
+
+    def of(figure: Callable[[JobOutcome], float]) -> Figure:
+        return lambda o: figure(o.kinds[kind]) if kind in o.kinds else None
+
+    return {
+        "jobs": _mean(played, of(lambda o: o.jobs)),
+        "response_time": _figure(played, of(lambda o: o.response)),
+        "waiting_time": _figure(played, of(lambda o: o.wait)),
+        "bounded_slowdown": _figure(played, of(lambda o: o.slowdown)),
+        "utilization": _mean(played, of(lambda o: o.gross)),
     }
 
 

@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TextIO
 
+from metabroker.simulation.local_users import KINDS
+
 from .results import Json
 
 OFFERED = ("workload.synthetic.utilization", "workload.runtimes.utilization")
@@ -42,6 +44,12 @@ _OF_MIXES: dict[str, tuple[str, ...]] = {
     "gang_mean_response": ("classes", "gang", "mean_response"),
     "gang_max_response": ("classes", "gang", "max_response"),
 }
+_BY_KIND: dict[str, tuple[str, ...]] = {
+    f"{kind}_{figure}{ending}": ("by_kind", kind, figure, part)
+    for kind in KINDS
+    for figure in ("waiting_time", "response_time", "bounded_slowdown")
+    for part, ending in (("mean", ""), ("ci95", "_ci95"))
+}
 
 
 class SweepLine(NamedTuple):
@@ -62,6 +70,8 @@ def write_csv(runs: Sequence[Json], file: TextIO) -> None:
         figures |= _OF_LOGS
     if any("classes" in run for run in runs):
         figures |= _OF_MIXES
+    if any("by_kind" in run for run in runs):
+        figures |= _BY_KIND
     swept = list(runs[0].get("set", {}))
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*swept, *figures])

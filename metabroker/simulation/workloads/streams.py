@@ -29,6 +29,13 @@ def stream(seed: int, replication: int, purpose: Purpose) -> np.random.Generator
     return np.random.Generator(np.random.PCG64(sequence))
 
 
+def seed_of_cluster(seed: int, cluster: int) -> int:
+    """The seed of the local users of a cluster: their jobs differ from all others' jobs, and are
+    the same whatever the broker does."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(0, len(Purpose), cluster))
+    return int(sequence.generate_state(1, np.uint64)[0])
+
+
 def arrivals(mean_gap: float, gaps: np.random.Generator, count: int) -> Iterator[list[float]]:
     """The moments of `count` Poisson arrivals, at most `CHUNK` of them at a time."""
     now = 0.0

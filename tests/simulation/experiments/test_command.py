@@ -67,6 +67,9 @@ def test_claims(call: Any, tmp_path: Path) -> None:
     assert all({"id", "claim", "result", "evidence"} <= set(claim) for claim in found)
     assert all(isinstance(line, str) for claim in found for line in claim["evidence"])
     assert (tmp_path / "metabroker-experiments" / "claims" / "claims.csv").is_file()
+    code, out, _ = call("beyond", "--only", "bl-01", "--json", "--processes", "1")
+    assert code == 0 and [claim["id"] for claim in json.loads(out)["beyond"]] == ["BL-01"]
+    assert (tmp_path / "metabroker-experiments" / "beyond" / "claims.md").is_file()
     code, out, _ = call("claims", "--only", "BE-50", "--processes", "1")
     assert code == 0 and "BE-50" in out and "1 claims: " in out
 
@@ -94,7 +97,7 @@ def test_a_log_that_is_named_is_replayed(
 
 def test_the_list(call: Any) -> None:
     code, out, _ = call("--list")
-    assert code == 0 and "be07-fig11" in out and "claims" in out
+    assert code == 0 and "be07-fig11" in out and "claims" in out and "beyond-line " in out
     code, out, _ = call("--list", "--json")
     assert "be03-fig3" in [found["name"] for found in json.loads(out)["experiments"]]
 

@@ -50,10 +50,21 @@ _WORKLOAD = st.one_of(
         _section("workload", "synthetic"),
     ),
 )
+_LOCAL = st.one_of(
+    _section("clusters", "a", "local"),
+    st.builds(
+        lambda workload: {"workload": workload}, _section("clusters", "a", "local", "workload")
+    ),
+    st.builds(
+        lambda more: {"workload": {"synthetic": {"utilization": 0.5, **more}}},
+        _section("workload", "synthetic"),
+    ),
+)
 _DATA = st.fixed_dictionaries(
     {
         "clusters": st.dictionaries(st.sampled_from("abcd"), st.integers(-1, 40), max_size=4)
         | st.just({"a": 8, "b": 8})
+        | st.builds(lambda local: {"a": {"processors": 8, "local": local}, "b": 8}, _LOCAL)
         | _ANY,
         "workload": _WORKLOAD,
     },
@@ -74,7 +85,7 @@ def _check(text: str | bytes, *sets: str) -> None:
     for plan in plans[:1]:
         (again,) = parse_text(yaml.safe_dump(scenario_data(plan)))
         assert again.scenario == plan.scenario
-        if plan.run.jobs <= 100:
+        if plan.run.jobs <= 100 and not plan.run.system.local:
             with contextlib.suppress(ValueError):
                 play(Task(plan.run, 0))
 
@@ -94,6 +105,8 @@ _KEYS = [
     "policy",
     "clusters.a",
     "clusters",
+    "clusters.a.local",
+    "clusters.a.local.workload.synthetic.composition.0",
     "workload",
     "workload.swf.file",
     "jobs",

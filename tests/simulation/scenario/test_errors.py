@@ -11,6 +11,15 @@ from tests.config.explained import explained
 from tests.simulation.scenario.making import FOUR, LEAST, SYNTHETIC, errors
 
 ONE = "clusters: {c: 128}\n"
+L = "clusters.a.local"
+
+
+def shared(local: str, more: str = SYNTHETIC) -> str:
+    """Two clusters, the first with local users."""
+    return f"clusters:\n  a:\n    processors: 32\n    local: {local}\n  b: 32\n{more}"
+
+
+USERS = "{workload: {synthetic: {utilization: 0.5}}}"
 W = "workload.synthetic"
 
 # text; line, key, part of the message, part of the advice
@@ -31,6 +40,27 @@ CASES: list[tuple[str, int, str, str, str]] = [
     (f"clusters: {{a: many}}\n{SYNTHETIC}", 1, "clusters.a", "whole number", "digits"),
     (f"clusters: {{'a b': 3}}\n{SYNTHETIC}", 1, "clusters.a b", "cannot name", "letters"),
     (f"clusters: {{}}\n{SYNTHETIC}", 1, "clusters", "at least one", "add"),
+    # local users
+    ("clusters: {a: {}}\n" + SYNTHETIC, 1, "clusters.a.processors", "is missing", "128"),
+    ("clusters: {a: {processors: 0}}\n" + SYNTHETIC, 1, "clusters.a.processors", "at least 1", ""),
+    ("clusters: {a: {nodes: 4}}\n" + SYNTHETIC, 1, "clusters.a.nodes", "unknown key", "known here"),
+    (shared("{}"), 4, f"{L}.workload", "is missing", "synthetic"),
+    (shared("{workload: {}}"), 4, f"{L}.workload", "names no workload", "synthetic, swf"),
+    (shared("{workload: {batch: {}}}"), 4, f"{L}.workload.batch", "unknown key", "synthetic"),
+    (shared("{workload: {synthetic: }}"), 4, f"{L}.workload.synthetic", "neither utilization", ""),
+    (shared("{workload: {swf: {}}}"), 4, f"{L}.workload.swf.file", "is missing", "swf"),
+    (shared("{workload: {swf: {file: none.swf}}}"), 4, f"{L}.workload.swf.file", "cannot be", ""),
+    (shared("{scheduler: SJF, " + USERS[1:]), 4, f"{L}.scheduler", "must be FCFS or EASY", ""),
+    (shared("{workload: {synthetic: {utilization: 0.5, composition: [50, 50]}}}"), 4,
+     f"{L}.workload.synthetic.composition", "2 components", "leave"),
+    (shared("{workload: {synthetic: {utilization: 0.5, component_sizes: {max: 33}}}}"), 4,
+     f"{L}.workload.synthetic.component_sizes.max", "too large", "smaller"),
+    (shared("{workload: {synthetic: {arrival_rate: 1000000}}}"), 4,
+     f"{L}.workload.synthetic", "for each of the broker's", "same unit"),
+    (shared(USERS, SYNTHETIC + "policy: MULTI-SITE\n"), 9, "policy", "a has local users", "LP-GF"),
+    (shared(USERS, SYNTHETIC + "event_order: pyss\n"), 9, "event_order", "local users", "batch"),
+    (shared(USERS, "workload: {batch: {kinds: [{components: [2], time: 1}]}}\n"), 6,
+     "workload.batch", "a has local users", "synthetic"),
     # policy and placement
     (f"policy: LS-DOO\n{LEAST}", 1, "policy", "must be GS", "'LS-DO'"),
     (f"policy: AFCFS\n{LEAST}", 1, "policy", "one cluster, not on 4", "one cluster"),

@@ -7,17 +7,20 @@ import io
 import json
 import math
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from metabroker.cli.simulated import print_run, print_sweep
 from metabroker.simulation.executor import InProcess, Processes
 from metabroker.simulation.rounds import Played, play_rounds
 from metabroker.simulation.scenario import sweeps
 from metabroker.simulation.scenario.jobs_out import JobsOut
 from metabroker.simulation.scenario.loader import Plan, load, parse_text
-from metabroker.simulation.scenario.results import as_data, stop_of
+from metabroker.simulation.scenario.results import as_data, scenario_data, stop_of
 from tests.simulation.scenario.making import FOUR, LEAST, SMALL, plan
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "simulate"
@@ -89,6 +92,70 @@ def test_gs_at_080_has_the_published_response_time() -> None:
     interval = result.summary.response
     assert interval.half < 0.2
     assert abs(interval.mean - 1.594) <= interval.half + 0.006
+
+
+SHARED = """clusters:
+  c1: {processors: 32, local: {workload: {synthetic: {utilization: 0.7}}, scheduler: FCFS}}
+  c2: {processors: 32, local: {workload: {swf: {file: log.swf}}}}
+  c3: 32
+policy: FPFS
+workload: {synthetic: {utilization: 0.3, composition: [60, 40]}}
+jobs: 300
+replications: 2
+"""
+
+
+def test_jobs_of_local_users_of_one_component_and_of_several_are_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "{} {} -1 4 20 -1 -1 20 4 -1 1 1 1 -1 1 1 -1 -1\n"
+    (tmp_path / "log.swf").write_text("".join(line.format(n, n) for n in range(1, 30)))
+    found = plan(SHARED, folder=tmp_path)
+    again = plan(yaml.safe_dump(scenario_data(found)))
+    assert again.scenario == found.scenario and again.run == found.run
+    result = told(found)
+    kinds = result["by_kind"]
+    assert list(kinds) == ["local_users", "single", "co_allocated"]
+    assert kinds["single"]["jobs"] + kinds["co_allocated"]["jobs"] == 300
+    assert kinds["single"]["response_time"]["mean"] == pytest.approx(
+        result["response_time"]["local"]["mean"], rel=0.05
+    )
+    for of in kinds.values():
+        wait, response = of["waiting_time"]["mean"], of["response_time"]["mean"]
+        assert 0 <= wait < response and of["bounded_slowdown"]["mean"] >= 1
+    assert result["saturated"] is False
+    swept = [{"set": {"jobs": 300}, **result}] * 2
+    file = io.StringIO()
+    sweeps.write_csv(swept, file)
+    (row, _) = csv.DictReader(io.StringIO(file.getvalue()))
+    mean = kinds["local_users"]["waiting_time"]["mean"]
+    assert float(row["local_users_waiting_time"]) == mean
+    print_run(result)
+    print_sweep(swept)
+    out = capsys.readouterr().out
+    assert "3, 96 processors; 2 with local users" in out and "WAIT LOCAL USERS" in out
+
+
+def test_a_line_changes_what_the_broker_waits_and_nothing_where_it_is_not(tmp_path: Path) -> None:
+    shared = SHARED.replace("swf: {file: log.swf}", "synthetic: {utilization: 0.8}")
+
+    def waits(*sets: str) -> list[float]:
+        by_kind = told(plan(shared, "clusters.c3=8", *sets))["by_kind"]
+        return [of["waiting_time"]["mean"] for of in by_kind.values()]
+
+    assert waits() == waits("line={depth: 0}") == waits("line=null")
+    assert waits() != waits("line={}") == waits("line={depth: 8, siblings: 2}")
+    assert plan(SMALL, "line={}").run == plan(SMALL).run
+
+
+def test_local_users_have_the_same_jobs_whatever_the_broker_does(tmp_path: Path) -> None:
+    text = SHARED.replace("swf: {file: log.swf}", "synthetic: {utilization: 0.7}")
+    streams = []
+    for sets in (["policy=GS"], ["policy=LP-GF", "workload.synthetic.utilization=0.1"]):
+        run = plan(text, *sets).run
+        users = [of for of in run.system.local if of is not None]
+        streams.append([list(islice(of.jobs(c, run.seed, 1), 50)) for c, of in enumerate(users)])
+    assert streams[0] == streams[1] and streams[0][0] != streams[0][1]
 
 
 @pytest.mark.parametrize(("utilization", "replications"), [(1.5, 1), (1.5, 2), (0.98, 3)])

@@ -18,12 +18,16 @@ from metabroker.simulation.scenario.model import (
     ComponentSizes,
     JobMixWorkload,
     Kind,
+    Line,
+    Local,
+    LocalWorkload,
     Policy,
     Precision,
     Readings,
     RuntimesWorkload,
     Scenario,
     ServiceTime,
+    SharedCluster,
     SwfWorkload,
     SyntheticWorkload,
     Workload,
@@ -98,6 +102,7 @@ MODELS: tuple[type[BaseModel], ...] = (
         SwfWorkload,
     ),
     *(BatchWorkload, Kind, RuntimesWorkload, Readings, Precision),
+    *(SharedCluster, Local, LocalWorkload, Line),
 )
 
 

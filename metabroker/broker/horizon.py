@@ -5,7 +5,7 @@ The policy decides by the processors that are idle now. So a job goes another wa
 refused does, see `refusals`) where its cluster has too little for as long as it takes:
 
 - The cluster would have too little for its smallest component even if nothing ran there: it is
-  known at once, when the job joins a queue.
+  known at once, when the job joins a queue. So it is while maintenance lasts.
 - Too little of what is idle now is left: that is found out of each placement. Others that are as
   large and take as long are not placed there either, until there is as much as was needed. So very
   many jobs that are too long cost one look each, and none while nothing changes.

@@ -1,4 +1,4 @@
-"""Others' reservations of one cluster that have not begun, by what they leave until a moment."""
+"""Others' reservations of one cluster (see `Coming`), by what they leave until a moment."""
 
 from __future__ import annotations
 

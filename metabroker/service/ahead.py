@@ -12,9 +12,12 @@ def words(view: BrokerView, at: ViewAt, job: Job | NewJob) -> str:
     names, told = view.settings.clusters, []
     for cluster, coming in at.ahead(job).items():
         kind = "maintenance (reservation {})" if coming.maintenance else "reservation {}"
-        begins = format_time(max(0, int(coming.start - at.now)))
+        what = f"{kind.format(coming.name)} in {names[cluster].name}"
+        if coming.start <= at.now:
+            told.append(f"{what} ends in {format_time(max(0, int(coming.end - at.now)))}")
+            continue
         told.append(
-            f"{kind.format(coming.name)} in {names[cluster].name} begins in {begins}, before this "
-            f"job's {format_time(job.time_limit)} would end"
+            f"{what} begins in {format_time(int(coming.start - at.now))}, before this job's "
+            f"{format_time(job.time_limit)} would end"
         )
     return "; ".join(told)

@@ -79,6 +79,7 @@ class _SharedEngine:
         line: Line | None,
     ) -> None:
         self._policy = policy
+        self._view = SchedulerView(policy)
         self._line = line or Line(0)
         self._processors = [cluster.processors for cluster in clusters]
         self._pools = [SCHEDULERS[c.scheduler]((c.processors,)) for c in clusters]
@@ -202,12 +203,11 @@ class _SharedEngine:
 
     def _broker_pass(self, now: float) -> bool:
         """The policy's pass; is there more to do for a local scheduler?"""
-        if self._line.depth:
-            self._policy.contest(self._contested())
+        contested = tuple(self._contested()) if self._line.depth else ()
         if self._moved:
             self._moved = False
             self._policy.depart()
-        while starts := self._policy.run(self._offered(), now):
+        while starts := self._policy.run(self._offered(), now, None, contested):
             for place, (key, clusters) in enumerate(starts):
                 if self._restless or not self._place(key, clusters, now):
                     self._put_back(starts[place:])
@@ -267,7 +267,7 @@ class _SharedEngine:
         queues = {c: NativeQueue(self._processors[c], self._wanted[c]) for c in self._contested()}
         if not queues:
             return False
-        jobs = [self._may_stand(entry) for entry in self._policy.next_singles(self._line.depth)]
+        jobs = [self._may_stand(entry) for entry in self._view.next_singles(self._line.depth)]
         found = stand(jobs, queues, self._line.siblings)
         for key, clusters in found.items():
             job = self._waiting[key]
@@ -291,7 +291,7 @@ class _SharedEngine:
         """A sibling starts: the only one of its job, so the others leave their queues now."""
         others = [other for other in self._standing.pop(key) if other != cluster]
         self._withdraw(key, others)
-        self._policy.remove(key)
+        self._policy.remove(key, started=(cluster,))
         self._begin(key, self._waiting.pop(key), (cluster,), now)
 
     def _withdraw(self, key: int, clusters: Iterable[int]) -> None:

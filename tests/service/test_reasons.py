@@ -255,6 +255,14 @@ def test_a_job_that_waits_in_a_queue_is_told_what_it_may_not_use() -> None:
     )
 
 
+def test_of_maintenance_that_has_begun_its_end_is_told() -> None:
+    begun = Coming("cables", NOW - 600, NOW + 3000, 64, 0, maintenance=True)
+    look = Observed(0, Snapshot(NOW, 64, 64, 64, coming=(begun,)))
+    it, found = waiting(look, looked(1, NOW, 4), want(8), policy="LP-GF")
+    assert found[1].reason.endswith("maintenance (reservation cables) in delft ends in 0:50:00")
+    assert told(it, 8, on=0).endswith("maintenance (reservation cables) in delft ends in 0:50:00")
+
+
 def test_a_dry_run_looks_at_what_is_left_for_so_long() -> None:
     start = NOW + 300
     coming = (Coming("course", start, start + 3600, 60, 60),)

@@ -170,7 +170,8 @@ class Controller:
                 f"ReservationName={name} StartTime={int(reservation.start)} "
                 f"EndTime={int(reservation.end)} Duration=00:05:00 Nodes={self.name}n[0-3] "
                 f"NodeCnt=4 CoreCnt={reservation.processors} Features=(null) PartitionName=batch "
-                f"Flags={'MAINT' if reservation.ahead else ''} TRES=cpu={reservation.processors} "
+                f"Flags={'MAINT' if name.startswith('maintenance') else ''} "
+                f"TRES=cpu={reservation.processors} "
                 "Users=root Groups=(null) Accounts=(null) Licenses=(null) State=ACTIVE "
                 "BurstBuffer=(null)"
             )

@@ -92,8 +92,10 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
     for reservation in sorted(look.reservations, key=lambda r: r not in mine):
         if not holds(reservation.state):
             continue
-        if reservation not in mine and reservation.start_time > look.taken_at + SOON:
+        far = reservation.start_time > look.taken_at + SOON
+        if reservation not in mine and (far or _maintains(reservation)):
             later.append(reservation)
+        if reservation not in mine and far:
             continue
         kept = _kept(reservation, usable, idle, whole)
         if reservation in mine:
@@ -117,7 +119,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
             )
             for r in mine
         },
-        coming=_coming(later, usable, idle, whole),
+        coming=_coming(later, usable, idle, whole, look.taken_at + SOON),
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
@@ -182,14 +184,20 @@ def _kept(
     return kept
 
 
+def _maintains(reservation: PbsReservation) -> bool:
+    return reservation.id.startswith("M")
+
+
 def _coming(
     reservations: Iterable[PbsReservation],
     usable: Mapping[str, PbsNode],
     idle: Mapping[str, int],
     whole: bool,
+    soon: float,
 ) -> tuple[Coming, ...]:
-    """Others' reservations that have not begun, each without what those before it take. They are
-    told by their ids: any user may give one any name."""
+    """Others' reservations that have not begun, or are for maintenance, each without what those
+    before it take; what begins `soon` has its idle processors already. They are told by their ids:
+    any user may give one any name."""
     room, left = {name: node.total for name, node in usable.items()}, dict(idle)
     return tuple(
         Coming(
@@ -197,8 +205,8 @@ def _coming(
             reservation.start_time,
             reservation.end_time,
             processors=_kept(reservation, usable, room, whole),
-            idle=_kept(reservation, usable, left, whole),
-            maintenance=reservation.id.startswith("M"),
+            idle=_kept(reservation, usable, left, whole) if reservation.start_time > soon else 0,
+            maintenance=_maintains(reservation),
         )
         for reservation in sorted(reservations, key=lambda each: each.start_time)
     )

@@ -73,8 +73,10 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
     reserved, later = 0, []
     for reservation in look.reservations:
         mine = reservation.name.startswith(prefix)
-        if not mine and reservation.start_time > look.taken_at + SOON:
+        far = reservation.start_time > look.taken_at + SOON
+        if not mine and (far or _maintains(reservation)):
             later.append(reservation)
+        if not mine and far:
             continue
         free = _kept_free(reservation, idle, inside[reservation.name])
         reserved += free
@@ -93,7 +95,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
             for r in look.reservations
             if r.name.startswith(prefix)
         },
-        coming=_coming(later, usable),
+        coming=_coming(later, usable, look.taken_at + SOON),
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
@@ -122,10 +124,15 @@ def _places(waiting: Iterable[WaitingLine]) -> dict[str, int]:
     return {line.id: place for place, line in enumerate(competing, 1)}
 
 
+def _maintains(reservation: SlurmReservation) -> bool:
+    return "MAINT" in reservation.flags.split(",")
+
+
 def _coming(
-    reservations: Sequence[SlurmReservation], usable: Iterable[NodeLine]
+    reservations: Sequence[SlurmReservation], usable: Iterable[NodeLine], soon: float
 ) -> tuple[Coming, ...]:
-    """Others' reservations that have not begun, each without what those before it take.
+    """Others' reservations that have not begun, or are for maintenance, each without what those
+    before it take. What begins `soon` has its idle processors already.
 
     A job that is in none of them may not run into any, whatever its flags: FLEX lets only jobs of
     the reservation begin before it, and MAINT only jobs of it run in its nodes.
@@ -138,8 +145,8 @@ def _coming(
             reservation.start_time,
             reservation.end_time,
             processors=_taken(reservation, room),
-            idle=_taken(reservation, idle),
-            maintenance="MAINT" in reservation.flags.split(","),
+            idle=_taken(reservation, idle) if reservation.start_time > soon else 0,
+            maintenance=_maintains(reservation),
         )
         for reservation in sorted(reservations, key=lambda each: each.start_time)
     )

@@ -112,6 +112,10 @@ def test_of_reservations_on_one_node_none_counts_twice() -> None:
     told = [(each.name, each.processors, each.idle, each.maintenance) for each in seen.coming]
     assert told == [("course", 8, 8, False), ("all", 88, 68, True)]
     assert (seen.usable, seen.busy) == (144, 20)
+    begun = SlurmPoll(7200.0, [node("n1"), node("n2")], [], [kept("all", 7200.0)])
+    seen = snapshot(begun, None, "mb-")
+    (coming,) = seen.coming
+    assert (seen.busy, coming.processors, coming.idle) == (96, 96, 0), "maintenance is told on"
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -14,6 +14,7 @@ from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView
 from metabroker.policy import Reason, Request, Why
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
@@ -160,7 +161,7 @@ class _Explainer:
             return self.told(None, job, held_back(self.view, job, job.queue, self._usage))
         if key in self.view.refused:
             return self.told(None, job, self.kept_back(job))
-        return self.told(None, job, self.out_of_reach(job.request, job.queue))
+        return self.told(None, job, self.out_of_reach(job.request, job.queue, job.shape))
 
     def told(self, position: int | None, job: Job, text: str) -> Waiting:
         """With what became of it before."""
@@ -188,7 +189,7 @@ class _Explainer:
     def unreachable(self, why: Why, request: Request) -> str:
         return self.out_of_reach(request, why.queue)
 
-    def out_of_reach(self, request: Request, queue: int) -> str:
+    def out_of_reach(self, request: Request, queue: int, shape: Shape = ANY_PROCESSORS) -> str:
         """It could not start even if the clusters that answer were empty."""
         lost = [
             f"{c.name} ({self.view.entries[i].detail or 'its information is too old'})"
@@ -198,7 +199,8 @@ class _Explainer:
         asked = self.asked(request, queue)
         if lost:
             return f"asks for {asked}; needs a cluster that does not answer: {', '.join(lost)}"
-        return f"asks for {asked}: more than the nodes that accept jobs now have"
+        more = f"asks for {asked}: more than the nodes that accept jobs now have"
+        return f"{more} room for, where {shape} fits on one" if shape else more
 
     def behind(self, why: Why, _request: Request) -> str:
         return f"behind {why.position} in queue {self.queue(why.queue)}; job {why.blocker} is first"

@@ -44,6 +44,8 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     jobs = tuple(_with_files(files, job) for job in jobs)
     lone = random.Random(f"{seed} lone")
     jobs = tuple(replace(job, lone=lone.choice((-1, 0, 1))) for job in jobs)
+    if all(cluster.unit == 1 for cluster in clusters):
+        jobs = _with_shapes(random.Random(f"{seed} shapes"), clusters, jobs)
     calm = rng.random() < 0.05
     holes = [] if calm else _black_holes(random.Random(f"{seed} denies"), clusters)
     if holes:
@@ -144,6 +146,22 @@ def _job(rng: random.Random, clusters: Sequence[ClusterPlan]) -> JobPlan:
         traps=rng.random() < 0.3,
         actions=tuple(_actions(rng)),
     )
+
+
+def _with_shapes(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: tuple[JobPlan, ...]
+) -> tuple[JobPlan, ...]:
+    """In one world of ten some jobs have tasks of several processors, as many as fit on the four
+    nodes of each cluster: a job may be taken in before the nodes are known."""
+    if rng.random() >= 0.1:
+        return jobs
+    node, found = min(cluster.processors for cluster in clusters) // 4, []
+    for job in jobs:
+        cpus = rng.choice([n for n in (1, 2, 3, 4) if n <= node])
+        most = 4 * (node // cpus) if cpus > 1 else max(job.sizes)
+        sizes = tuple(min(most, max(1, size // cpus)) for size in job.sizes)
+        found.append(replace(job, cpus=cpus, sizes=sizes))
+    return tuple(found)
 
 
 def _with_files(rng: random.Random, job: JobPlan) -> JobPlan:

@@ -13,7 +13,7 @@ from metabroker.policy import Limit, Limits, Place, Request, RequestRefusal, spl
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
-from .nodes import gpus_for, largest, room
+from .nodes import gpus_for, largest, most
 from .observation import NodeKind
 from .rejected import Rejected
 
@@ -24,13 +24,15 @@ _UNKNOWN_SIZE = 10**9
 @dataclass(frozen=True, slots=True)
 class Admission:
     """What requests are held against. `sizes` are processors in all, 0 where not known yet; `nodes`
-    those of each cluster, empty where not known."""
+    those of each cluster, empty where not known; `units`: processors of a node, where only whole
+    nodes are given (1: they are not)."""
 
     names: Sequence[str]
     sizes: Sequence[int]
     limits: Limits
     place: Place
     nodes: Sequence[Sequence[NodeKind]] = ()
+    units: Sequence[int] = ()
 
     def request(
         self, wanted: Processors, shape: Shape = ANY_PROCESSORS
@@ -84,10 +86,9 @@ class Admission:
         """Processors that tasks of this shape could have in each cluster; 0: none, or not known."""
         if not shape or not self.nodes:
             return self.sizes
-        return [
-            min(size, room(kinds, shape)) if kinds else size
-            for size, kinds in zip(self.sizes, self.nodes, strict=True)
-        ]
+        units = self.units or [1] * len(self.sizes)
+        clusters = zip(self.nodes, self.sizes, units, strict=True)
+        return [most(kinds, shape, size, unit) for kinds, size, unit in clusters]
 
     def _check_task(self, shape: Shape, rooms: Sequence[int], where: Sequence[int] | None) -> None:
         """Whether one task at least has room on a node of some cluster, or of each that is named.

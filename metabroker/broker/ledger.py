@@ -244,12 +244,13 @@ class Ledger:
         known: (cluster, processors), where that is less than all."""
         if not shape:
             return ()
-        rooms = [nodes.room(e.nodes, shape) if e.nodes else e.processors for e in self.entries]
-        return tuple(
-            (cluster, room)
-            for cluster, (room, entry) in enumerate(zip(rooms, self.entries, strict=True))
-            if room < entry.processors
-        )
+        found = []
+        for cluster, entry in enumerate(self.entries):
+            unit = self._settings.clusters[cluster].unit
+            most = nodes.most(entry.nodes, shape, entry.processors, unit)
+            if most < entry.processors:
+                found.append((cluster, most))
+        return tuple(found)
 
     def _whole(self, cluster: int, processors: int) -> int:
         """As many of them as there are in whole units."""

@@ -31,6 +31,17 @@ def tasks_on(node: NodeKind, shape: Shape) -> int:
     return room if node.gpus or not shape.gpus else 0
 
 
+def most(nodes: Sequence[NodeKind], shape: Shape, processors: int, unit: int) -> int:
+    """How many processors a component of this shape can get in a cluster of so many. No `nodes`:
+    they are not known. `unit`: those of a node, where only whole nodes are given (1: they are
+    not)."""
+    found = room(nodes, shape) if nodes else processors
+    if unit == 1:
+        return min(processors, found)
+    cpus = shape.cpus_per_task
+    return min(found, processors // unit * (unit // cpus) * cpus)
+
+
 def room(nodes: Iterable[NodeKind], shape: Shape) -> int:
     """How many processors one component of this shape could get on all nodes, were they empty."""
     nodes = list(nodes)

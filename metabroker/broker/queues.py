@@ -73,22 +73,23 @@ class Queues:
 
     # --- joining and leaving ------------------------------------------------------------------
 
-    def queue_of(self, job: Job | NewJob, excluded: Container[int] = ()) -> int:
+    def queue_of(self, job: Job | NewJob, excluded: Collection[int] = ()) -> int:
         """The queue that the job joins now, if it must not go to some clusters."""
         entries = self._state.ledger.entries
         answers = [entry.reachable and entry.drained is None for entry in entries]
+        largest, bounds = max(job.request.sizes), self._bounds_of(job.shape)
         local = choose_local(
-            max(job.request.sizes),
+            largest,
             chosen=job.local,
             home=job.home,
-            sizes=self._within(self._state.ledger.sizes(), job.shape),
+            sizes=self._state.ledger.sizes(),
             known=answers,
             available=[
                 max(0, entry.usable - entry.others - entry.claimed) if answering else 0
                 for entry, answering in zip(entries, answers, strict=True)
             ],
             waiting=self._waiting,
-            excluded=excluded,
+            excluded={c for c, most in bounds if most < largest}.union(excluded),
         )
         return self.scheduler.queue_of(job.request, local)
 
@@ -160,12 +161,6 @@ class Queues:
             found = self._bounds[shape] = self._state.ledger.bounds(shape)
         return found
 
-    def _within(self, sizes: list[int], shape: Shape) -> list[int]:
-        """The sizes of clusters, as far as such tasks fit there."""
-        for cluster, most in self._bounds_of(shape):
-            sizes[cluster] = min(sizes[cluster], most)
-        return sizes
-
     def join_anew(self, job: Job, now: float) -> None:
         """Into a queue that is chosen by where the job may go now, at its old place."""
         self._count_waiting(job, -1)
@@ -223,7 +218,8 @@ class Queues:
             return barred.isdisjoint(request.clusters)
         known = self._state.ledger.sizes()
         sizes = [0 if c in barred else n or _ANY for c, n in enumerate(known)]
-        sizes = self._within(sizes, job.shape)
+        for cluster, most in self._bounds_of(job.shape):
+            sizes[cluster] = min(sizes[cluster], most)
         queue = self.queue_of(job, barred)
         return queue not in barred and self.scheduler.ever_fits(request, queue, sizes)
 

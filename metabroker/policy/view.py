@@ -10,6 +10,8 @@ from metabroker.policy.request import Request
 from metabroker.policy.scheduler import Scheduler
 from metabroker.policy.why import Reason, Why
 
+_AMONG = 32  # jobs that are looked at for one of one component
+
 
 class SchedulerView:
     """A scheduler's waiting jobs, to read. It decides nothing, and leaves the state as it was."""
@@ -59,12 +61,14 @@ class SchedulerView:
         return self._scheduler._waiting[key][0]
 
     def next_singles(self, depth: int) -> list[Entry]:
-        """Of each queue that no rule keeps disabled, the waiting jobs of one component among the
-        first `depth`: whom the policy would start next, in the order of joining."""
+        """Of each queue that no rule keeps disabled, the first `depth` jobs of one component: whom
+        the policy would start next, in the order of joining. Not all are looked for among very many
+        that are co-allocated."""
         found: list[Entry] = []
         for queue in self._scheduler._queues.values():
             if queue.items and self._scheduler._forbids(queue) is None:
-                found += [entry for entry in islice(queue, depth) if entry[2].single]
+                first = islice(queue, depth * _AMONG)
+                found += islice((entry for entry in first if entry[2].single), depth)
         found.sort(key=itemgetter(0))
         return found
 

@@ -245,7 +245,8 @@ class Engine:
         """What requests are held against now."""
         view = self.broker.view
         nodes = [entry.nodes for entry in view.entries]
-        return Admission(self.names.names, view.sizes(), self._limits, self._place, nodes)
+        units = [cluster.unit for cluster in view.settings.clusters]
+        return Admission(self.names.names, view.sizes(), self._limits, self._place, nodes, units)
 
     def new_job(self, asked: AskToSubmit) -> NewJob:
         """The submission as the core takes it.

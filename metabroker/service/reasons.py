@@ -15,6 +15,7 @@ from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView, Plan
 from metabroker.policy import Reason, Request, Why
+from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 from . import ahead
 from .drained import words
@@ -178,7 +179,7 @@ class _Explainer:
             return self.told(None, job, held_back(self.view, job, job.queue, self._usage))
         if key in self.view.refused:
             return self.told(None, job, self.kept_back(job))
-        return self.told(None, job, self.out_of_reach(job.request, job.queue))
+        return self.told(None, job, self.out_of_reach(job.request, job.queue, job.shape))
 
     def told(self, position: int | None, job: Job, text: str) -> Waiting:
         """With what became of it before."""
@@ -223,7 +224,7 @@ class _Explainer:
     def unreachable(self, why: Why, request: Request) -> str:
         return self.out_of_reach(request, why.queue)
 
-    def out_of_reach(self, request: Request, queue: int) -> str:
+    def out_of_reach(self, request: Request, queue: int, shape: Shape = ANY_PROCESSORS) -> str:
         """It could not start even if the clusters that answer, and are not drained, were empty."""
         lost, drained = [], []
         for index in self.where(request, queue) or range(len(self.view.settings.clusters)):
@@ -236,7 +237,8 @@ class _Explainer:
         asked = self.asked(request, queue)
         if lost or drained:
             return "; ".join([f"asks for {asked}", *told, *drained])
-        return f"asks for {asked}: more than the nodes that accept jobs now have"
+        more = f"asks for {asked}: more than the nodes that accept jobs now have"
+        return f"{more} room for, where {shape} fits on one" if shape else more
 
     def behind(self, why: Why, _request: Request) -> str:
         return f"behind {why.position} in queue {self.queue(why.queue)}; job {why.blocker} is first"

@@ -24,6 +24,7 @@ from math import inf
 from metabroker.policy import Placement, Request, Scheduler, Start
 from metabroker.policy.entry import Entry
 from metabroker.policy.line import NativeQueue, Standing, stand
+from metabroker.policy.view import SchedulerView
 
 from .errors import Overbooked, impossible, overbooked
 from .job import SimJob

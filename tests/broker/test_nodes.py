@@ -11,7 +11,7 @@ from metabroker.broker.admission import Admission
 from metabroker.broker.effects import Reserve, Submit
 from metabroker.broker.events import Observed, SubmitJob
 from metabroker.broker.job import Job, NewJob
-from metabroker.broker.nodes import largest, room
+from metabroker.broker.nodes import largest, most, room
 from metabroker.broker.observation import NodeKind, Snapshot, kinds
 from metabroker.broker.outbox import Ready
 from metabroker.broker.refusals import Refusals
@@ -150,6 +150,20 @@ def test_what_can_never_run_is_refused_with_the_largest_that_could(
     assert (caught.value.message, caught.value.advice) == (message, advice)
 
 
+@pytest.mark.parametrize(
+    ("nodes", "cpus", "unit", "processors"),
+    [((THIN,), 4, 1, 16), ((THIN,), 4, 6, 16), ((FAT, THIN), 4, 12, 24), ((THIN,), 4, 3, 0),
+     ((), 4, 6, 16), ((), 4, 1, 24), ((), 8, 6, 0)],
+)  # fmt: skip
+def test_where_nodes_are_given_whole_so_many_tasks_are_counted_on_each(
+    nodes: tuple[NodeKind, ...], cpus: int, unit: int, processors: int
+) -> None:
+    assert most(nodes, Shape(cpus), 24, unit) == processors
+    assert ClusterSettings("delft", unit=unit).held(processors, cpus) <= 24
+    one = Admission(("delft",), (24,), Limits(), worst_fit, (nodes,), (unit,))
+    assert one._rooms(Shape(cpus)) == [processors]
+
+
 def test_nodes_that_are_not_known_refuse_nothing() -> None:
     assert admission(known=False).request(Processors(single=1), Shape(60))[0] == Request((60,))
 
@@ -208,6 +222,14 @@ def test_a_job_goes_only_where_its_tasks_fit(bench: Bench) -> None:
     assert isinstance(effect, Submit)
     assert (effect.cluster, effect.processors, effect.shape) == (1, 16, Shape(8))
     assert placed(bench.handle(submit(16, shape=Shape(8)))) == []  # idle are those of delft only
+
+
+def test_a_local_queue_is_one_of_a_cluster_on_whose_nodes_the_tasks_fit() -> None:
+    bench = Bench({"delft": 32, "leiden": 32}, policy="LP-GF")
+    bench.handle(look(bench, 0, FOURS), look(bench, 1, EIGHTS, busy=32))
+    bench.handle(submit(8, shape=Shape(8)))
+    assert bench.broker.view.jobs[1].queue == 1
+    bench.close()
 
 
 def test_nodes_that_are_not_known_yet_exclude_no_cluster(bench: Bench) -> None:

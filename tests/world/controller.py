@@ -55,6 +55,7 @@ class Controller:
         self._taken = taken
         self._sized = sized
         self.unsettled_until = 0.0
+        self.laid_out: dict[str, tuple[str, str]] = {}  # reservations on nodes: which, their cores
         self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
 
     def started_again(self) -> None:
@@ -166,11 +167,14 @@ class Controller:
         for name, reservation in self.model.reservations.items():
             if wanted not in (None, name):
                 continue
+            nodes, cores = self.laid_out.get(name, (f"{self.name}n[0-3]", ""))
+            each = zip(nodes.split(","), cores.split(","), strict=True) if cores else ()
+            told = " ".join(f"NodeName={node} CoreIDs=0-{int(n) - 1}" for node, n in each)
             lines.append(
                 f"ReservationName={name} StartTime={int(reservation.start)} "
-                f"EndTime={int(reservation.end)} Duration=00:05:00 Nodes={self.name}n[0-3] "
+                f"EndTime={int(reservation.end)} Duration=00:05:00 Nodes={nodes} "
                 f"NodeCnt=4 CoreCnt={reservation.processors} Features=(null) PartitionName=batch "
-                f"Flags={'MAINT' if name.startswith('maintenance') else ''} "
+                f"Flags={'MAINT' if name.startswith('maintenance') else ''} {told} "
                 f"TRES=cpu={reservation.processors} "
                 "Users=root Groups=(null) Accounts=(null) Licenses=(null) State=ACTIVE "
                 "BurstBuffer=(null)"
@@ -186,7 +190,7 @@ class Controller:
         try:
             job = self.model.submit(
                 words["--job-name"],
-                int(words["--ntasks"]),
+                int(words["--ntasks"]) * int(words.get("--cpus-per-task", 1)),
                 int(words["--time"]) * 60.0,
                 now,
                 reservation=words.get("--reservation"),
@@ -220,10 +224,13 @@ class Controller:
             return _failed("Error creating the reservation: Duplicate reservation name")
         try:
             minutes = int(words["Duration"])
-            size = min(self._sized(int(words["CoreCnt"])), self.model.processors)
+            asked = sum(int(count) for count in words["CoreCnt"].split(","))
+            size = min(self._sized(asked), self.model.processors)
             self.model.reserve(name, max(1, size), now, now + minutes * 60)
         except Denied:
             return _failed("Error creating the reservation: Requested nodes are busy")
+        if "Nodes" in words:
+            self.laid_out[name] = words["Nodes"], words["CoreCnt"] if size == asked else ""
         return _said(f"Reservation created: {name}\n")
 
     def _delete(self, name: str) -> Completed:

@@ -119,7 +119,7 @@ def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     index = next(index for index, job in world.users.acknowledged.items() if job == row["id"])
     plan = world.scenario.jobs[index]
     rooms = [c.processors for c in world.scenario.clusters if c.name not in holes]
-    sizes = sorted(plan.sizes, reverse=True)
+    sizes = sorted((size * plan.cpus for size in plan.sizes), reverse=True)
     fits = len(sizes) <= len(rooms)
     fits = fits and all(a <= b for a, b in zip(sizes, sorted(rooms, reverse=True), strict=False))
     elsewhere = fits and plan.form in ("single", "components")

@@ -14,11 +14,9 @@ from .scenario import (
     CRASHES,
     DENIALS,
     DENIES,
-    DRAIN,
     FULL,
     LATE,
     LIE,
-    MAINTENANCE,
     MOMENTS,
     POLICIES,
     POWER,
@@ -46,6 +44,8 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     jobs = tuple(_with_files(files, job) for job in jobs)
     lone = random.Random(f"{seed} lone")
     jobs = tuple(replace(job, lone=lone.choice((-1, 0, 1))) for job in jobs)
+    if all(cluster.unit == 1 for cluster in clusters):
+        jobs = _with_shapes(random.Random(f"{seed} shapes"), clusters, jobs)
     calm = rng.random() < 0.05
     holes = [] if calm else _black_holes(random.Random(f"{seed} denies"), clusters)
     if holes:
@@ -63,9 +63,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_troubled_steps(random.Random(f"{seed} troubled steps"), faults, jobs)
         faults = _with_crowds(random.Random(f"{seed} crowds"), faults, clusters, jobs)
         faults = _with_late_commands(random.Random(f"{seed} late"), faults, clusters, jobs)
-        faults = [*faults, *_drains(random.Random(f"{seed} drains"), clusters, jobs)]
+        faults = [*faults, *local_users.drains(random.Random(f"{seed} drains"), clusters, jobs)]
         shut = random.Random(f"{seed} maintenance")
-        faults = [*faults, *_maintenance(shut, clusters, jobs)]
+        faults = [*faults, *local_users.maintenance(shut, clusters, jobs)]
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         busy = random.Random(f"{seed} locals")
         clusters, faults = local_users.keep_full(busy, clusters, jobs, faults)
@@ -151,6 +151,22 @@ def _job(rng: random.Random, clusters: Sequence[ClusterPlan]) -> JobPlan:
         traps=rng.random() < 0.3,
         actions=tuple(_actions(rng)),
     )
+
+
+def _with_shapes(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: tuple[JobPlan, ...]
+) -> tuple[JobPlan, ...]:
+    """In one world of ten some jobs have tasks of several processors, as many as fit on the four
+    nodes of each cluster: a job may be taken in before the nodes are known."""
+    if rng.random() >= 0.1:
+        return jobs
+    node, found = min(cluster.processors for cluster in clusters) // 4, []
+    for job in jobs:
+        cpus = rng.choice([n for n in (1, 2, 3, 4) if n <= node])
+        most = 4 * (node // cpus) if cpus > 1 else max(job.sizes)
+        sizes = tuple(min(most, max(1, size // cpus)) for size in job.sizes)
+        found.append(replace(job, cpus=cpus, sizes=sizes))
+    return tuple(found)
 
 
 def _with_files(rng: random.Random, job: JobPlan) -> JobPlan:
@@ -283,31 +299,6 @@ def _renames(
     while rng.random() < 0.25:
         at = round(rng.choice(jobs).at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 60))), 3)
         found.append(Fault(at, RENAME, rng.choice(clusters).name))
-    return found
-
-
-def _drains(
-    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
-) -> list[Fault]:
-    """Clusters that an administrator drains, most often as a job comes."""
-    found: list[Fault] = []
-    while rng.random() < 0.2:
-        at = round(rng.choice(jobs).at + rng.choice((rng.uniform(-5, 5), rng.uniform(0, 60))), 3)
-        lasts = round(rng.choice((rng.uniform(1, 30), rng.uniform(20, 300))), 3)
-        found.append(Fault(max(0.0, at), DRAIN, rng.choice(clusters).name, lasts))
-    return found
-
-
-def _maintenance(
-    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
-) -> list[Fault]:
-    """Reservations of others that begin later: announced before a job comes, or soon after."""
-    found: list[Fault] = []
-    while rng.random() < 0.2:
-        at = max(0.0, round(rng.choice(jobs).at + rng.uniform(-60, 20), 3))
-        ahead, lasts = round(rng.uniform(30, 500), 3), round(rng.uniform(10, 300), 3)
-        where, part = rng.choice(clusters).name, rng.choice(("", "", "half"))
-        found.append(Fault(at, MAINTENANCE, where, round(ahead + lasts, 3), str(ahead), part))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Clusters that others want, too: local users keep them full for a while."""
+"""Clusters that are not ours alone: local users keep them full, administrators drain them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .scenario import LOCALS, ClusterPlan, Fault, JobPlan
+from .scenario import DRAIN, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan
 
 
 def keep_full(
@@ -25,3 +25,28 @@ def keep_full(
     ]
     plans = (replace(c, queue_every=2.0) if c.name in busy else c for c in clusters)
     return tuple(plans), [*faults, *found]
+
+
+def drains(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """Clusters that an administrator drains, most often as a job comes."""
+    found: list[Fault] = []
+    while rng.random() < 0.2:
+        at = round(rng.choice(jobs).at + rng.choice((rng.uniform(-5, 5), rng.uniform(0, 60))), 3)
+        lasts = round(rng.choice((rng.uniform(1, 30), rng.uniform(20, 300))), 3)
+        found.append(Fault(max(0.0, at), DRAIN, rng.choice(clusters).name, lasts))
+    return found
+
+
+def maintenance(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """Reservations of others that begin later: announced before a job comes, or soon after."""
+    found: list[Fault] = []
+    while rng.random() < 0.2:
+        at = max(0.0, round(rng.choice(jobs).at + rng.uniform(-60, 20), 3))
+        ahead, lasts = round(rng.uniform(30, 500), 3), round(rng.uniform(10, 300), 3)
+        where, part = rng.choice(clusters).name, rng.choice(("", "", "half"))
+        found.append(Fault(at, MAINTENANCE, where, round(ahead + lasts, 3), str(ahead), part))
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.submission.model import Processors, Submission
+from metabroker.submission.shape import Shape
 
 from .home import FOLDER, inputs
 from .network import COMMAND_TIMEOUT
@@ -18,6 +19,7 @@ def submission_of(index: int, plan: JobPlan) -> Submission:
         script=b"#!/bin/sh\n",
         script_name=f"job{index}",
         processors=processors_of(plan),
+        shape=Shape(plan.cpus),
         chdir="/home/u",
         environment={
             "METABROKER_RUN_TIME": str(plan.run_time),

@@ -107,6 +107,7 @@ class JobPlan:
     actions: tuple[tuple[float, str], ...] = ()  # (seconds after `at`, cancel | hold | release)
     user: str = "u"
     lone: int = -1  # the only component that fails, if any does
+    cpus: int = 1  # of each task; `sizes` count tasks
 
     def exit_of(self, attempt: int, components: int) -> int:
         """How the job's scripts end at this attempt, from 1, on so many components."""

@@ -196,7 +196,7 @@ def submit(
         queue = mine[0].queue
     done = yield from command(commands.submit(who, request, script, queue))
     if done.exit_status != 0:
-        own_options = bool(request.native)
+        own_options = bool(request.native) or request.shape.beyond_processors
         raise answers.of_submission(done, own_options=own_options, reserved=request.reservation)
     return NativeSubmission(parsing.job_id(done.stdout))
 

@@ -327,7 +327,7 @@ def submit(
         known = yield from find(who, request.token)
         if known:
             return NativeSubmission(known[0].native_id, known[0].submit_time)
-    own_options = bool(request.native)
+    own_options = bool(request.native) or request.shape.beyond_processors
     request = dataclasses.replace(request, native=(*who.native, *request.native))
     done = yield from command(commands.submit(who, request, script))
     if done.exit_status != 0:

@@ -19,7 +19,7 @@ from tests.clusters.gate.making import order
 from tests.clusters.refusals import refused
 
 from . import recorded
-from .drive import TOKEN, Answer, Told, drive, job, said
+from .drive import TOKEN, Answer, Told, drive, failed, job, said
 
 WHO = SlurmIdentity("mbsvc", "batch", "physics", "normal")
 ORDER = replace(order(Path("/home/anna"), name="a name", patience=None), seconds=601)
@@ -187,3 +187,23 @@ def test_options_of_the_cluster_come_before_the_users_own() -> None:
     drive(operations.submit(who, order, b"#!/bin/sh\n"), [said("77\n")], told)
     words = told.commands[0].argv
     assert words[:4] == ("sbatch", "--gres=gpu:1", "--constraint=ib", "--constraint=fast")
+
+
+@pytest.mark.parametrize(
+    ("shape", "policy", "busy"),
+    [
+        (Shape(), Cause.DENIED, Cause.BUSY),
+        (Shape(8), Cause.DENIED, Cause.BUSY),
+        (Shape(gpus=8), Cause.INVALID, Cause.OWN),
+        (Shape(memory=64), Cause.INVALID, Cause.OWN),
+    ],
+)
+def test_what_is_refused_for_memory_or_gpus_closes_the_cluster_to_nobody_else(
+    shape: Shape, policy: Cause, busy: Cause
+) -> None:
+    order = replace(ORDER, shape=shape)
+    no = "sbatch: error: Batch job submission failed: "
+    with refused(policy):
+        submit(order, [failed(f"{no}Job violates accounting/QOS policy\n")])
+    with refused(busy):
+        submit(order, [failed(f"{no}Requested node configuration is not available now\n")])

@@ -79,13 +79,15 @@ class Open:
 class Clean:
     """Fence the gate, cancel the job, delete the reservation; answer when all of it is gone.
 
-    The gate itself stays, with the component's record, until what it says is durable.
+    The gate itself stays, with the component's record, until what it says is durable. With
+    `unless_started` nothing is done, and that is the answer, if the script may have started.
     """
 
     ref: Ref
     cluster: int
     reservation: bool = True
     native: NativeId | None = None
+    unless_started: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,6 +162,7 @@ class GatedCluster:
         if request.gate is not None:
             request = replace(request, gate=self.placed(request.gate))
         fenced = self._gates.shut(request)
+        request.only_if(fenced)
         try:
             end = yield from answered(cleaning)
         except (ClusterRefusal, UnknownOutcome) as trouble:

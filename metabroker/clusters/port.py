@@ -144,13 +144,19 @@ class CleanRequest:
     """Leave nothing of this token. `gate` is None where the component never had one.
 
     `reservation`: it may have one; `native`: its job, as far as it is known, which somebody may
-    have renamed.
+    have renamed; `unless_started`: but do nothing if its script may have started.
     """
 
     token: str
     gate: str | None = None
     reservation: bool = True
     native: NativeId | None = None
+    unless_started: bool = False
+
+    def only_if(self, fenced: bool) -> None:
+        """Raises `ClusterRefusal` if nothing is to be done: the gate was not shut in time."""
+        if self.unless_started and not fenced:
+            raise ClusterRefusal(Cause.STUCK, "its script may have started")
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,14 @@ def _examine(config: Config, name: str, jobs: bool, folder: Path) -> Report:
             "other users' jobs",
             "use `run_as: sudo`, unless they may",
         )
+        if config.line.depth:
+            found.warn(
+                "fair share",
+                "`line` and `run_as` of the configuration",
+                "in this cluster's own queue all jobs are one account's: its fair share, and its "
+                "limits such as MaxSubmitJobs, are everybody's together",
+                "use `run_as: sudo`, or give that account the share and the limits of all",
+            )
     if isinstance(configured, SimulatedConfig):
         found.ok(
             "simulated", "nothing", f"{configured.processors} processors, in the daemon itself"

@@ -47,6 +47,7 @@ class Meters:
     def __init__(self, registry: CollectorRegistry) -> None:
         make = _Make(registry)
         self._count_jobs(make)
+        self._count_line(make)
         self._count_coallocation(make)
         self._count_clusters(make)
         self.scheduling = make.histogram(
@@ -85,6 +86,18 @@ class Meters:
             "job_bounded_slowdown",
             "Response time divided by run time (at least 10 s); never below 1.",
             _SLOWDOWN, "kind",
+        )  # fmt: skip
+
+    def _count_line(self, make: _Make) -> None:
+        self.siblings = make.counter(
+            "line_siblings",
+            "Siblings of waiting jobs in clusters' own queues, by what became of them (made, won, "
+            "withdrawn).", "cluster", "outcome",
+        )  # fmt: skip
+        self.gate_idle = make.counter(
+            "line_gate_processor_seconds",
+            "Processor-seconds that siblings which did not win have held at their gates.",
+            "cluster",
         )  # fmt: skip
 
     def _count_coallocation(self, make: _Make) -> None:

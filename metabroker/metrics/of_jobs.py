@@ -14,6 +14,7 @@ from .meters import CO_ALLOCATED, SINGLE, Meters
 SHORTEST = 10.0
 """Seconds: a run time below this does not make a slowdown large (bounded slowdown)."""
 
+_OF_LINE = {"in line": "made", "chosen": "won", "withdrawn": "withdrawn"}
 _ENDED = {state.value.lower(): state for state in JobState if state.ended}
 
 
@@ -50,8 +51,17 @@ class OfJobs:
                 self._ended(job, _ENDED[entry.what])
             elif entry.what == "submitted" and "component" not in entry.detail:
                 self._meters.submitted.labels(_kind(job)).inc()
+            elif entry.what in _OF_LINE and job.single:
+                self._of_sibling(entry, job)
             elif not job.single:
                 self._of_attempt(entry, job, parts.get(job.id, []))
+
+    def _of_sibling(self, entry: OutboxEntry, job: Job) -> None:
+        cluster = entry.detail["cluster"]
+        self._meters.siblings.labels(cluster, _OF_LINE[entry.what]).inc()
+        if entry.what == "withdrawn":
+            held = entry.detail.get("waited", 0.0) * job.request.total
+            self._meters.gate_idle.labels(cluster).inc(held)
 
     def _ended(self, job: Job, state: JobState) -> None:
         kind = _kind(job)

@@ -218,8 +218,9 @@ class RequestBuilder:
 
     def clean(self, effect: Clean) -> CleanRequest:
         """The request to leave nothing of a component."""
-        gate = self.gate(effect.ref)
-        return CleanRequest(self.token(effect.ref), gate, effect.reservation, effect.native)
+        token, gate = self.token(effect.ref), self.gate(effect.ref)
+        what = effect.reservation, effect.native, effect.unless_started
+        return CleanRequest(token, gate, *what)
 
     def clean_token(self, token: str) -> CleanRequest:
         """The request to leave nothing of a token that nobody needs."""

@@ -274,3 +274,71 @@ def test_a_job_that_names_a_cluster_stands_in_line_there_alone(site: Site) -> No
     number = site.bench.broker.next_job
     site.bench.handle(SubmitJob(NewJob("ann", "job", Request((4,), (1,)), 600)))
     assert [s.cluster for s in site.bench.broker.view.jobs[number].line] == [1]
+
+
+class Alone:
+    """A job that was placed where nobody else waits, and whose cluster says that it will stay
+    pending there; another cluster is idle."""
+
+    def __init__(self) -> None:
+        self.site = Site(wanted=0)
+        self.site.look(busy=0)
+        self.job = self.site.submit()
+        (self.component,) = self.job.components
+        self.site.accept()
+        self.site.jobs[0] = {
+            tokens.make(INSTANCE, self.component.ref): NativeJob(
+                "70",
+                self.site.bench.now,
+                NativeState.PENDING,
+                "PENDING",
+                reason="ReqNodeNotAvail",
+                stuck=True,
+            )
+        }
+
+    def withdrawn(self) -> Clean:
+        for _ in range(4):
+            self.site.bench.now += 5
+            effects = self.site.look(busy=0)
+            found = [e for e in effects if isinstance(e, Clean)]
+            if found:
+                return found[0]
+        raise AssertionError("it stays there")
+
+
+@pytest.fixture
+def alone() -> Iterator[Alone]:
+    made = Alone()
+    yield made
+    made.site.bench.close()
+
+
+def test_a_placed_job_that_would_stay_pending_goes_to_another_cluster(alone: Alone) -> None:
+    assert alone.withdrawn().unless_started
+    effects = alone.site.bench.handle(Cleaned(alone.component.ref, shut=True)).effects
+    (sent,) = [e for e in effects if isinstance(e, Submit)]
+    assert (sent.cluster, sent.ref.attempt) == (1, 2)
+    assert alone.job.submission_failures == 0
+
+
+def test_if_it_has_started_meanwhile_it_goes_on(alone: Alone) -> None:
+    ref = alone.withdrawn().ref
+    effects = alone.site.bench.handle(
+        Refused(ref, Step.CLEAN, Cause.STUCK, "its script may have started")
+    ).effects
+    assert [type(e).__name__ for e in effects] == ["Watch"]
+    assert (alone.job.goal, alone.component.step, alone.component.cause) == (None, Step.NONE, None)
+    alone.site.bench.handle(Started(ref, alone.site.bench.now, "node1"))
+    assert alone.job.state is JobState.RUNNING
+
+
+def test_if_it_has_started_and_its_user_has_cancelled_it_meanwhile_it_is_ended(
+    alone: Alone,
+) -> None:
+    ref = alone.withdrawn().ref
+    alone.site.bench.handle(CancelJob(alone.job.id, "ann"))
+    effects = alone.site.bench.handle(
+        Refused(ref, Step.CLEAN, Cause.STUCK, "its script may have started")
+    ).effects
+    assert [e.unless_started for e in effects if isinstance(e, Clean)] == [False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from metabroker.broker.events import (
     CancelJob,
     Cleaned,
     Ended,
+    Observed,
     Refused,
     Reserved,
     Started,
@@ -132,3 +134,15 @@ def test_a_single_job(core: Core) -> None:
     assert core.value("jobs_ended_total", kind="single", state="FAILED") == 1
     assert core.value("job_bounded_slowdown_sum", kind="single") == 1  # 3 s; runs count as 10 s
     assert core.value("coallocation_attempts_total", result="committed", cause="") == 0
+
+
+def test_siblings_and_what_they_held_at_their_gates_for_nothing(core: Core) -> None:
+    wanted = [replace(looked(c, 1.0, n).snapshot, busy=n, waiting=8) for c, n in ((0, 64), (1, 32))]
+    core.tell(1.0, *(Observed(cluster, snapshot) for cluster, snapshot in enumerate(wanted)))
+    core.submit(2.0, processors=Processors(single=16))
+    assert core.value("line_siblings_total", cluster="delft", outcome="made") == 1
+    core.tell(3.0, Submitted(A, "7", 3.0), Submitted(B, "8", 3.0))
+    core.tell(9.0, Arrived(B, "node1"))
+    assert core.value("line_siblings_total", cluster="leiden", outcome="won") == 1
+    assert core.value("line_siblings_total", cluster="delft", outcome="withdrawn") == 1
+    assert core.value("line_gate_processor_seconds_total", cluster="delft") == 0

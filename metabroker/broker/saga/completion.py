@@ -42,6 +42,24 @@ class Completion:
                 self.keep_results(job, component, f"cancelled by {job.by}", now)
         self.settle(job, now)
 
+    def stuck(self, job: Job, component: Component, why: str, now: float) -> None:
+        """Its job would stay pending in its cluster: it is to go elsewhere, if it has not started
+        meanwhile."""
+        component.cause, component.detail = Cause.STUCK, why
+        self._state.note(now, job, component, "stuck", why=why)
+        self.finish(job, Goal.FAIL, now)
+
+    def not_stuck(self, component: Component, job: Job | None, now: float) -> None:
+        """It has started meanwhile: it goes on, unless somebody has ended its job."""
+        component.cause = None
+        if job is None or job.goal is not Goal.FAIL:
+            self._pending.start(component, Step.CLEAN, now)
+            return
+        job.goal = None
+        self._pending.done(component)
+        self._pending.watch(component)
+        self._state.outbox.changed(job)
+
     def settle(self, job: Job, now: float) -> None:
         """Something of a component is known: has the attempt ended, or must it be?"""
         parts = job.components

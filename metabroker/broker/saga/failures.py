@@ -48,6 +48,9 @@ class Failures:
             ever = event.cause is Cause.INVALID
             self._staging.not_fetched(component, job, event.detail, now, ever=ever)
             return
+        if event.step is Step.CLEAN and component.cause is Cause.STUCK:
+            self._completion.not_stuck(component, job, now)
+            return
         # That files cannot be put somewhere says nothing of its processors.
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
         component.cause = Cause.OWN if files else event.cause

@@ -68,6 +68,12 @@ class AttemptOutcome:
             state = JobState.QUEUED if able else JobState.FAILED
             self.leave(job, state, reason, now, old_place=waits)
             return
+        if by is not None and cause is Cause.STUCK:
+            until = now + self._state.settings.limit_most
+            refusals.pause(job, by.cluster, until)
+            self._queues.retry_at(until)
+            self.leave(job, JobState.QUEUED, reason, now, old_place=True)
+            return
         if by is not None and refusals.is_black_hole(by):
             self.leave(job, JobState.QUEUED, reason, now)
             return

@@ -26,7 +26,7 @@ from metabroker.broker.effects import (
 )
 from metabroker.broker.job import Component
 from metabroker.broker.state import BrokerState
-from metabroker.broker.states import Phase, Step
+from metabroker.broker.states import Cause, Phase, Step
 
 _AFTER_ITS_END = frozenset({Step.CLEAN, Step.FETCH, Step.KEEP, Step.DISCARD})
 
@@ -97,7 +97,8 @@ class PendingSteps:
         if component.step is Step.OPEN:
             return Open(ref, cluster)
         if component.step is Step.CLEAN:
-            return Clean(ref, cluster, component.reserves, component.native)
+            stuck = component.cause is Cause.STUCK
+            return Clean(ref, cluster, component.reserves, component.native, stuck)
         if component.step is Step.FETCH:
             return Fetch(ref, cluster, again)
         if component.step in (Step.KEEP, Step.DISCARD):

@@ -21,6 +21,7 @@ from metabroker.broker.tokens import Ref
 
 from .adoption import Adoption
 from .claims import Claims
+from .completion import Completion
 from .containment import Containment
 from .line import Line
 from .pending import PendingSteps
@@ -40,6 +41,7 @@ class Reconciliation:
     _claims: Claims
     _pending: PendingSteps
     _rollback: Rollback
+    _completion: Completion
     _line: Line
     _containment: Containment
     _adoption: Adoption
@@ -48,6 +50,7 @@ class Reconciliation:
     def __post_init__(self) -> None:
         self._shown = self._state.backlog.line(self._hold_against)
         self._strays = self._state.backlog.line(self._clean_stray)
+        self._stuck: dict[Ref, float] = {}  # since the poll that began then, Unix seconds
 
     def observe(self, cluster: int, snapshot: Snapshot, now: float) -> None:
         """A poll has succeeded; the ledger has its snapshot."""
@@ -150,11 +153,29 @@ class Reconciliation:
         standing = self._line.find(component.ref)
         if standing is not None:
             self._line.shown(*standing, native, snapshot, now)
+        elif native.stuck and not component.reached(Phase.ARRIVED):
+            self._judge_stuck(component, native, snapshot, now)
         elif native.state is NativeState.PENDING and not component.reserves:
+            self._stuck.pop(component.ref, None)
             waited = snapshot.taken_at - component.asked_at
             if waited > self._state.settings.line_pending and component.phase is Phase.SUBMITTED:
                 until = snapshot.taken_at + self._state.settings.line_calm
                 self._state.ledger.entries[component.cluster].contested_until = until
+
+    def _judge_stuck(
+        self, component: Component, native: NativeJob, snapshot: Snapshot, now: float
+    ) -> None:
+        """The only component of a job would stay pending for long. (Several wait for each other, or
+        in their reservations, and no longer than the barrier does.)"""
+        _, job = self._claims.find(component.ref)
+        if job is None or not job.single or job.goal is not None or job.uncertain is not None:
+            return
+        if component.step is not Step.NONE or component.started:
+            return
+        since = self._stuck.setdefault(component.ref, snapshot.taken_at)
+        if snapshot.taken_at - since >= self._state.settings.stuck_after:
+            del self._stuck[component.ref]
+            self._completion.stuck(job, component, f"{native.word}: {native.reason}", now)
 
     def _check_limit(
         self, component: Component, native: NativeJob, snapshot: Snapshot, now: float

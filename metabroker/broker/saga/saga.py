@@ -64,7 +64,7 @@ class Saga:
         self.line = line = Line(state, queues, claims, pending, self.rollback)
         adoption = Adoption(state, claims, pending, orphans)
         self.reconciliation = Reconciliation(
-            state, claims, pending, rollback, line, containment, adoption, orphans
+            state, claims, pending, rollback, completion, line, containment, adoption, orphans
         )
         self.deadlines = Deadlines(state, claims, pending, rollback, completion, outcome)
         replies = Replies(state, queues, claims, pending, attempts, completion)

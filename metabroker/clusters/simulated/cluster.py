@@ -64,6 +64,7 @@ class SimulatedCluster(GatedCluster):
     def clean(self, request: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete."""
         fenced = self._gates.shut(request)
+        request.only_if(fenced)
         for _ in range(_PATIENCE):
             with self._controller.lock:
                 jobs = self._controller.model.named(request.token)

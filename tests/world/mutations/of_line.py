@@ -1,0 +1,108 @@
+"""Deliberate mistakes in the line: siblings in clusters' own queues."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+from metabroker.broker.job import Component, Job
+from metabroker.broker.ledger import Ledger
+from metabroker.broker.saga.claims import Claims
+from metabroker.broker.saga.line import Line
+from metabroker.broker.states import Phase, Step
+from metabroker.clusters.gate import Gates
+
+from .planting import mutation, swap
+
+
+@mutation
+def two_winners(stack: contextlib.ExitStack) -> None:
+    """All siblings that have come up are opened."""
+
+    def choose(self: Any, job: Job, winner: Component, now: float) -> None:
+        others = [s for s in job.line if s is not winner]
+        old(self, job, winner, now)
+        for other in others:
+            self._pending.start(other, Step.OPEN, now)
+
+    old = swap(stack, Line, "_choose", choose)
+
+
+@mutation
+def losers_stay_in_line(stack: contextlib.ExitStack) -> None:
+    """The siblings that did not win are left in their clusters' queues."""
+
+    def withdraw(self: Any, sibling: Component, job: Job, why: str, now: float) -> None:
+        start, self._pending.start = self._pending.start, lambda *_: None
+        try:
+            old(self, sibling, job, why, now)
+        finally:
+            self._pending.start = start
+
+    old = swap(stack, Line, "withdraw", withdraw)
+
+
+@mutation
+def sibling_without_a_gate(stack: contextlib.ExitStack) -> None:
+    """A sibling's script starts as soon as it comes up."""
+
+    def prepare(self: Any, request: Any) -> None:
+        if request.barrier_seconds == 60:
+            request = replace(request, barrier_seconds=None)
+        old(self, request)
+
+    old = swap(stack, Gates, "prepare", prepare)
+
+
+@mutation
+def winner_claims_nothing(stack: contextlib.ExitStack) -> None:
+    """The processors of the sibling that has won are counted as nobody's."""
+
+    def hold(self: Any, sibling: Component, processors: int) -> None:
+        sibling.processors = processors
+
+    swap(stack, Claims, "hold", hold)
+
+
+@mutation
+def siblings_in_a_drained_cluster(stack: contextlib.ExitStack) -> None:
+    """What stands in line in a drained cluster may start there."""
+
+    def arrived(self: Any, event: Any, now: float) -> None:
+        drained = self._state.ledger.drained
+        self._state.ledger.drained = lambda cluster: None
+        try:
+            old(self, event, now)
+        finally:
+            self._state.ledger.drained = drained
+
+    old = swap(stack, Line, "arrived", arrived)
+
+
+@mutation
+def contested_for_ever(stack: contextlib.ExitStack) -> None:
+    """A cluster that others once wanted is never ours again."""
+
+    def contested(self: Any, now: float) -> tuple[int, ...]:
+        return tuple(c for c, entry in enumerate(self.entries) if entry.contested_until)
+
+    swap(stack, Ledger, "contested", contested)
+
+
+@mutation
+def siblings_forgotten_at_a_restart(stack: contextlib.ExitStack) -> None:
+    """After a restart nobody knows of siblings."""
+    swap(stack, Line, "restore", lambda self, job, component, now: None)
+
+
+@mutation
+def chosen_where_it_gave_up(stack: contextlib.ExitStack) -> None:
+    """A sibling that has left its gate wins."""
+
+    def gave_up(self: Any, event: Any, now: float) -> None:
+        sibling, job = self._found(event.ref)
+        sibling.advance(Phase.ARRIVED)
+        self._choose(job, sibling, now)
+
+    swap(stack, Line, "gave_up", gave_up)

@@ -204,11 +204,19 @@ def _note(cluster: Json) -> str:
         why = f": {drained['reason']}" if drained["reason"] else ""
         return f"drained by {drained['by']} since {clock(drained['since'])}{why}"
     if cluster.get("error") or not avoided:
-        return str(cluster.get("error") or "")
+        return str(cluster.get("error") or _maintenance(cluster.get("coming") or ()))
     later = "" if avoided["seconds"] is None else f" for {duration(avoided['seconds'])}"
     if not avoided["processors"]:
         return f"nothing is sent there{later}: {avoided['reason']}"
     return f"at most {avoided['processors']} processors at a time{later}: {avoided['reason']}"
+
+
+def _maintenance(coming: Sequence[Json]) -> str:
+    """The first that keeps jobs away which would not be over by then."""
+    found = next((each for each in coming if each["maintenance"]), None)
+    if found is None:
+        return ""
+    return f"maintenance (reservation {found['name']}) from {clock(found['start'])}"
 
 
 def _health(cluster: Json) -> str:

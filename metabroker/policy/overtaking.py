@@ -165,6 +165,8 @@ class Overtaking:
         _, _, request, pin, _, _ = entry
         if pin >= 0:
             return 1 << pin
+        if request.exclude:
+            return self._everywhere & ~sum(1 << cluster for cluster in request.exclude)
         return request.mask or self._everywhere
 
     def _leave(self, entry: Entry) -> None:

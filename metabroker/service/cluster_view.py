@@ -6,10 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from metabroker.broker import tokens
-from metabroker.broker.observation import NativeState, NodeKind, Snapshot
+from metabroker.broker.observation import Coming, NativeState, NodeKind, Snapshot
 from metabroker.broker.view import BrokerView, ViewAt
 
 Json = dict[str, Any]
+_MOST_COMING = 20  # reservations that are told of one cluster
 
 
 def cluster_views(view: BrokerView, now: float) -> list[Json]:
@@ -31,6 +32,7 @@ def cluster_views(view: BrokerView, now: float) -> list[Json]:
                 "available": at.available[index] if known else None,
                 "avoided": _avoided(at, index),
                 "drained": None if entry.drained is None else asdict(entry.drained),
+                "coming": [_coming(each) for each in entry.upcoming.items[:_MOST_COMING]],
                 "down": entry.processors - entry.usable if known else None,
                 "others": entry.others if known else None,
                 "claimed": entry.claimed,
@@ -62,6 +64,12 @@ def _node_kind(node: NodeKind) -> Json:
         "memory": node.memory,
         "gpus": node.gpus,
     }
+
+
+def _coming(coming: Coming) -> Json:
+    """A reservation of others that keeps longer jobs away."""
+    told = asdict(coming)
+    return {key: told[key] for key in ("name", "start", "end", "processors", "maintenance")}
 
 
 def _avoided(at: ViewAt, index: int) -> Json | None:

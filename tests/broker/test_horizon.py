@@ -9,7 +9,7 @@ from metabroker.broker.horizon import Horizon
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Coming, Snapshot
 from metabroker.broker.upcoming import Upcoming
-from metabroker.policy import Request
+from metabroker.policy import Aging, Request
 
 from .bench import START, Bench
 
@@ -92,6 +92,20 @@ def test_a_shorter_one_behind_goes_where_longer_ones_cannot(asked: list[int]) ->
     bench.ticks(0)
     assert [each.id for each in bench.broker.view.jobs.values() if each.components] == [91]
     assert asked == [], "it was known at once"
+    bench.close()
+
+
+def test_a_job_that_is_not_to_be_overtaken_keeps_no_cluster_that_it_may_not_use() -> None:
+    bench = Bench({"delft": 32, "leiden": 32}, policy="FPFS", aging=Aging(overtaken=1))
+    maintenance = kept("maintenance", 1200, 32)
+    bench.handle(look(bench, 0, maintenance), look(bench, 32, cluster=1), job(7200))
+    bench.handle(job(600), job(600), job(600))
+    started = [each.id for each in bench.broker.view.jobs.values() if each.components]
+    assert started == [2, 3, 4]
+    bench.handle(look(bench, 30, cluster=1), job(7200, 2), job(7200, 2))
+    bench.handle(look(bench, 28, cluster=1))
+    started = [each.id for each in bench.broker.view.jobs.values() if each.components]
+    assert started == [2, 3, 4, 5], "overtaken once in leiden, where it can go"
     bench.close()
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from metabroker.cli import common, views
 from metabroker.cli.table import duration, print_table
+from tests.api import shapes
 
 PART = {
     "index": 0, "cluster": "delft", "processors": 16, "state": "RUNNING", "native_id": "41",
@@ -105,3 +106,12 @@ def test_a_long_table_is_printed_as_it_comes(capsys: Out) -> None:
 
     print_table(("N",), rows(), right=("N",))
     assert capsys.readouterr().out.splitlines()[-1] == "4999"
+
+
+def test_a_drained_cluster_and_one_that_will_be_under_maintenance(capsys: Out) -> None:
+    drained = shapes.cluster(drained={"by": "root", "since": 1e9, "reason": "new cables"})
+    cables = {"name": "cables", "start": 1e9, "end": 2e9, "processors": 8, "maintenance": True}
+    views.print_clusters([drained, shapes.cluster("leiden", coming=[cables])])
+    _heads, first, second = capsys.readouterr().out.splitlines()
+    assert " drained " in first and "drained by root since" in first and "new cables" in first
+    assert " ok " in second and "maintenance (reservation cables) from" in second

@@ -233,6 +233,11 @@ IN_DELFT = (
 
 def test_a_reservation_before_a_jobs_end_is_told_where_it_keeps_the_job_away() -> None:
     it, found = waiting(kept(0, 300), kept(1, 400, "course", maintenance=False), want(8))
+    delft, _leiden = cluster_views(it.broker.view, NOW)
+    assert delft["coming"] == [
+        {"name": "cables", "start": NOW + 300, "end": NOW + 3900, "processors": 64}
+        | {"maintenance": True}
+    ]
     course = "reservation course in leiden begins in 0:06:40, before this job's 0:10:00 would end"
     assert found[1] == reasons.Waiting(None, f"{IN_DELFT}; {course}")
     assert told(it, 8) == f"{IN_DELFT}; {course}"

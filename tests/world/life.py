@@ -170,6 +170,8 @@ class Life:
                 mask = sum(1 << c for c in set(job.request.clusters))
             elif job.single and job.queue < clusters:
                 mask = 1 << job.queue
+            else:
+                mask &= ~sum(1 << c for c in broker._queues.refusals.detours.get(job.id, ()))
             found[job.id] = (job.seq, mask)
         return found
 

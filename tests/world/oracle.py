@@ -72,7 +72,8 @@ class Oracle:
             if other.job == ref.job and other.attempt != ref.attempt and other not in self.lost:
                 raise Violation(f"P2: {ref} was started while {other} was running")
         together = self.siblings(ref)
-        if len(together) == 1 and any(o[:2] == ref[:2] and o != ref for o in self.starts):
+        others = [o for o in self.starts if o != ref and o._replace(component=ref.component) == ref]
+        if len(together) == 1 and others:
             raise Violation(f"P2: {ref} was started, and so was another sibling of its job")
         for other in together:
             position = self.gate_position(other)

@@ -43,13 +43,11 @@ class LineUp:
     def after_pass(self, usage: Usage, now: float) -> None:
         """Who has not started stands in line, as far as there are contested clusters. `usage`:
         what is in use; who stands in line counts as if that were, too."""
-        drained = self._state.ledger.drained
         for job in self._standing():
             for sibling in list(job.line):
-                if drained(sibling.cluster):
-                    self._saga.line.withdraw(sibling, job, "its cluster is drained", now)
-                elif sibling.cluster not in self._contested:
-                    self._saga.line.withdraw(sibling, job, "nobody else waits there", now)
+                why = self._why_not(sibling.cluster, now)
+                if why:
+                    self._saga.line.withdraw(sibling, job, why, now)
         if not self._contested:
             return
         depth, siblings = self._state.settings.line_depth, self._state.settings.line_siblings
@@ -66,6 +64,15 @@ class LineUp:
             if self._queues.refusals.suspensions:
                 self._queues.refusals.spend(job, set(clusters), now)
             self._saga.line.stand(job, clusters, now)
+
+    def _why_not(self, cluster: int, now: float) -> str:
+        """Why nobody is to stand in line there any more; "": some may."""
+        if self._state.ledger.drained(cluster):
+            return "its cluster is drained"
+        if cluster in self._contested:
+            return ""
+        known = self._state.ledger.known(cluster, now)
+        return "nobody else waits there" if known else "its cluster does not answer"
 
     def _standing(self) -> list[Job]:
         return self._saga.line.standing()

@@ -119,6 +119,10 @@ def preview(view: BrokerView, new: NewJob, plan: Plan, now: float) -> str:
     if plan.request is None:
         return others[1]
     why = explain.of(explain.at.why_not(plan.request, plan.queue), plan.request)
+    contested = explain.at.contested(new)
+    if contested:
+        names = " and ".join(view.settings.clusters[c].name for c in contested)
+        why = f"others wait in {names}, too: it would stand in line there; {why}"
     return "; and ".join([why, *filter(None, others)])
 
 

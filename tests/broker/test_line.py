@@ -24,6 +24,7 @@ from metabroker.broker.events import (
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.outbox import Ready
+from metabroker.broker.resource_limits import ResourceLimit, ResourceLimits
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Aging, Request
@@ -342,3 +343,17 @@ def test_if_it_has_started_and_its_user_has_cancelled_it_meanwhile_it_is_ended(
         Refused(ref, Step.CLEAN, Cause.STUCK, "its script may have started")
     ).effects
     assert [e.unless_started for e in effects if isinstance(e, Clean)] == [False]
+
+
+def test_a_job_whose_user_is_at_a_limit_does_not_start_though_it_has_come_up(site: Site) -> None:
+    first, second = site.submit(), site.submit()
+    for job in (first, second):
+        site.bench.handle(
+            *(Submitted(s.ref, f"{job.id}{s.cluster}", site.bench.now) for s in job.line)
+        )
+    site.bench.broker.limit(ResourceLimits(per_user=ResourceLimit(processors=16)))
+    assert of(site.bench.handle(Arrived(sibling(first, 0), "node")).effects, Open)
+    late = sibling(second, 0)
+    effects = site.bench.handle(Arrived(late, "node")).effects
+    assert (of(effects, Open), second.state) == ([], JobState.QUEUED)
+    assert late in of(effects, Clean)

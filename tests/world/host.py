@@ -120,8 +120,8 @@ class Host:
 
     def _lead(self) -> None:
         """It leads; if its store fails it ends at once and is started again."""
-        life = Life(self)
         try:
+            life = Life(self)
             life.begin()
         except StoreUnavailable:
             self.world.tell("the daemon cannot start: store")

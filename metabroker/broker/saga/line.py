@@ -35,6 +35,7 @@ from metabroker.broker.events import (
 from metabroker.broker.job import Component, Job
 from metabroker.broker.observation import NativeJob, Snapshot
 from metabroker.broker.queues import Queues
+from metabroker.broker.resource_limits import in_use
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
@@ -116,6 +117,8 @@ class Line:
     def withdraw(self, sibling: Component, job: Job, why: str, now: float) -> None:
         """The job stands in line there no more. Its place in other queues, and here, it keeps."""
         job.line.remove(sibling)
+        if not job.line:
+            self._numbers.pop(job.id, None)
         self._stuck.pop(sibling.ref, None)
         since = self._at_gates.pop(sibling.ref, now)
         waited = {"waited": round(now - since, 3)} if since < now else {}
@@ -178,6 +181,7 @@ class Line:
 
     def _give_up(self, job: Job, last: Component, now: float) -> None:
         """What the last sibling is refused is its job's failed submission."""
+        self._queues.withdraw(job)  # nobody is overtaken
         self._take(job, last, now)
         self._rollback.roll_back(job, now, self._state.blame(last, last.detail), last)
 
@@ -205,15 +209,26 @@ class Line:
         self._state.note(now, job, sibling, "at its gate", hosts=sibling.hosts)
         if job.state is not JobState.QUEUED:
             return
-        if self._state.ledger.drained(sibling.cluster):
-            self.withdraw(sibling, job, "its cluster is drained", now)
-            return
-        waits = job.id in self._queues.scheduler
-        if waits and not self._queues.scheduler_view.may_start(job.id, sibling.cluster):
+        against = self._against(job, sibling.cluster)
+        if against:
             self._pause(job, sibling.cluster, now)
-            self.withdraw(sibling, job, "a job before it may not be overtaken again", now)
-            return
-        self._choose(job, sibling, now)
+            self.withdraw(sibling, job, against, now)
+        else:
+            self._choose(job, sibling, now)
+
+    def _against(self, job: Job, cluster: int) -> str:
+        """Why the job may not start there now, though it has come up; "": it may."""
+        if self._state.ledger.drained(cluster):
+            return "its cluster is drained"
+        waits = job.id in self._queues.scheduler
+        if waits and not self._queues.scheduler_view.may_start(job.id, cluster):
+            return "a job before it may not be overtaken again"
+        held_back = self._queues.held_back
+        if held_back.limits.hold_back:
+            usage = in_use(self._state.jobs, self._claims.live)
+            if held_back.beyond(job, job.queue, usage) is not None:
+                return "its user, or its queue, is at a limit"
+        return ""
 
     def gave_up(self, event: GaveUp, now: float) -> None:
         """It has left its gate: the broker was away for too long."""

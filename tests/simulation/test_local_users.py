@@ -248,11 +248,11 @@ def test_as_many_siblings_as_the_line_allows(line: Line | None) -> None:
     assert (broker[0][4][0], broker[0][6]) == expected[line]
 
 
-def test_in_a_contested_cluster_only_those_in_line_get_what_is_idle() -> None:
+def test_a_co_allocated_job_takes_nobodys_place_in_line() -> None:
     """The 2 beside the head are for the single job, which is second to a co-allocated one."""
     jobs = [job(2, (10, 10), 1), job(3, 2, 1), job(50, 1, 1)]
     clusters = [SharedCluster(10, "EASY", HEAD), SharedCluster(10, "EASY", HEAD)]
-    for line, start in ((None, 3), (Line(1), 10), (Line(2), 3)):
+    for line, start in ((None, 3), (Line(1), 3), (Line(2), 3)):
         broker, _ = played("FPFS", jobs, clusters, line)
         assert (starts(broker)[0], starts(broker)[1]) == (15, start)
 

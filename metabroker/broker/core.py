@@ -269,11 +269,12 @@ class Broker:
             self._queues.nodes_changed(now)
         if self._queues.wait_for_nodes and (before is None or not before.alike(snapshot)):
             self._queues.more_may_fit()
+        ahead = self._queues.horizon.observed(cluster, now)
         if waits:
             return
         if more:
             self._queues.grown(cluster)
-        if self._queues.horizon.observed(cluster, now) or self._scheduling.outdated(now):
+        if ahead or self._scheduling.outdated(now):
             # Jobs that the cluster has too little for now step aside, or come back.
             self._queues.changed = True
         self._saga.reconciliation.observe(cluster, snapshot, now)

@@ -126,3 +126,16 @@ def test_after_a_restart_the_first_poll_tells_of_it() -> None:
     bench.ticks(0)
     assert not any(each.components for each in bench.broker.view.jobs.values())
     bench.close()
+
+
+def test_after_a_restart_it_is_known_of_the_cluster_that_is_polled_first_too() -> None:
+    bench = Bench({"delft": 32, "leiden": 8})
+    bench.handle(look(bench, 32), Observed(1, Snapshot(bench.now, 8, 8, 8)))
+    bench.handle(job(3600, 16))
+    bench.broker = bench.restored(polled=False)
+    bench.now += 5
+    bench.handle(look(bench, 0, kept("maintenance", 600, 32)))
+    bench.handle(Observed(1, Snapshot(bench.now, 8, 8, 8)))
+    (waiting,) = bench.broker.view.jobs.values()
+    assert waiting.attempt == 0, "it would run into the maintenance"
+    bench.close()

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
 from metabroker.broker.job import Job
-from metabroker.broker.states import JobState, Step
+from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Reason
 
@@ -153,6 +153,8 @@ class Oracle:
         the poll told by which that was decided (clocks may be some minutes apart)."""
         for job in new:
             for component in job.components:
+                if component.reached(Phase.ARRIVED):
+                    continue  # a sibling that has come up, by its cluster's own decision
                 shut = clusters[component.cluster].shut_from(seen[component.cluster][1] - _CLOCKS)
                 if now < shut < now + job.time_limit - _CLOCKS:
                     where = f"cluster {component.cluster}, which is shut in {shut - now:.0f} s"

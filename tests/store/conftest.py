@@ -43,5 +43,7 @@ def kept_database(postgres_server: Postgres) -> str:
 @KINDS
 def kept_url(request: pytest.FixtureRequest) -> str:
     """The URL of a database whose tables the test empties."""
-    memory = "sqlite://"
-    return memory if request.param == "sqlite" else str(request.getfixturevalue("kept_database"))
+    if request.param == "sqlite":
+        return "sqlite://"
+    request.getfixturevalue("postgres")  # it serves: an earlier test may have ended it
+    return str(request.getfixturevalue("kept_database"))

@@ -26,8 +26,8 @@ def local_job(kind: Kind, cluster: str, processors: int, seconds: int) -> str:
         return str(done.stdout.strip())
     assert isinstance(kind, OpenPBS)
     what = f"select={processors}:ncpus=1"
-    words = ("-l", what, "-l", "walltime=300", "-o", "/dev/null", "-e", "/dev/null")
-    return kind.servers[cluster].run("qsub", *words, stdin=script).strip()
+    given = ("-l", what, "-l", "walltime=300", "-o", "/dev/null", "-e", "/dev/null")
+    return kind.servers[cluster].run("qsub", *given, stdin=script).strip()
 
 
 def end(kind: Kind, cluster: str, job: str) -> None:
@@ -46,12 +46,11 @@ def test_a_job_stands_in_line_in_full_clusters_and_starts_once_where_it_comes_up
     site.start_and_look()
     assert site.cli("drain", "delft").returncode == 0
     job = site.submit("-n 16", recording("sleep 1"))
-    told = eventually(lambda: len(site.job(job)["line"]) == 2 and site.job(job))
+    eventually(lambda: len(site.job(job)["line"]) == len(SIZES))
+    told = site.job(job)
     assert told["state"] == "QUEUED" and {s["cluster"] for s in told["line"]} == set(SIZES)
-    reason = eventually(
-        lambda: "(2nd, since" in site.job(job)["reason"] and site.job(job)["reason"]
-    )
-    assert reason.startswith("in line at ")
+    eventually(lambda: "(2nd, since" in site.job(job)["reason"])
+    assert site.job(job)["reason"].startswith("in line at ")
 
     site.kill()
     site.start()

@@ -96,8 +96,8 @@ class Meters:
         )  # fmt: skip
         self.gate_idle = make.counter(
             "line_gate_processor_seconds",
-            "Processor-seconds that siblings which did not win have held at their gates.",
-            "cluster",
+            "Processor-seconds that siblings which did not win have held at their gates, from "
+            "when they were seen there until they were withdrawn.", "cluster",
         )  # fmt: skip
 
     def _count_coallocation(self, make: _Make) -> None:

@@ -174,7 +174,8 @@ class Oracle:
         way."""
         entries = broker.view.entries
         for cluster, (most, wanted) in enumerate(clusters):
-            claimed = sum(part.processors for part in broker.view.components(cluster))
+            parts = broker.view.components(cluster)
+            claimed = sum(part.processors for part in parts if not part.doubted)
             if entries[cluster].contested_until:
                 self.contested.add(cluster)
             if claimed > most and not wanted and cluster not in self.contested:

@@ -104,6 +104,17 @@ class Profile(AnyProfile):
         self.free: list[list[int]] = [list(processors)]
         self._place = place
 
+    @classmethod
+    def of(cls, pools: Sequence[PoolProfile], place: Place) -> "Profile":
+        """The profile of clusters of which each has its own."""
+        found = cls([0] * len(pools), place)
+        found.times = sorted({time for pool in pools for time in pool.times})
+        found.free = [
+            [pool.free[bisect_right(pool.times, time) - 1] for pool in pools]
+            for time in found.times
+        ]
+        return found
+
     def earliest(self, request: Request, duration: float, now: float) -> Slot:
         times = self.times
         for step in range(bisect_right(times, now) - 1, len(times)):

@@ -93,9 +93,9 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
         if not holds(reservation.state):
             continue
         far = reservation.start_time > look.taken_at + SOON
-        if reservation not in mine and (far or _maintains(reservation)):
+        if far or (reservation not in mine and _maintains(reservation)):
             later.append(reservation)
-        if reservation not in mine and far:
+        if far:
             continue
         kept = _kept(reservation, usable, idle, whole)
         if reservation in mine:
@@ -119,7 +119,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
             )
             for r in mine
         },
-        coming=_coming(later, usable, idle, whole, look.taken_at + SOON),
+        coming=_coming(later, mine, usable, idle, whole, look.taken_at + SOON),
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
@@ -190,18 +190,19 @@ def _maintains(reservation: PbsReservation) -> bool:
 
 def _coming(
     reservations: Iterable[PbsReservation],
+    mine: Sequence[PbsReservation],
     usable: Mapping[str, PbsNode],
     idle: Mapping[str, int],
     whole: bool,
     soon: float,
 ) -> tuple[Coming, ...]:
-    """Others' reservations that have not begun, or are for maintenance, each without what those
-    before it take; what begins `soon` has its idle processors already. They are told by their ids:
-    any user may give one any name."""
+    """Reservations that have not begun, or others' for maintenance, each without what those
+    before it take; what begins `soon` has its idle processors already. Others' are told by their
+    ids: any user may give one any name."""
     room, left = {name: node.total for name, node in usable.items()}, dict(idle)
     return tuple(
         Coming(
-            reservation.id,
+            reservation.name if reservation in mine else reservation.id,
             reservation.start_time,
             reservation.end_time,
             processors=_kept(reservation, usable, room, whole),

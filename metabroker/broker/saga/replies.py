@@ -48,11 +48,18 @@ class Replies:
         component, job = self._claims.find(event.ref)
         if component is None:
             return
+        moved = component.reservation and component.step is Step.RESERVE
         component.reservation = True
         component.advance(Phase.RESERVED)
         self._state.outbox.changed(component)
         if component.step is Step.RESERVE and job is not None:
             self._pending.done(component)
+            if moved and component.planned is not None:
+                component.planned = min(component.planned, now)
+                self._state.note(now, job, component, "begins earlier")
+                self._attempts.begin_earlier(job, now)
+                self._attempts.proceed(job, now)
+                return
             self._state.ledger.accepted(component.cluster)
             self._queues.accepted(job, component.cluster, Step.RESERVE, now)
             held = component.processors

@@ -90,6 +90,7 @@ class Component:
     asked_at: float = 0.0  # when its latest step was first asked for
     planned: float | None = None  # its reservation begins then (broker's clock); None: at once
     ahead: bool = False  # it claims no processors yet (see `claims`)
+    contradicted: int = 0  # polls in a row that show it pending, against its own records
 
     def reached(self, phase: Phase) -> bool:
         """Whether it has come at least as far as `phase`."""
@@ -104,6 +105,16 @@ class Component:
     def sibling(self) -> bool:
         """Whether it stands in line, or stood there for nothing."""
         return self.processors == 0
+
+    @property
+    def doubted(self) -> bool:
+        """Whether its claim does not count: see `Claims.judge`."""
+        return self.contradicted > 1
+
+    @property
+    def claimed(self) -> int:
+        """The processors that count as held by it."""
+        return 0 if self.ahead or self.doubted else self.processors
 
     @property
     def native(self) -> NativeId | None:

@@ -62,8 +62,9 @@ class Replies:
                 return
             self._state.ledger.accepted(component.cluster)
             self._queues.accepted(job, component.cluster, Step.RESERVE, now)
+            told = {} if component.planned is None else {"begins": component.planned}
             held = component.processors
-            self._state.note(now, job, component, "reserved", processors=held)
+            self._state.note(now, job, component, "reserved", processors=held, **told)
             self._attempts.proceed(job, now)
 
     def submitted(self, event: Submitted, now: float) -> None:

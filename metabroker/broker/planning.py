@@ -55,7 +55,8 @@ class Planning:
             if counts[job.queue] < self._state.settings.plan_jobs:
                 counts[job.queue] += self._plan(job, set(contested), usage, now)
         if (waiting or standing) and self._next <= now:
-            self._next = now + self._state.settings.plan_again
+            settings = self._state.settings
+            self._next = now + (settings.plan_early if standing else settings.plan_again)
             self._queues.retry_at(self._next)
 
     def _waiting(self) -> list[Job]:
@@ -162,5 +163,5 @@ class Planning:
                 needed[component.cluster] += component.processors
         ledger = self._state.ledger
         if all(ledger.takes_jobs(c, now) and ledger.unclaimed(c) >= n for c, n in needed.items()):
-            plans.later(job, now)
+            plans.tried(job, now)
             self._saga.attempts.begin_earlier(job, now)

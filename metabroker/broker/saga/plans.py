@@ -86,9 +86,12 @@ class Plans:
         return self._tried.get(job.id, _Tried()).again <= now
 
     def later(self, job: Job, now: float) -> None:
-        """There is no time for it, or it cannot start earlier: it is looked at again after a
-        pause."""
+        """There is no time for it: it is looked at again after a pause."""
         self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_again
+
+    def tried(self, job: Job, now: float) -> None:
+        """It could not start earlier, or nobody knows yet whether it can: the same."""
+        self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_early
 
     # --- what clusters answer -----------------------------------------------------------------
 
@@ -113,7 +116,7 @@ class Plans:
     def _stays(self, component: Component, job: Job, now: float) -> None:
         """It is held for the time that was planned, at least."""
         self._pending.done(component)
-        self.later(job, now)
+        self.tried(job, now)
 
     # --- giving up ----------------------------------------------------------------------------
 

@@ -78,10 +78,11 @@ class Planning:
             return False
         least = max(least, now + settings.plan_lead)
         start, placement = self._earliest(job, least, now)
-        if start - now > settings.plan_ahead or contested.isdisjoint(placement):
+        useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
+        if not useful or not self._may_overtake(job, placement):
             plans.later(job, now)
             return False
-        self._queues.withdraw(job)
+        self._queues.started(job, placement)
         usage.add(job, job.request.total, 1)
         try:
             self._saga.attempts.begin(job, placement, now, planned=start)
@@ -90,15 +91,21 @@ class Planning:
             self._saga.containment.contain(job.id, error, now)
         return True
 
+    def _may_overtake(self, job: Job, placement: Placement) -> bool:
+        """Whether nobody waits who may not be overtaken again in these clusters."""
+        if job.id not in self._queues.scheduler:
+            return True
+        view = self._queues.scheduler_view
+        return all(view.may_start(job.id, cluster) for cluster in placement)
+
     def _earliest(self, job: Job, least: float, now: float) -> tuple[float, Placement]:
         """When and where; (inf, ()): never, as far as is known."""
-        settings, room = self._state.settings, self._room(now)
+        settings = self._state.settings
         units = [cluster.unit for cluster in settings.clusters]
 
         def place(request: Request, free: Sequence[int]) -> Placement | None:
-            whole = zip(free, room, units, strict=True)
-            most = [min(n, share) // unit * unit for n, share, unit in whole]
-            return worst_fit(request, most)
+            whole = [n // unit * unit for n, unit in zip(free, units, strict=True)]
+            return worst_fit(request, whole)
 
         barred = self._queues.refusals.elsewhere(job, now)
         barred = job.excluded | (barred - self._queues.horizon.ahead(job, now).keys())
@@ -106,23 +113,17 @@ class Planning:
             return inf, ()
         request = self._queues.request_of(job, barred)
         seconds = job.time_limit + settings.reservation_slack
-        outlooks = [self._outlook(c, now) for c in range(len(settings.clusters))]
+        needs = request.needs or [(0, size) for size in request.sizes]
+        most = max(processors for _, processors in needs)
+        outlooks = [self._outlook(c, most, now) for c in range(len(settings.clusters))]
         start, placement = earliest_common_start(
             outlooks, request, seconds, now, not_before=least, place=place
         )
         return (start, ()) if start == inf else (float(math.ceil(start + _MARGIN)), placement)
 
-    def _room(self, now: float) -> list[int]:
-        """How many processors of each cluster plans may still have."""
-        share, found = self._state.settings.plan_share, []
-        for cluster, most in enumerate(self._state.ledger.capacity(now)):
-            live = self._saga.claims.live[cluster].values()
-            found.append(int(most * share) - sum(c.processors for c in live if c.ahead))
-        return found
-
-    def _outlook(self, cluster: int, now: float) -> Outlook:
+    def _outlook(self, cluster: int, needed: int, now: float) -> Outlook:
         """What is known of the time to come there, by the broker's clock; of no processors, where a
-        plan cannot be held or that is not known."""
+        plan cannot be held or that is not known. `needed`: so many a job alone may always have."""
         settings, ledger = self._state.settings, self._state.ledger
         entry, told = ledger.entries[cluster], ledger.entries[cluster].outlook
         fresh = told is not None and now - told.taken_at <= settings.stale_after
@@ -138,14 +139,17 @@ class Planning:
             for each in entry.upcoming.items
             if tokens.parse(settings.instance, each.name) not in self._saga.claims.known
         ]
+        plans = []
         for component in self._saga.claims.live[cluster].values():
             planned = component.planned
             if planned is not None and component.ahead and planned - SOON > told.taken_at:
                 job = self._state.jobs.get(component.ref.job)
                 limit = job.time_limit if job is not None else 0
                 end = planned + limit + settings.reservation_slack
-                booked.append(Booked(component.processors, planned, end))
-        return Outlook(ledger.capacity(now)[cluster], held, booked, told.wanted)
+                plans.append(Booked(component.processors, planned, end))
+        capacity = ledger.capacity(now)[cluster]
+        share = max(int(capacity * settings.plan_share), settings.clusters[cluster].held(needed))
+        return Outlook(capacity, held, booked, told.wanted, plans, share)
 
     # --- earlier ------------------------------------------------------------------------------
 

@@ -45,12 +45,15 @@ class Wanted(NamedTuple):
 
 class Outlook(NamedTuple):
     """What is known of a cluster. `processors`: in nodes that take jobs; `wanted` in the order in
-    which they would start."""
+    which they would start. `planned`: what is planned there already, which may be `share` at a
+    time (None: all)."""
 
     processors: int
     held: Sequence[Held] = ()
     booked: Sequence[Booked] = ()
     wanted: Sequence[Wanted] = ()
+    planned: Sequence[Booked] = ()
+    share: int | None = None
 
 
 def profile_of_cluster(outlook: Outlook, now: float) -> PoolProfile:
@@ -58,9 +61,7 @@ def profile_of_cluster(outlook: Outlook, now: float) -> PoolProfile:
     found = PoolProfile(outlook.processors)
     for held in outlook.held:
         found.take(now, max(held.until, now + _OVERDUE), _HERE, (held.processors,))
-    for booked in outlook.booked:
-        if booked.end > now:
-            found.take(max(booked.start, now), booked.end, _HERE, (booked.processors,))
+    _book(found, (*outlook.booked, *outlook.planned), now)
     rest = 0.0
     for place, wanted in enumerate(outlook.wanted):
         if place < _MOST_WANTED:
@@ -69,7 +70,17 @@ def profile_of_cluster(outlook: Outlook, now: float) -> PoolProfile:
             rest += wanted.processors * wanted.seconds
     if rest:  # as if all of the cluster worked at it
         _queue(found, Wanted(outlook.processors, rest / outlook.processors), now)
-    return found
+    if outlook.share is None:
+        return found
+    left = PoolProfile(outlook.share)
+    _book(left, outlook.planned, now)
+    return found.least(left)
+
+
+def _book(profile: PoolProfile, reservations: Sequence[Booked], now: float) -> None:
+    for booked in reservations:
+        if booked.end > now:
+            profile.take(max(booked.start, now), booked.end, _HERE, (booked.processors,))
 
 
 def _queue(profile: PoolProfile, wanted: Wanted, now: float) -> None:

@@ -180,11 +180,21 @@ def test_nothing_is_planned_beyond_what_is_configured() -> None:
     site = Site(plan_ahead=500.0)
     assert site.submit().state is JobState.QUEUED
     site.bench.close()
-    site = Site(plan_share=0.25, plan_jobs=1)
-    assert site.submit(16, 16).state is JobState.QUEUED
+    site = Site(plan_jobs=1)
     assert site.planned(4, 4).planned is not None
     assert site.submit(4, 4).state is JobState.QUEUED
     site.bench.close()
+
+
+def test_plans_have_a_share_of_each_cluster_at_a_time_and_one_alone_may_have_more(
+    site: Site,
+) -> None:
+    first, second = site.planned(12, 12), site.planned(4, 4)
+    third, fourth = site.planned(4, 4), site.planned(24, 24)
+    end = FREE_AT + 5 + first.time_limit
+    assert (first.planned, second.planned) == (FREE_AT + 5, FREE_AT + 5)
+    assert third.planned is not None and third.planned > end
+    assert fourth.planned is not None and fourth.planned > third.planned + third.time_limit
 
 
 def test_processors_of_which_nobody_knows_when_they_are_free_are_not_planned_on() -> None:
@@ -201,9 +211,7 @@ def test_jobs_with_files_or_with_tasks_of_a_shape_are_not_planned(site: Site) ->
     assert site.submit(shape=Shape(cpus_per_task=2)).state is JobState.QUEUED
 
 
-def test_a_second_plan_is_for_after_the_first_where_both_do_not_fit(site: Site) -> None:
-    first, second = site.planned(16, 16), site.planned(16, 16)
-    assert first.planned is not None and second.planned is None  # half of each at a time
+def test_a_second_plan_is_for_after_the_first_where_both_do_not_fit() -> None:
     other = Site(plan_share=1.0)
     other.held = {c: [Held(24, FREE_AT), Held(8, FREE_AT + 10**5)] for c in (DELFT, LEIDEN)}
     other.look()

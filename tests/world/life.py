@@ -166,7 +166,9 @@ class Life:
             if job.state is not JobState.QUEUED:
                 continue
             mask = (1 << clusters) - 1
-            if job.request.clusters is not None:
+            if job.id in broker.view.refused:  # it may be overtaken till the end of this turn
+                mask = 0
+            elif job.request.clusters is not None:
                 mask = sum(1 << c for c in set(job.request.clusters))
             elif job.single and job.queue < clusters:
                 mask = 1 << job.queue

@@ -156,7 +156,8 @@ class Oracle:
                 if component.reached(Phase.ARRIVED):
                     continue  # a sibling that has come up, by its cluster's own decision
                 shut = clusters[component.cluster].shut_from(seen[component.cluster][1] - _CLOCKS)
-                if now < shut < now + job.time_limit - _CLOCKS:
+                start = component.planned or now
+                if start < shut < start + job.time_limit - _CLOCKS:
                     where = f"cluster {component.cluster}, which is shut in {shut - now:.0f} s"
                     raise Violation(f"job {job.id} of {job.time_limit} s was placed in {where}")
 
@@ -173,7 +174,7 @@ class Oracle:
         where a sibling may come up while others of its jobs are on their way."""
         entries = broker.view.entries
         for cluster, (most, wanted) in enumerate(clusters):
-            claimed = sum(part.processors for part in broker.view.components(cluster))
+            claimed = sum(part.claimed for part in broker.view.components(cluster))
             if claimed > most and not wanted and not entries[cluster].contested_until:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
@@ -198,6 +199,8 @@ class Oracle:
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
                 bound = job.time_limit + settings.barrier_slack
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
+            if job.planned is not None and job.state is not JobState.RUNNING:
+                bound += max(0.0, job.planned - since)
             if now > max(since + bound, able_since) + _SLACK:
                 raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")
 

@@ -395,3 +395,16 @@ def test_what_is_left_of_a_plan_when_its_job_is_gone_is_cleaned_up(site: Site) -
     site.reserved[DELFT] = left
     names = [type(e).__name__ for e in site.pass_time(60)]
     assert "CleanStray" in names
+
+
+def test_a_plan_goes_by_the_clock_of_its_clusters_and_ends_where_nodes_fail(site: Site) -> None:
+    job = site.planned()
+    later = (job.planned or 0) + 200
+    for found in site.reserved.values():
+        (token,) = found
+        found[token] = replace(found[token], start_time=later)
+    site.pass_time(10)
+    assert (job.planned, job.deadline) == (later, later - 20)
+    site.bench.broker._state.ledger.entries[DELFT].usable = 4
+    assert not site.bench.broker._saga.plans._in_the_way(job.components[0], job, site.now)
+    assert site.bench.broker._saga.plans._in_the_way(job.components[0], job, later - 30)

@@ -112,7 +112,8 @@ class Life:
     def in_time(self) -> None:
         """Has the broker done what is due?"""
         if self.loop.trouble is None and not self.engine.broker.view.behind:
-            self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
+            since, clock = self._able_since, self.clock()
+            self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock)
 
     def _poll(self, executor: ClusterExecutor) -> None:
         while True:

@@ -178,8 +178,9 @@ class Oracle:
             if claimed > most and not wanted and not entries[cluster].contested_until:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
-    def in_time(self, broker: Broker, now: float, able_since: float) -> None:
-        """No attempt holds processors for longer than it may, once the broker is able to act."""
+    def in_time(self, broker: Broker, now: float, able_since: float, clock: float) -> None:
+        """No attempt holds processors for longer than it may, once the broker is able to act.
+        `clock`: what the broker takes for `now`."""
         settings = broker.settings
         for job in broker.view.jobs.values():
             if job.single or not job.components or job.goal is not None:
@@ -199,8 +200,9 @@ class Oracle:
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
                 bound = job.time_limit + settings.barrier_slack
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
-            if job.planned is not None and job.state is not JobState.RUNNING:
-                bound += max(0.0, job.planned - since)
+            held = all(component.reservation for component in job.components)
+            if job.planned is not None and held and job.state is not JobState.RUNNING:
+                bound += max(0.0, job.planned - clock + now - since)
             if now > max(since + bound, able_since) + _SLACK:
                 raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from metabroker.broker import tokens
 from metabroker.broker.events import Refused
 from metabroker.broker.job import Component, Job
-from metabroker.broker.observation import Snapshot
+from metabroker.broker.observation import SOON, NativeReservation, Snapshot
 from metabroker.broker.queues import Queues
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Phase, Step
@@ -36,6 +36,7 @@ from .claims import Claims
 from .pending import PendingSteps
 from .rollback import Rollback
 
+_CLOCKS = 10.0  # seconds by which a reservation may begin at another time than was asked for
 _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 
 
@@ -144,9 +145,11 @@ class Plans:
             return
         if snapshot.taken_at < component.asked_at + settings.visible_after:
             return
-        if tokens.make(settings.instance, component.ref) in snapshot.reservations:
+        found = snapshot.reservations.get(tokens.make(settings.instance, component.ref))
+        if found is not None:
             component.missing_since = None
-            why = self._in_the_way(component, job)
+            self._keep_time(component, job, found)
+            why = self._in_the_way(component, job, now)
         elif not snapshot.settled:
             return
         elif component.missing_since is None:
@@ -158,17 +161,31 @@ class Plans:
         if why:
             self.give_up(job, self._state.blame(component, why), now)
 
-    def _in_the_way(self, component: Component, job: Job) -> str:
-        """Maintenance that leaves too little for it, in words; such may be reserved over others'
-        reservations."""
+    def _keep_time(self, component: Component, job: Job, found: NativeReservation) -> None:
+        """When its reservation begins is its cluster's to say: somebody has set a clock, or has
+        moved the reservation."""
+        planned, start = component.planned, found.start_time
+        if planned is None or start is None:
+            return
+        start -= self._state.ledger.entries[component.cluster].clock_offset
+        if abs(start - planned) > _CLOCKS:
+            component.planned = start
+            self._state.outbox.changed(component)
+            if is_held(job):
+                lead = self._state.settings.plan_lead
+                self._state.set_deadline(job, (job.planned or start) - lead)
+
+    def _in_the_way(self, component: Component, job: Job, now: float) -> str:
+        """What leaves too little for it, in words: maintenance, which may be reserved over others'
+        reservations, or nodes that are out of service when it is to begin."""
         entry = self._state.ledger.entries[component.cluster]
         start = component.planned or 0.0
-        end = start + job.time_limit
+        left, end = entry.usable - component.processors, start + job.time_limit
         coming = [c for c in entry.upcoming.items if c.maintenance]
         taken = [c for c in coming if c.start < end and c.end > start]
-        if sum(c.processors for c in taken) <= entry.usable - component.processors:
-            return ""
-        return f"maintenance ({taken[0].name}) comes then"
+        if taken and sum(c.processors for c in taken) > left:
+            return f"maintenance ({taken[0].name}) comes then"
+        return "too few of its nodes take jobs" if left < 0 and start - now <= SOON else ""
 
 
 def is_ahead(job: Job) -> bool:

@@ -161,6 +161,8 @@ class Planning:
             return
         if any(c.step is not Step.NONE for c in parts) or not plans.may_try(job, now):
             return
+        if any(settings.clusters[c.cluster].system == "openpbs" for c in parts):
+            return  # it cannot move a reservation (see `clusters.openpbs.reserving`)
         needed = Counter[int]()
         for component in parts:
             if component.planned is not None and component.planned > now:

@@ -227,6 +227,7 @@ def real(
                 chunk=configured.chunk,
                 clock_every=EVERY,
                 queue_every=waiting,
+                lines_every=3 * native_queue.EVERY if config.plan.ahead else None,
                 owners=owners,
                 ports=ports,
             ),

@@ -101,6 +101,7 @@ class WorldCluster:
                 ports=ports,
                 clock_every=30.0,
                 queue_every=self.plan.queue_every,
+                lines_every=self.plan.queue_every if settings.plan_ahead else None,
             )
             adapter = OpenPBSCluster(options, transport)
         adapter.part = 4

@@ -171,7 +171,7 @@ class Model:
             job.processors
             for job in self.jobs.values()
             if job.state is State.RUNNING and job.reservation not in self.reservations
-            if (job.start_time or start) + job.limit > start
+            if job.start_time is None or job.start_time + job.limit > start
         )
         kept = sum(
             r.processors for r in self.reservations.values() if r.start < end and r.end > start

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from .job import Job
 from .line_up import LineUp
+from .planning import Planning
 from .queues import Queues
 from .resource_limits import Usage, in_use
 from .saga import Saga
@@ -32,6 +33,7 @@ class Scheduling:
         self._queues = queues
         self._saga = saga
         self._line_up = LineUp(state, queues, saga)
+        self._planning = Planning(state, queues, saga)
         self.unfinished: float | None = None
         self._next_try: float | None = None
         self._by_nodes = any(cluster.unit > 1 for cluster in state.settings.clusters)
@@ -53,7 +55,9 @@ class Scheduling:
             more = self._let_through(now)
             again = self._passes(now, contested) or more
         if not again:
-            self._line_up.after_pass(self.usage(), now)
+            usage = self.usage()
+            self._line_up.after_pass(usage, now)
+            self._planning.after_pass(usage, now)
         self.unfinished = now if again else None
         queues.changed = queues.changed or again
         at = queues.refusals.next_try(now)

@@ -72,6 +72,17 @@ class SchedulerView:
         found.sort(key=itemgetter(0))
         return found
 
+    def next_coallocated(self, depth: int) -> list[Entry]:
+        """Of each queue that no rule keeps disabled, those among the first jobs that are
+        co-allocated, `depth` at most; in the order of joining."""
+        found: list[Entry] = []
+        for queue in self._scheduler._queues.values():
+            if queue.items and self._scheduler._forbids(queue) is None:
+                first = islice(queue, depth * _AMONG)
+                found += islice((entry for entry in first if not entry[2].single), depth)
+        found.sort(key=itemgetter(0))
+        return found
+
     def may_start(self, key: int, cluster: int) -> bool:
         """Whether no waiting job that may not be overtaken again speaks against a start of this
         one in that cluster. Raises KeyError if unknown."""

@@ -50,3 +50,45 @@ def maintenance(
         where, part = rng.choice(clusters).name, rng.choice(("", "", "half"))
         found.append(Fault(at, MAINTENANCE, where, round(ahead + lasts, 3), str(ahead), part))
     return found
+
+
+def plans(
+    rng: random.Random,
+    clusters: tuple[ClusterPlan, ...],
+    jobs: tuple[JobPlan, ...],
+    faults: Sequence[Fault],
+) -> tuple[tuple[ClusterPlan, ...], tuple[JobPlan, ...], Sequence[Fault], float]:
+    """Where clusters have users of their own, co-allocated jobs are planned in most worlds; how far
+    ahead. Reservations get lost meanwhile, and brokers die at any step of it."""
+    busy = [c for c in clusters if c.queue_every is not None]
+    if not busy or len(clusters) < 2 or rng.random() < 0.3:
+        return clusters, jobs, faults, 0.0
+    names = {c.name for c in busy}
+    clusters = tuple(
+        replace(c, limited=c.name in names, queue_every=2.0, reserves=True) for c in clusters
+    )
+    least = min(c.processors for c in clusters)
+    more = tuple(
+        JobPlan(
+            at=round(rng.uniform(10, 120), 3),
+            form="components",
+            sizes=tuple(rng.randint(1, max(1, least // 2)) for _ in range(2)),
+            run_time=round(rng.uniform(0, 40), 3),
+            limit=rng.choice((60, 120)),
+        )
+        for _ in range(rng.randint(1, 3))
+    )
+    found = [
+        replace(fault, at=0.0, lasts=rng.uniform(100, 400)) if fault.what == LOCALS else fault
+        for fault in faults
+    ]
+    for job in more:
+        while rng.random() < 0.5:
+            at = round(job.at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 120))), 3)
+            what, where = rng.choice(("vanish", "vanish", "crash", "amnesia")), rng.choice(clusters)
+            how = rng.choice(("Reserve", "Reserve", "Submit", "Clean", "written", "now"))
+            if what == "crash":
+                found.append(Fault(at, what, "", round(rng.uniform(0, 60), 3), how))
+            else:
+                found.append(Fault(at, what, where.name))
+    return clusters, (*jobs, *more), found, rng.choice((3600.0, 3600.0, 90.0))

@@ -85,6 +85,7 @@ class ClusterPlan:
     offset: float = 0.0
     drift: float = 0.0
     unit: int = 1  # processors are given only by so many at a time
+    limited: bool = False  # jobs of its own users have time limits
     queue_every: float | None = None  # how often the brokers look at who waits there, in seconds
     system: str = "slurm"  # or "openpbs", or "openpbs-forgets" (no history of ended jobs)
 
@@ -147,6 +148,7 @@ class Scenario:
     mutation: str = ""
     brokers: int = 1  # that share one store
     slice: int = WHOLE  # so many jobs, and so many items, in one turn
+    ahead: float = 0.0  # how far ahead co-allocated jobs are planned, in seconds
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
 
     def to_json(self) -> str:

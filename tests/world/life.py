@@ -140,7 +140,8 @@ class Life:
             world.oracle.within(broker, [(c.plan.processors, c.busy) for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         world.oracle.outlives(new, self._seen, world.clusters, world.now)
-        world.oracle.undrained(placed, world.administrator.drained)
+        every = [component.cluster for job in new for component in job.components]
+        world.oracle.undrained(every, world.administrator.drained)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
         for effect in effects:
             if isinstance(effect, CleanStray):

@@ -84,7 +84,7 @@ def siblings_in_a_drained_cluster(stack: contextlib.ExitStack) -> None:
 def contested_for_ever(stack: contextlib.ExitStack) -> None:
     """A cluster that others once wanted is never ours again."""
 
-    def contested(self: Any, now: float) -> tuple[int, ...]:
+    def contested(self: Any, now: float, *, line: bool = True) -> tuple[int, ...]:
         return tuple(c for c, entry in enumerate(self.entries) if entry.contested_until)
 
     swap(stack, Ledger, "contested", contested)

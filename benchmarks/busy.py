@@ -1,69 +1,85 @@
 """20 jobs of 16 processors on two clusters that their own users keep full, against bare sbatch.
 
-    python -m benchmarks.busy [--jobs 20] [--depth 32]
+    python -m benchmarks.busy [--jobs 20] [--depth 32] [--rounds 0] [--openpbs PATH]
 
-In each cluster 8 jobs of 4 processors always wait. In turn: the same jobs by sbatch to either
-cluster, and through the broker. Printed: the median wait of each, the ratio to the better cluster,
-what the local users' jobs have waited meanwhile, the starts of each script, and what is left.
+In each cluster 8 jobs of 4 processors always wait. In turn: the same jobs by sbatch (qsub) to
+either cluster, and through the broker. Printed: the median wait of each, the ratio to the better
+cluster, the starts of each script, and what is left. With `--openpbs` one of the clusters is a live
+OpenPBS server of 32 processors, of which this is the pbs.conf, or a folder of its client commands.
+
+What local users pay is told by `--rounds`: in turn the jobs come by sbatch, divided between the
+clusters by their sizes, and through the broker. Printed: what the local jobs that start in the same
+time from then on have waited, and the ratio.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
+import contextlib
 import statistics
-import threading
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from metabroker.submission.model import Processors
+from tests.daemon.pbs import server_at
 from tests.testbed import Testbed
-from tests.testbed.cluster import SlurmCluster
+from tests.testbed.testbed import SYSTEM_PATH
 
-from .federation import Federation, on_slurm
+from .federation import Federation, serving
+from .own_users import OfOpenPBS, OfSlurm, OwnUsers
 
-CLUSTERS = ("leiden", "lab")
-_WAITING = 8
+_SIZES = {"leiden": 64, "lab": 32}
+_ROUND = 90.0  # seconds: more than the jobs need
 _SCRIPT = "#!/bin/sh\ndate +%s.%N >> {folder}/{tag}\nsleep 5\n"
 
 
-@dataclass
-class LocalUsers:
-    """Keep so many jobs pending in a cluster; `waits`: seconds that theirs have waited."""
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Two full clusters, and the broker above them. `sizes`: their processors."""
 
-    cluster: SlurmCluster
-    seed: int
-    waits: list[float] = field(default_factory=list)
-    _end: threading.Event = field(default_factory=threading.Event)
+    users: list[OwnUsers]
+    sizes: list[int]
+    federation: Federation
 
-    def start(self) -> None:
-        """From now on."""
-        self._thread = threading.Thread(target=self._feed, daemon=True)
-        self._thread.start()
+    def play(self, way: str, jobs: int, send: Callable[[int, str], None]) -> list[float]:
+        """Seconds that each of so many jobs has waited; `send` submits one script."""
+        folder = self.federation.folder
+        tags = [f"{way}{number}" for number in range(jobs)]
+        began = time.time()
+        for number, tag in enumerate(tags):
+            send(number, _SCRIPT.format(folder=folder, tag=tag))
+        found = _waits(folder, tags, began)
+        for tag in tags:
+            (folder / tag).unlink()
+        return found
 
-    def end(self) -> None:
-        """No more."""
-        self._end.set()
-        self._thread.join()
+    def bare(self, cluster: int, jobs: int) -> list[float]:
+        """By the cluster's own command."""
+        own = self.users[cluster]
+        return self.play(own.name, jobs, lambda _, script: own.submit(script, 16))
 
-    def _feed(self) -> None:
-        rng, known = random.Random(self.seed), set[str]()
-        while not self._end.wait(0.5):
-            told = self.cluster.run("squeue", "-h", "-n", "local", "-o", "%i %t %V %S").stdout
-            waiting = 0
-            for line in told.splitlines():
-                number, state, submitted, started = line.split()
-                waiting += state == "PD"
-                if state != "PD" and number not in known and started != "N/A":
-                    known.add(number)
-                    self.waits.append(float(started) - float(submitted))
-            for _ in range(_WAITING - waiting):
-                seconds = rng.randint(8, 16)
-                self.cluster.run(
-                    "sbatch", "-n4", "-t1", "-J", "local", "-o/dev/null",
-                    stdin=f"#!/bin/sh\nsleep {seconds}\n", check=True,
-                )  # fmt: skip
+    def split(self, jobs: int) -> list[float]:
+        """By the clusters' own commands, divided between them by their sizes."""
+        turns = [n for n, size in enumerate(self.sizes) for _ in range(size // min(self.sizes))]
+        return self.play(
+            "split",
+            jobs,
+            lambda number, script: self.users[turns[number % len(turns)]].submit(script, 16),
+        )
+
+    def brokered(self, jobs: int) -> list[float]:
+        """Through the broker."""
+
+        def send(_: int, script: str) -> None:
+            wire = self.federation.submission(
+                script, Processors(single=16), time_limit=60, output="/dev/null"
+            )
+            self.federation.client.submit(wire)
+
+        return self.play("broker", jobs, send)
 
 
 def _waits(folder: Path, tags: list[str], began: float) -> list[float]:
@@ -80,38 +96,65 @@ def _waits(folder: Path, tags: list[str], began: float) -> list[float]:
     raise TimeoutError(f"{sum(not (folder / tag).exists() for tag in tags)} have not started")
 
 
-def bare(testbed: Testbed, folder: Path, cluster: str, jobs: int) -> list[float]:
-    """Seconds that each has waited by sbatch."""
-    tags = [f"{cluster}{number}" for number in range(jobs)]
-    began = time.time()
-    for tag in tags:
-        script = _SCRIPT.format(folder=folder, tag=tag)
-        testbed[cluster].run("sbatch", "-n16", "-t1", "-o/dev/null", stdin=script, check=True)
-    return _waits(folder, tags, began)
+def pay(busy: Busy, given: Any) -> None:
+    """What local users' jobs wait by either way, in turn."""
+    ways = {"sbatch": busy.split, "metabroker": busy.brokered}
+    local: dict[str, list[float]] = {way: [] for way in ways}
+    ours: dict[str, list[float]] = {way: [] for way in ways}
+    for turn in range(given.rounds):
+        for way, play in sorted(ways.items(), reverse=turn % 2 == 0):
+            began = time.time()
+            ours[way] += play(given.jobs)
+            time.sleep(max(0.0, began + _ROUND - time.time()))
+            told = [w for own in busy.users for at, w in own.waits if began <= at < began + _ROUND]
+            local[way] += told
+            mean = statistics.fmean(told)
+            print(f"{way}: {len(told)} local jobs waited {mean:.2f} s (mean)", flush=True)
+    for way in ways:
+        wait = statistics.median(ours[way])
+        print(f"{way}: ours waited {wait:.1f} s (median), local {statistics.fmean(local[way]):.2f}")
+    ratio = statistics.fmean(local["metabroker"]) / statistics.fmean(local["sbatch"])
+    print(f"ratio of what local jobs waited (mean): {ratio:.3f}")
 
 
-def brokered(federation: Federation, jobs: int) -> list[float]:
-    """The same through the broker."""
-    tags = [f"broker{number}" for number in range(jobs)]
-    began = time.time()
-    for tag in tags:
-        script = _SCRIPT.format(folder=federation.folder, tag=tag)
-        wire = federation.submission(
-            script, Processors(single=16), time_limit=60, output="/dev/null"
-        )
-        federation.client.submit(wire)
-    return _waits(federation.folder, tags, began)
+def race(busy: Busy, given: Any) -> None:
+    """What the jobs wait by the command of one cluster or the other, and through the broker."""
+    median = statistics.median
+    found: dict[str, list[float]] = {}
+    for cluster, own in enumerate(busy.users):
+        found[f"bare, {own.name}"] = busy.bare(cluster, given.jobs)
+        time.sleep(10)
+    found["metabroker"] = busy.brokered(given.jobs)
+    time.sleep(60)
+    for which, waits in found.items():
+        print(f"{which}: {median(waits):.1f} s (median), longest {max(waits):.1f} s")
+    best = min(median(waits) for which, waits in found.items() if which != "metabroker")
+    print(f"ratio to the better cluster: {median(found['metabroker']) / best:.2f}")
+    left = [f"{own.name}: {what}" for own in busy.users for what in own.left()]
+    print(f"left 60 s after the last start: {left or 'nothing'}")
 
 
-def left(testbed: Testbed) -> list[str]:
-    """What of the broker's is still in the clusters."""
-    found = []
-    for name in CLUSTERS:
-        cluster = testbed[name]
-        told = cluster.run("squeue", "-h", "-o", "%j").stdout
-        told += cluster.run("scontrol", "-o", "show", "reservation").stdout
-        found += [f"{name}: {line}" for line in told.splitlines() if "mb-" in line]
-    return found
+@contextlib.contextmanager
+def _clusters(path: Path | None) -> Iterator[tuple[list[OwnUsers], list[int], dict[str, Any]]]:
+    with Testbed() as testbed:
+        names = ["lab"] if path else list(_SIZES)
+        users: list[OwnUsers] = [OfSlurm(testbed[name], seed) for seed, name in enumerate(names)]
+        config: dict[str, Any] = {
+            name: {
+                "system": "slurm",
+                "env": {
+                    k: v for k, v in testbed[name].env().items() if k in ("SLURM_CONF", "PATH")
+                },
+                "partition": "batch",
+            }
+            for name in names
+        }
+        if path:
+            server = server_at(path)
+            users.append(OfOpenPBS("pbs", server, 1))
+            where = {**server.env, "PATH": f"{server.bin}:{SYSTEM_PATH}"}
+            config["pbs"] = {"system": "openpbs", "env": where}
+        yield users, [32, 32] if path else list(_SIZES.values()), config
 
 
 def main() -> None:
@@ -119,41 +162,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=20)
     parser.add_argument("--depth", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=0, help="what local users pay, so many times")
+    parser.add_argument("--openpbs", type=Path, help="a live server instead of one of the clusters")
     given = parser.parse_args()
-    with on_slurm(CLUSTERS, poll_interval="2s", line={"depth": given.depth}) as (
-        federation,
-        testbed,
+    line = {"depth": given.depth}
+    with (
+        _clusters(given.openpbs) as (users, sizes, clusters),
+        serving({"clusters": clusters, "poll_interval": "2s", "line": line}) as federation,
     ):
-        users = [LocalUsers(testbed[name], seed) for seed, name in enumerate(CLUSTERS)]
-        for each in users:
-            each.start()
+        for own in users:
+            own.start()
         time.sleep(20)
-        median, marks = statistics.median, [[len(each.waits) for each in users]]
-        found: dict[str, list[float]] = {}
-        for name in CLUSTERS:
-            found[f"sbatch to {name}"] = bare(testbed, federation.folder, name, given.jobs)
-            marks.append([len(each.waits) for each in users])
-            time.sleep(10)
-        found["metabroker"] = brokered(federation, given.jobs)
-        marks.append([len(each.waits) for each in users])
-        time.sleep(60)
-        remains = left(testbed)
-        for each in users:
-            each.end()
-        for which, waits in found.items():
-            print(f"{which}: {median(waits):.1f} s (median), longest {max(waits):.1f} s")
-        best = min(median(waits) for which, waits in found.items() if which != "metabroker")
-        print(f"ratio to the better cluster: {median(found['metabroker']) / best:.2f}")
-        for turn, which in enumerate(found):
-            told = [
-                w
-                for user, first, last in zip(users, marks[turn], marks[turn + 1], strict=True)
-                for w in user.waits[first:last]
-            ]
-            print(
-                f"local users' jobs meanwhile ({which}): mean wait {statistics.fmean(told):.1f} s"
-            )
-        print(f"left 60 s after the last start: {remains or 'nothing'}")
+        (pay if given.rounds else race)(Busy(users, sizes, federation), given)
+        for own in users:
+            own.end()
 
 
 if __name__ == "__main__":

@@ -87,6 +87,7 @@ class Component:
     suspended: bool = False  # by the last poll that showed it, which began at `seen_at`
     seen_at: float | None = None
     asked_at: float = 0.0  # when its latest step was first asked for
+    contradicted: int = 0  # polls in a row that show it pending, against its own records
 
     def reached(self, phase: Phase) -> bool:
         """Whether it has come at least as far as `phase`."""
@@ -101,6 +102,11 @@ class Component:
     def sibling(self) -> bool:
         """Whether it stands in line, or stood there for nothing."""
         return self.processors == 0
+
+    @property
+    def doubted(self) -> bool:
+        """Whether its claim does not count: see `Claims.judge`."""
+        return self.contradicted > 1
 
     @property
     def native(self) -> NativeId | None:

@@ -27,5 +27,10 @@ def with_tokens(snapshot: Snapshot, live: Iterable[Component], instance: str) ->
         if found.state is NativeState.RUNNING:
             ours[token] = ours.get(token, 0) + found.processors
     ids = {component.native_id for component in live}
-    doubtful = {n: job for n, job in snapshot.unnamed.items() if n in ids}
+    found_again = {job.native_id for job in jobs.values()}
+    doubtful = {
+        n: job
+        for n, job in snapshot.unnamed.items()
+        if n in ids or (None in ids and n not in found_again)
+    }
     return replace(snapshot, jobs=jobs, ours=ours, unnamed=doubtful)

@@ -137,6 +137,34 @@ def test_the_first_that_comes_up_is_opened_and_the_other_is_cleaned(site: Site) 
     assert job.state is JobState.RUNNING
 
 
+@pytest.mark.parametrize("faked", ["arrived", "started"])
+def test_one_whose_user_has_faked_its_records_holds_nothing_until_its_cluster_starts_it(
+    site: Site, faked: str
+) -> None:
+    job = site.submit()
+    site.accept()
+    site.look()
+    ref = sibling(job, 0)
+    site.bench.handle(Arrived(ref, "node1"))
+    if faked == "started":
+        site.bench.handle(Started(ref, site.bench.now, "node1"))
+    claimed = []
+    for _ in range(3):
+        site.bench.now += 10
+        site.look()
+        claimed.append([entry.claimed for entry in site.bench.broker.view.entries])
+    assert claimed == [[16, 0], [0, 0], [0, 0]]  # the first poll may be of a moment before
+    token = tokens.make(INSTANCE, ref)
+    running = replace(site.jobs[0][token], state=NativeState.RUNNING, word="RUNNING", processors=16)
+    site.jobs[0][token] = running
+    site.bench.now += 10
+    site.look()
+    assert [entry.claimed for entry in site.bench.broker.view.entries] == [16, 0]
+    site.bench.handle(CancelJob(job.id, "ann"))
+    site.bench.handle(Cleaned(ref, shut=False))
+    assert [entry.claimed for entry in site.bench.broker.view.entries] == [0, 0]
+
+
 def test_of_two_that_come_up_in_one_turn_one_is_opened(site: Site) -> None:
     job = site.submit()
     site.accept()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metabroker.broker.effects import Clean
-from metabroker.broker.events import CancelJob, Observed, Submitted
+from metabroker.broker.events import CancelJob, Observed, Started, Submitted
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import NativeId, Ref
@@ -69,3 +69,19 @@ def test_its_time_is_known_though_a_poll_could_not_ask_what_time_it_is_there() -
     for _ in range(3):
         shows(script, SUBMITTED - 3600)
     assert script.bench.broker.view.jobs[1].components[0].missing_since is None
+
+
+def test_one_that_runs_and_whose_id_is_not_known_yet_may_be_any_that_is_not_over() -> None:
+    script = Script()
+    for line in ("begin clusters=delft:64", "look delft", "submit n=16"):
+        script.play(line)
+    assert script.bench is not None
+    script.bench.handle(Started(Ref(1, 1, 0), script.bench.now, "node1"))
+    for _ in range(6):
+        shows(script, SUBMITTED)
+    (component,) = script.bench.broker.view.jobs[1].components
+    assert (component.cause, component.missing_since) == (None, None)
+    for _ in range(6):
+        script.play("wait 10")
+        script.bench.handle(Observed(0, Snapshot(script.bench.now, 64, 64, 0)))
+    assert component.cause is Cause.LOST

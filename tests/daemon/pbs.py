@@ -96,7 +96,7 @@ def servers() -> dict[str, PbsServer]:
     named = _named()
     if len(named) < len(SIZES):
         pytest.skip(f"left out: {VARIABLE} names no live OpenPBS servers")
-    found = {name: _server(Path(path)) for name, path in zip(SIZES, named, strict=False)}
+    found = {name: server_at(Path(path)) for name, path in zip(SIZES, named, strict=False)}
     for name, server in found.items():
         size = sum(server.nodes().values())
         assert size == SIZES[name], f"{VARIABLE}: {name} has {size} processors, not {SIZES[name]}"
@@ -109,7 +109,7 @@ def server_of_nodes() -> PbsServer:
     named = _named()
     if len(named) <= len(SIZES):
         pytest.skip(f"left out: {VARIABLE} names no fourth live OpenPBS server, of several nodes")
-    server = _server(Path(named[len(SIZES)]))
+    server = server_at(Path(named[len(SIZES)]))
     nodes = sorted(server.nodes().values())
     assert nodes == [NODES["processors"]] * NODES["count"], f"{VARIABLE}: its nodes are {nodes}"
     server.reset()
@@ -120,7 +120,8 @@ def _named() -> list[str]:
     return [path for path in os.environ.get(VARIABLE, "").split(":") if path]
 
 
-def _server(path: Path) -> PbsServer:
+def server_at(path: Path) -> PbsServer:
+    """The server that a pbs.conf file, or a folder of client commands, leads to."""
     if path.is_dir():
         return PbsServer(path, {})
     folder = re.search(r"^PBS_EXEC=(.*)$", path.read_text(), re.MULTILINE)

@@ -156,7 +156,8 @@ class WorldCluster:
                 job.extra.setdefault("ending", (State.TIMEOUT, now))
         for job in [j for j in self.model.jobs.values() if j.state is State.RUNNING]:
             self._follow(job, now)
-        self.orphans -= {process for process in self.orphans if process.over}
+        if self.orphans:
+            self.orphans -= {process for process in self.orphans if process.over}
 
     def _want(self, now: float) -> None:
         """Local users always have two jobs waiting."""

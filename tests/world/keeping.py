@@ -76,7 +76,9 @@ class WorldArchive:
                 connection.execute(insert(tables.scripts).values(job.script))
             for job in self.jobs.values():
                 for event in job.events:
+                    # A store that went back by itself gives numbers again that stand here.
                     if event["id"] not in known:
+                        known.add(event["id"])
                         connection.execute(insert(tables.events).values(event))
                 if job.script is not None and job.script["script"]:
                     its = update(tables.scripts).where(tables.scripts.c.job == job.number)

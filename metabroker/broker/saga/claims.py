@@ -42,11 +42,27 @@ class Claims:
     def hold(self, sibling: Component, processors: int) -> None:
         """A sibling is the one that its job starts with: from now on it claims these."""
         sibling.processors = processors
+        sibling.contradicted = 0
         self._state.ledger.claim(sibling.cluster, processors)
         self._state.outbox.changed(sibling)
 
+    def judge(self, component: Component, pending: bool) -> None:
+        """A poll says whether it is pending. What tells that it has come up are records that its
+        user can write, so they are not believed against its cluster: with the second poll in a row
+        that shows it pending all the same it holds nothing, until it runs there. (What the first
+        shows may be of a moment before.)"""
+        before = component.doubted
+        against = pending and component.reached(Phase.ARRIVED) and not component.reserves
+        component.contradicted = component.contradicted + 1 if against else 0
+        if component.sibling or component.doubted is before:
+            return
+        counts = -component.processors if component.doubted else component.processors
+        self._state.ledger.claim(component.cluster, counts)
+        self._queues.changed = True
+
     def release(self, component: Component, now: float) -> None:
         """Its processors are held no more: others may start."""
+        self.judge(component, pending=False)
         component.advance(Phase.GONE)
         del self.live[component.cluster][component.ref]
         token = tokens.make(self._state.settings.instance, component.ref)

@@ -133,6 +133,7 @@ class Reconciliation:
             self._native_end(component, native, now)
         else:
             component.missing_since = None
+            self._claims.judge(component, native.state is NativeState.PENDING)
             self._count_suspended(component, native.suspended, snapshot.taken_at)
             detail = f"{native.word}: {native.reason}" if native.reason else native.word
             hosts = native.hosts or component.hosts
@@ -153,7 +154,7 @@ class Reconciliation:
         standing = self._line.find(component.ref)
         if standing is not None:
             self._line.shown(*standing, native, snapshot, now)
-        elif native.stuck and not component.reached(Phase.ARRIVED):
+        elif native.stuck:
             self._judge_stuck(component, native, snapshot, now)
         elif native.state is NativeState.PENDING and not component.reserves:
             self._stuck.pop(component.ref, None)
@@ -207,9 +208,8 @@ class Reconciliation:
     def _missing(self, component: Component, snapshot: Snapshot, now: float) -> None:
         if not snapshot.settled:
             return
-        unseen = component.started and component.seen_at is None
-        if unseen and component.native_id in snapshot.unnamed:
-            return  # renamed before any poll, and when it was submitted is but guessed
+        if component.started and component.seen_at is None and _may_be_renamed(component, snapshot):
+            return
         grace = self._state.settings.missing_grace
         if component.missing_since is None:
             component.missing_since = snapshot.taken_at
@@ -257,6 +257,15 @@ class Reconciliation:
         component.cause, component.detail = Cause.NODE, why
         self._state.outbox.changed(component)
         self._rollback.roll_back(job, now, self._state.blame(component, why))
+
+
+def _may_be_renamed(component: Component, snapshot: Snapshot) -> bool:
+    """Whether one of these is perhaps the component's job, renamed before any poll: when it was
+    submitted is but guessed then; or not even its id is known, and it may be any that is not over.
+    """
+    if component.native_id is not None:
+        return component.native_id in snapshot.unnamed
+    return any(job.state is not NativeState.ENDED for job in snapshot.unnamed.values())
 
 
 def _to_be_judged(component: Component) -> bool:

@@ -199,7 +199,8 @@ class Model:
         """
         for name in [n for n, r in self.reservations.items() if r.end <= now]:
             del self.reservations[name]
-        for job in [j for j in self.jobs.values() if j.state.ended]:
+        ended = [job for job in self.jobs.values() if job.end_time is not None]
+        for job in ended:
             if job.end_time is not None and job.end_time + self.remember < now:
                 del self.jobs[job.id]
         for reservation in self.reservations.values():

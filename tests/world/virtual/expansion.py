@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from .tree import Commands, Output, Parameter, Sum, Text, Word
 
+_ARGUMENTS = (Text("", quoted=True), Parameter("@", quoted=True))  # "$@"
+
 
 @dataclass(frozen=True, slots=True)
 class Script:
@@ -45,7 +47,7 @@ class Expansion:
         """Words expanded; what is not quoted is split at blanks."""
         found: list[str] = []
         for word in words:
-            if word == (Text("", quoted=True), Parameter("@", quoted=True)):
+            if len(word) == 2 and word == _ARGUMENTS:
                 found += self.arguments
                 continue
             fields: list[str] = []

@@ -35,6 +35,11 @@ _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _FUNCTION = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\(\)\s*\{")
 _REDIRECTED = re.compile(r"([0-9]?)(>>|>&|>|<)")
 _ENDS = frozenset(" \t\n;&|()<>")
+_SPACES = re.compile(r"(?:[ \t]|\\\n)*")
+_BLANK = re.compile(r"(?:[ \t\n]|\\\n|#[^\n]*)*")
+_PLAIN = re.compile(r"[^ \t\n;&|()<>'\"$\\]*")
+_PLAIN_IN_QUOTES = re.compile(r'[^"$\\]*')
+_PLAIN_IN_BRACES = re.compile(r"[^}$\\]*")
 
 
 @functools.lru_cache(maxsize=512)
@@ -64,25 +69,18 @@ class _Reader:
     # --- blanks ---------------------------------------------------------------------------------
 
     def spaces(self) -> None:
-        while self.at < len(self.text):
-            if self.text[self.at] in " \t":
-                self.at += 1
-            elif self.text.startswith("\\\n", self.at):
-                self.at += 2
-            else:
-                break
+        self.passes(_SPACES)
 
     def blank(self) -> None:
         """Spaces, line ends and comments."""
-        while True:
-            self.spaces()
-            if self.text.startswith("#", self.at):
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            elif self.text.startswith("\n", self.at):
-                self.at += 1
-            else:
-                return
+        self.passes(_BLANK)
+
+    def passes(self, what: re.Pattern[str]) -> str:
+        """What comes next of that; it may be nothing."""
+        found = what.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        return found[0]
 
     def takes(self, text: str) -> bool:
         """Whether that comes next; then it is passed."""
@@ -249,17 +247,17 @@ class _Reader:
                 self.at += 1
                 parts += self.until_quote()
             else:
-                parts.append(self.part(quoted=False, stops=_ENDS | {"'", '"'}))
+                parts.append(self.part(False, _PLAIN))
         return tuple(parts)
 
     def until_quote(self) -> list[Text | Parameter | Output | Sum]:
         parts: list[Text | Parameter | Output | Sum] = [Text("", quoted=True)]
         while not self.text.startswith('"', self.at):
-            parts.append(self.part(quoted=True, stops=frozenset('"')))
+            parts.append(self.part(True, _PLAIN_IN_QUOTES))
         self.at += 1
         return parts
 
-    def part(self, *, quoted: bool, stops: frozenset[str]) -> Text | Parameter | Output | Sum:
+    def part(self, quoted: bool, plain: re.Pattern[str]) -> Text | Parameter | Output | Sum:
         char = self.text[self.at]
         if char == "\\":
             self.at += 2
@@ -268,10 +266,7 @@ class _Reader:
             return Text(kept + escaped, quoted=True)
         if char == "$":
             return self.dollar(quoted)
-        begins = self.at
-        while self.at < len(self.text) and self.text[self.at] not in stops | {"$", "\\"}:
-            self.at += 1
-        return Text(self.text[begins : self.at], quoted)
+        return Text(self.passes(plain), quoted)
 
     def dollar(self, quoted: bool) -> Text | Parameter | Output | Sum:
         self.at += 1
@@ -304,6 +299,6 @@ class _Reader:
                 raise self.wrong("not understood")
             self.at += 2
             while not self.text.startswith("}", self.at):
-                parts.append(self.part(quoted=quoted, stops=frozenset("}")))
+                parts.append(self.part(quoted, _PLAIN_IN_BRACES))
         self.at += 1
         return Parameter(found[0], quoted, operator, tuple(parts))

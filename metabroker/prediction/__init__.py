@@ -14,6 +14,16 @@ daemon. Pure: no clock, I/O or randomness; what is drawn is drawn from the jobs'
 
 from .asked import Asked
 from .conformal import CONFIDENCE, Achieved, Estimate
+from .past import Past, What, in_order
 from .start_times import StartTimes
 
-__all__ = ["CONFIDENCE", "Achieved", "Asked", "Estimate", "StartTimes"]
+__all__ = [
+    "CONFIDENCE",
+    "Achieved",
+    "Asked",
+    "Estimate",
+    "Past",
+    "StartTimes",
+    "What",
+    "in_order",
+]

@@ -28,6 +28,7 @@ _STEP = 0.05
 _SHORT = 300.0  # seconds: waits far below it are compared by differences, not by ratios
 _FURTHEST = 4.0  # times the longest wait that is known: no interval says more
 _TAIL = (1 - CONFIDENCE) / 2
+_PARTS = (_TAIL, 0.5, 1 - _TAIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +100,9 @@ class Calibration:
         if len(self._last) < LEAST:
             return None
         scores = self._ordered
-        likely = expected.wait(_quantile(scores, 0.5))
-        low = expected.wait(_quantile(scores, _TAIL) - self._below)
-        high = expected.wait(_quantile(scores, 1 - _TAIL) + self._above)
-        high = max(likely, min(high, _FURTHEST * longest))
-        return Estimate(min(low, likely), likely, high)
+        low, likely, high = (_quantile(scores, part) for part in _PARTS)
+        found = (min(low - self._below, likely), likely, max(likely, high + self._above))
+        return Estimate(*(min(expected.wait(score), _FURTHEST * longest) for score in found))
 
     def later(self, expected: Expected, waited: float, longest: float) -> Estimate | None:
         """The same of a job that has waited for so long already: by those that did so too."""
@@ -111,10 +110,10 @@ class Calibration:
         rest = scores[bisect_right(scores, expected.score(waited)) :]
         if len(self._last) < LEAST or len(rest) < _SURVIVORS:
             return None
-        low, likely = (expected.wait(_quantile(rest, part)) for part in (_TAIL, 0.5))
-        high = expected.wait(_quantile(rest, 1 - _TAIL) + max(0.0, self._above))
-        high = max(likely, min(high, _FURTHEST * longest))
-        return Estimate(max(waited, min(low, likely)), likely, high)
+        low, likely, high = (_quantile(rest, part) for part in _PARTS)
+        found = (low, likely, high + max(0.0, self._above))
+        far = _FURTHEST * max(waited, longest)
+        return Estimate(*(max(waited, min(expected.wait(score), far)) for score in found))
 
     def learn(self, score: float) -> None:
         """What came of an expectation."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from metabroker.policy import Request
 from metabroker.policy.easy import easy
 
-TIMES = 11
+TIMES = 7
 """How often it is played."""
 
 

@@ -25,6 +25,7 @@ from .conformal import (
     expectation,
 )
 from .forward import Ahead, expected_waits
+from .past import Past, What
 from .run_times import RunTimes
 
 MOST_AHEAD = 200
@@ -60,7 +61,8 @@ class StartTimes:
     """See the module's text. `processors`: of each cluster, those that the jobs can have."""
 
     def __init__(self, processors: Sequence[int]) -> None:
-        self.processors = list(processors)
+        self.processors: list[int] = []
+        self.resize(processors)
         self._run_times = RunTimes()
         self._waiting: dict[int, _Waiting] = {}
         self._running: dict[int, _Running] = {}
@@ -72,20 +74,30 @@ class StartTimes:
 
     # What happens.
 
+    def resize(self, processors: Sequence[int]) -> None:
+        """So many processors of each cluster can the jobs have from now on."""
+        self.processors = [max(1, number) for number in processors]
+
+    def clear(self) -> None:
+        """Forget the jobs that wait and run; what was learned stays."""
+        self._waiting.clear()
+        self._running.clear()
+        self._due.clear()
+
     def submitted(self, key: int, asked: Asked, now: float) -> None:
         """A job waits from now on."""
         self._waiting[key] = _Waiting(asked, now)
 
     def started(self, key: int, clusters: Sequence[int], sizes: Sequence[int], now: float) -> None:
-        """A waiting job starts, on `sizes[i]` processors of `clusters[i]`."""
+        """A waiting job starts, on `sizes[i]` processors of `clusters[i]`; none: nobody knows."""
         job = self._waiting.pop(key, None)
         if job is None:
             return
-        request = Request(tuple(sizes), tuple(clusters))
+        request = Request(tuple(sizes), tuple(clusters)) if clusters else job.asked.request
         self._running[key] = _Running(job.asked, request, now)
         if job.kind is None:
             return
-        wait = now - job.since
+        wait = max(0.0, now - job.since)
         self._waits.append(wait)
         for calibration in self._of(job.kind):
             calibration.learn(job.expected.score(wait))
@@ -105,15 +117,43 @@ class StartTimes:
         """A job does not wait any more, and has not started."""
         self._waiting.pop(key, None)
 
+    def happens(self, what: What, job: Past, now: float) -> None:
+        """An event of a job that has run."""
+        if what is What.SUBMISSION:
+            self.submitted(job.key, job.asked, now)
+        elif what is What.START:
+            self.started(job.key, job.clusters, job.sizes, now)
+        elif what is not What.LOOK:
+            self.ended(job.key, now)
+
+    def waits(self, key: int) -> bool:
+        """Whether a job is known to wait."""
+        return key in self._waiting
+
+    def runs(self, key: int) -> bool:
+        """Whether a job is known to run."""
+        return key in self._running
+
+    def expects(self, key: int) -> bool:
+        """Whether `predict` was asked of a waiting job, and something was expected."""
+        job = self._waiting.get(key)
+        return job is not None and job.kind is not None
+
+    def close(self, key: int) -> bool:
+        """Whether no more than `MOST_AHEAD` jobs wait before a job."""
+        return self._before(key) is not None
+
     # What is told.
 
     def predict(self, key: int, now: float) -> Estimate | None:
-        """When a waiting job starts, None: not known. To be asked once, when its wait begins."""
+        """When a waiting job starts, None: not known. To be asked once, when its wait begins, or
+        when it is `close`; its wait is counted from then on."""
         self._overdue(now)
         job = self._waiting[key]
         before = self._before(key)
         if before is None:
             return None
+        job.since = now
         job.expected = self._expected(key, job.asked, before, now)
         job.kind = self._kind(job.asked, job.expected is not NOTHING)
         job.first = self._interval(job.kind, job.expected)
@@ -125,13 +165,12 @@ class StartTimes:
     def now(self, key: int, now: float) -> Estimate | None:
         """When a waiting job starts, by what was told first and by how long it has waited."""
         job = self._waiting.get(key)
-        if job is None or job.kind is None or job.first is None:
+        if job is None or job.kind is None:
             return None
-        waited = now - job.since
-        if waited <= job.first.earliest:
+        waited = max(0.0, now - job.since)
+        if job.first is not None and waited <= job.first.earliest:
             return job.first.after(job.since)
-        calibration, longest = self._judge(job.kind), max(waited, self._longest())
-        found = calibration.later(job.expected, waited, longest)
+        found = self._judge(job.kind).later(job.expected, waited, self._longest())
         return None if found is None else found.after(job.since)
 
     def preview(self, asked: Asked, now: float) -> Estimate | None:
@@ -164,7 +203,7 @@ class StartTimes:
     def _expected(
         self, key: int, asked: Asked, before: Iterable[tuple[int, _Waiting]], now: float
     ) -> Expected:
-        if not self.processors or min(self.processors) < 1:
+        if not self.processors:
             return NOTHING
         possible = self._run_times.possible
         running = []

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from metabroker.api.service import Json
+from metabroker.prediction import Asked
 from metabroker.runtime.engine import AskToSubmit, Engine
 
 from . import reasons
+from .predictions import asked as of_job
 
 
-def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
-    """To be asked in the core's thread.
+def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked]:
+    """To be asked in the core's thread. The job itself too, as far as its start depends on it.
 
     Answers `{"dry_run": true, "starts_now": bool, "queue": str, "position": int, "components":
-    [{"index", "cluster", "processors", "held"}], "earliest_start": float | null, "reason": str}`.
+    [{"index", "cluster", "processors", "held"}], "earliest_start": float | null, "expected_start":
+    null, "reason": str}`.
 
     Raises:
         Rejected: it could never run.
@@ -30,7 +33,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     usage = view.usage()
     if view.beyond(new, queue, usage) is not None:
         start, shown = None, reasons.held_back(view, new, queue, usage)
-    return {
+    shown_plan: Json = {
         "dry_run": True,
         "starts_now": start is not None,
         "queue": names[queue] if queue < len(names) else "global",
@@ -47,5 +50,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
             for index, processors in enumerate(new.request.sizes)
         ],
         "earliest_start": now if start is not None else None,
+        "expected_start": None,
         "reason": "it fits on the idle processors now" if start is not None else shown,
     }
+    return shown_plan, of_job(new, queue)

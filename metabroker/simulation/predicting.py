@@ -14,12 +14,9 @@ from math import inf
 
 from metabroker.policy import worst_fit
 from metabroker.policy.profile import profile_of
-from metabroker.prediction import Asked, Estimate, StartTimes
+from metabroker.prediction import Asked, Estimate, Past, StartTimes, What, in_order
 
 from .stream import Finished
-
-_END, _SUBMISSION, _START, _END_AT_ONCE = range(4)
-_Event = tuple[float, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +41,11 @@ def replay(
     """What would have been told, job by job in the order of submission. `jobs`: the broker's, whose
     `users` are given by key; `local`: those of the clusters' own users."""
     book = _Book(jobs, local, processors, users)
-    events = sorted(book.events())
-    at = 0
-    while at < len(events):
-        now, first = events[at][0], at
-        while at < len(events) and events[at][0] == now:
-            book.happens(events[at])
-            at += 1
-        for _, what, key in events[first:at]:
-            if what == _SUBMISSION and key in book.waiting:
-                yield book.told(key, now)
+    for now, what, key in in_order(book.past.values()):
+        if what is not What.LOOK:
+            book.happens(what, key, now)
+        elif key in book.waiting:
+            yield book.told(key, now)
 
 
 @dataclass(slots=True)
@@ -64,39 +56,36 @@ class _Book:
     users: Sequence[str]
     waiting: dict[int, Finished] = field(default_factory=dict)
     _running: dict[int, Finished] = field(default_factory=dict)
+    past: dict[int, Past] = field(init=False)
     _known: dict[int, Finished] = field(init=False)
     _others: list[int] = field(init=False)
     _times: StartTimes = field(init=False)
 
     def __post_init__(self) -> None:
         self._known = {job[2]: job for job in (*self.jobs, *self.local)}
+        self.past = {key: self._past(job) for key, job in self._known.items()}
         self._others = [0] * len(self.processors)
         self._times = StartTimes(self.processors)
 
-    def events(self) -> Iterator[_Event]:
-        """All that happens, in no order."""
-        for end, _, key, job, _, _, start in self._known.values():
-            if key >= 0:
-                yield job.submit, _SUBMISSION, key
-            yield start, _START, key
-            yield end, _END if end > start else _END_AT_ONCE, key
+    def _past(self, done: Finished) -> Past:
+        end, _, key, job, clusters, sizes, start = done
+        asked = Asked(job.request, job.estimate, self.users[key] if key >= 0 else "")
+        return Past(key, asked, job.submit, start, end, clusters, sizes)
 
-    def happens(self, event: _Event) -> None:
+    def happens(self, what: What, key: int, now: float) -> None:
         """Take an event in."""
-        now, what, key = event
         job = self._known[key]
         if key < 0:
-            self._holds(job, 1 if what == _START else -1)
-        elif what == _SUBMISSION:
+            if what is not What.SUBMISSION:
+                self._holds(job, 1 if what is What.START else -1)
+            return
+        self._times.happens(what, self.past[key], now)
+        if what is What.SUBMISSION:
             self.waiting[key] = job
-            asked = Asked(job[3].request, job[3].estimate, self.users[key])
-            self._times.submitted(key, asked, now)
-        elif what == _START:
+        elif what is What.START:
             self._running[key] = self.waiting.pop(key)
-            self._times.started(key, job[4], job[5], now)
         else:
             del self._running[key]
-            self._times.ended(key, now)
 
     def told(self, key: int, now: float) -> Told:
         """What is told of a job that waits after its instant's pass."""
@@ -108,8 +97,7 @@ class _Book:
     def _holds(self, job: Finished, sign: int) -> None:
         for cluster, size in zip(job[4], job[5], strict=True):
             self._others[cluster] += sign * size
-            left = self.processors[cluster] - self._others[cluster]
-            self._times.processors[cluster] = max(1, left)
+        self._times.resize([a - b for a, b in zip(self.processors, self._others, strict=True)])
 
     def _by_limits(self, key: int, queue: bool, now: float) -> float:
         """By the availability profile of the limits; `queue`: with those that wait before it."""

@@ -176,7 +176,7 @@ def _tasks(scale: Scale, systems: Sequence[str]) -> list[Predicted]:
     files = {CTC: ctc.log(scale), KTH: folder / _KTH_FILE}
     there = {name: str(path) for name, path in files.items() if path.is_file()}
     return [
-        Predicted(name, path, system, scale.jobs // 2, scale.seed)
+        Predicted(name, path, system, scale.jobs // 4, scale.seed)
         for name, path in (there or {STAND_IN: ""}).items()
         for system in systems
     ]

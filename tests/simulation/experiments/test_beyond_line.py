@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.simulation.experiments import registry
+from metabroker.simulation.experiments import beyond_predict, registry
 from metabroker.simulation.experiments.beyond_line import (
     IDLE_ONLY,
     USUAL,
@@ -35,7 +35,7 @@ def test_it_runs_and_writes(name: str, results: ResultCache, tmp_path: Path) -> 
 
 def test_each_claim_of_ours_is_decided_in_a_table_of_its_own(results: ResultCache) -> None:
     decided = decide(results, replace(TINY, jobs=60), table=registry.BEYOND)
-    assert [found.claim.id for found in decided] == list(checks())
+    assert [found.claim.id for found in decided] == [*checks(), *beyond_predict.checks()]
     assert not {found.claim.id for found in decided} & {claim.id for claim in claims()}
     for _, (result, evidence) in decided:
         assert result in {"holds", "fails", "undecided"} and evidence

@@ -1,0 +1,48 @@
+"""Start times of the broker that leads: learned from its history, then from what happens."""
+
+from __future__ import annotations
+
+import logging
+
+from metabroker.runtime.loop import Loop
+from metabroker.service.predictions import HISTORY, Predictions
+from metabroker.store import Store, StoreUnavailable
+from metabroker.store.job_queries import Selection
+
+from .sharing.background import Background
+
+log = logging.getLogger(__name__)
+
+_PAUSE = 0.5  # seconds
+_SOONER = 0.02  # while there is more to do: others may have the processor between
+
+
+class Learning(Background):
+    """Works out when jobs start, beside the core. An error here costs users an estimate, and
+    nothing else."""
+
+    def __init__(self, loop: Loop, store: Store, predictions: Predictions) -> None:
+        super().__init__("start times")
+        self._loop = loop
+        self._store = store
+        self._predictions = predictions
+        loop.ask(lambda: predictions.begin(loop.engine.broker.view))
+
+    def _run(self) -> None:
+        try:
+            self._learn()
+            pause = _PAUSE
+            while not self._stopping.wait(pause):
+                pause = _SOONER if self._predictions.work() else _PAUSE
+        except Exception:
+            log.exception("start times are not told any more, until the daemon is restarted")
+            self._predictions.end()
+
+    def _learn(self) -> None:
+        try:
+            newest = self._store.jobs.history(Selection(newest=HISTORY), HISTORY)
+        except StoreUnavailable as error:
+            log.warning("start times: nothing is learned from ended jobs: %s", error)
+            return
+        sizes = self._loop.engine.broker.view.sizes()
+        self._predictions.learn(newest.rows, self._loop.engine.names, sizes, self._stopping.is_set)

@@ -8,7 +8,7 @@ from typing import Any
 
 from metabroker.api.client import ENDED, Json
 from metabroker.cli.errors import one_line
-from metabroker.cli.table import age, clock, duration, print_pages, print_table
+from metabroker.cli.table import age, clock, duration, interval, print_pages, print_table
 
 
 def processors(job: Json) -> int:
@@ -45,7 +45,7 @@ def _start(job: Json) -> str:
     expected = job.get("expected_start")
     if job["start_time"] or not expected:
         return clock(job["start_time"] or job.get("earliest_start"))
-    return f"{clock(expected['earliest'])} to {clock(expected['latest'])}"
+    return interval(expected["earliest"], expected["latest"])
 
 
 def print_history(pages: Iterable[Sequence[Json]]) -> None:
@@ -189,9 +189,9 @@ def _expected(job: Json, *, waits: bool) -> list[tuple[str, str | None]]:
     if not expected:
         known = _moment(job.get("earliest_start"))
         return [("earliest start", known or ("not known" if waits else None))]
-    first, last = clock(expected["earliest"]), clock(expected["latest"])
-    told = f"between {first} and {last}, {expected['confidence']:.0%} sure"
-    return [("starts", told), ("likely", _moment(expected["likely"]))]
+    told = interval(expected["earliest"], expected["latest"])
+    sure = f"{told} ({expected['confidence']:.0%} sure)"
+    return [("starts", sure), ("likely", _moment(expected["likely"]))]
 
 
 def _moment(moment: float | None) -> str | None:

@@ -23,13 +23,13 @@ from .stream import Finished
 class Told:
     """A job that had to wait. Seconds from its submission: its `wait`, what was told of it (None:
     not known), and when it could start if all jobs before it, or those that run alone, took as long
-    as they may (`by_limits`, `by_running`)."""
+    as they may (`by_limits`, `by_running`; None: not asked of this job, since it takes long)."""
 
     submit: float
     wait: float
     estimate: Estimate | None
-    by_limits: float
-    by_running: float
+    by_limits: float | None
+    by_running: float | None
 
 
 def replay(
@@ -37,10 +37,12 @@ def replay(
     local: Sequence[Finished],
     processors: Sequence[int],
     users: Sequence[str],
+    every: int = 1,
 ) -> Iterator[Told]:
     """What would have been told, job by job in the order of submission. `jobs`: the broker's, whose
-    `users` are given by key; `local`: those of the clusters' own users."""
-    book = _Book(jobs, local, processors, users)
+    `users` are given by key; `local`: those of the clusters' own users. `every`: of the
+    n-th jobs only it is told what the limits say."""
+    book = _Book(jobs, local, processors, users, every)
     for now, what, key in in_order(book.past.values()):
         if what is not What.LOOK:
             book.happens(what, key, now)
@@ -54,6 +56,7 @@ class _Book:
     local: Sequence[Finished]
     processors: Sequence[int]
     users: Sequence[str]
+    every: int
     waiting: dict[int, Finished] = field(default_factory=dict)
     _running: dict[int, Finished] = field(default_factory=dict)
     past: dict[int, Past] = field(init=False)
@@ -91,6 +94,8 @@ class _Book:
         """What is told of a job that waits after its instant's pass."""
         estimate, wait = self._times.predict(key, now), self.waiting[key][6] - now
         told = None if estimate is None else estimate.after(-now)
+        if key % self.every:
+            return Told(now, wait, told, None, None)
         by_limits, by_running = self._by_limits(key, True, now), self._by_limits(key, False, now)
         return Told(now, wait, told, by_limits, by_running)
 

@@ -27,6 +27,7 @@ _SURVIVORS = 10
 _STEP = 0.05
 _SHORT = 300.0  # seconds: waits far below it are compared by differences, not by ratios
 _FURTHEST = 4.0  # times the longest wait that is known: no interval says more
+_NOISE = 0.5  # of the distance between the quartiles of the scores
 _TAIL = (1 - CONFIDENCE) / 2
 _PARTS = (_TAIL, 0.5, 1 - _TAIL)
 
@@ -100,7 +101,8 @@ class Calibration:
         if len(self._last) < LEAST:
             return None
         scores = self._ordered
-        low, likely, high = (_quantile(scores, part) for part in _PARTS)
+        low, middle, high = (_quantile(scores, part) for part in _PARTS)
+        likely = middle if expected is NOTHING else self._beyond_noise(middle)
         found = (min(low - self._below, likely), likely, max(likely, high + self._above))
         return Estimate(*(min(expected.wait(score), _FURTHEST * longest) for score in found))
 
@@ -114,6 +116,12 @@ class Calibration:
         found = (low, likely, high + max(0.0, self._above))
         far = _FURTHEST * max(waited, longest)
         return Estimate(*(max(waited, min(expected.wait(score), far)) for score in found))
+
+    def _beyond_noise(self, middle: float) -> float:
+        """How much of the scores' median tells that expectations are wrong: a good one is made
+        worse by what the last scores happen to be."""
+        noise = _NOISE * (_quantile(self._ordered, 0.75) - _quantile(self._ordered, 0.25))
+        return max(0.0, middle - noise) + min(0.0, middle + noise)
 
     def learn(self, score: float) -> None:
         """What came of an expectation."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from metabroker.policy import Request
 from metabroker.policy.easy import easy
 
-TIMES = 7
+TIMES = 9
 """How often it is played."""
 
 

@@ -11,10 +11,9 @@ from collections.abc import Iterable
 
 from .asked import Asked
 
-_LAST = 8  # jobs of one kind that are remembered
+_LAST = 6  # jobs of one kind that are remembered
 _OF_ALL = 200
 _MOST_KINDS = 5_000
-_FEW = 2
 
 _Kind = tuple[str, int, float]
 
@@ -42,10 +41,8 @@ class RunTimes:
     def possible(self, asked: Asked, elapsed: float) -> list[float]:
         """Equally likely times that a job which has run for `elapsed` seconds still runs, at least
         one: by jobs of its kind, else of its user, else of all users."""
-        same, own = _kinds(asked)
-        times: Iterable[float] = self._kinds.get(same, ())
-        if len(self._kinds.get(same, ())) < _FEW:
-            times = self._kinds.get(own, ())
+        known = (self._kinds[kind] for kind in _kinds(asked) if kind in self._kinds)
+        times: Iterable[float] = next(known, ())
         found = [ran for ran in times if ran > elapsed]
         if not found:
             found = [part * asked.limit for part in self._parts if part * asked.limit > elapsed]
@@ -53,6 +50,7 @@ class RunTimes:
         return [min(max(1.0, ran - elapsed), left) for ran in found] or [left]
 
 
-def _kinds(asked: Asked) -> tuple[_Kind, _Kind]:
-    """Of all jobs of its user that ask for as much, and of all of its user."""
-    return (asked.user, asked.request.total, asked.limit), (asked.user, 0, 0.0)
+def _kinds(asked: Asked) -> tuple[_Kind, ...]:
+    """Of the jobs of its user that ask for as much, for as much time, and of all of them."""
+    user, limit = asked.user, asked.limit
+    return (user, asked.request.total, limit), (user, 0, limit), (user, 0, 0.0)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from metabroker.cli import common, main
-from metabroker.simulation.advice import settings
+from metabroker.simulation.advice import plots, settings
+from metabroker.simulation.advice.advice import Chapter
 
 from .test_effects import line, swf
 
@@ -25,7 +26,9 @@ def call(
     monkeypatch.setattr(settings, "DEPTHS", (1,))
     monkeypatch.setattr(settings, "SIBLINGS", (1,))
 
-    def called(*args: str) -> tuple[int, str, str]:
+    def called(*args: str, drawn: bool = False) -> tuple[int, str, str]:
+        if not drawn:
+            monkeypatch.setattr(plots, "draw", blank)
         monkeypatch.setattr(sys, "argv", ["metabroker", "advise", *args])
         with pytest.raises(SystemExit) as ended:
             main.main()
@@ -34,6 +37,11 @@ def call(
         return ended.value.code, out, err
 
     return called
+
+
+def blank(_: Chapter, path: Path) -> Path:
+    path.touch()
+    return path
 
 
 def log(path: Path, header: list[str]) -> str:
@@ -47,7 +55,8 @@ def log(path: Path, header: list[str]) -> str:
 
 def test_the_advice_of_a_log(call: Any, tmp_path: Path) -> None:
     file = log(tmp_path / "<b>site.swf", ["; MaxProcs: 100"])
-    code, out, err = call("--from", file, "--policy", "FCFS", "--processes", "1")
+    args = ("--from", file, "--policy", "FCFS", "--processes", "1")
+    code, out, err = call(*args, drawn=True)
     assert code == 0 and not err
     assert "set `policy: FPFS`" in out and "It gets worse for: nobody" in out
     assert "the policy, if all jobs" in out and "Users adapt" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 from metabroker.runtime.loop import Loop
 from metabroker.service.predictions import HISTORY, Predictions
@@ -14,7 +15,7 @@ from .sharing.background import Background
 log = logging.getLogger(__name__)
 
 _PAUSE = 0.5  # seconds
-_SOONER = 0.02  # while there is more to do: others may have the processor between
+_REST = 3  # times as long as it was busy it leaves the processor to others
 
 
 class Learning(Background):
@@ -33,7 +34,9 @@ class Learning(Background):
             self._learn()
             pause = _PAUSE
             while not self._stopping.wait(pause):
-                pause = _SOONER if self._predictions.work() else _PAUSE
+                began = time.monotonic()
+                more = self._predictions.work()
+                pause = _REST * (time.monotonic() - began) if more else _PAUSE
         except Exception:
             log.exception("start times are not told any more, until the daemon is restarted")
             self._predictions.end()

@@ -85,7 +85,7 @@ class Changes:
         try:
             engine, now = self._loop.engine, self._clock()
             shown, job = self._loop.ask(lambda: preview(engine, asked, now))
-            if not shown["starts_now"]:
+            if job is not None:
                 shown |= start_view(self._predictions.preview(job, now))
             future.set_result(shown)
         except Rejected as rejected:

@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import ceil, floor
 from typing import Any
 
@@ -39,7 +40,7 @@ HISTORY = 2_000
 """Ended jobs that are learned from at the start."""
 _EXPECTED = 500  # of those that waited: for so many it is worked out what had been expected
 _WAITED = 10.0  # seconds: who waited no longer was not kept waiting by others
-_AT_ONCE = 10  # expectations that are worked out before others may have the book
+_AT_ONCE = 5  # expectations that are worked out in a row
 _MOST_NEWS = 100_000  # jobs: beyond, the book begins anew
 
 
@@ -126,22 +127,23 @@ class Predictions:
 
     def work(self) -> bool:
         """Take over what is new, and work out some expectations; is there more to do?"""
-        with self._lock:
-            if self._waiting_news > _MOST_NEWS:
+        if self._waiting_news > _MOST_NEWS:
+            with self._lock:
                 self._forget()
-            while self._news:
-                news = self._news.popleft()
-                self._waiting_news -= len(news.jobs)
+        while self._news:
+            news = self._news.popleft()
+            self._waiting_news -= len(news.jobs)
+            with self._lock:
                 self._book.resize(news.processors)
                 for seen in news.jobs:
                     self._take(seen, news.time)
-            now = self._clock()
-            for job in list(self._untold)[:_AT_ONCE]:
+        for job in list(islice(self._untold, _AT_ONCE)):
+            with self._lock:
                 if not self._book.close(job):
                     return False
                 del self._untold[job]
-                self._book.predict(job, now)
-            return bool(self._untold)
+                self._book.predict(job, self._clock())
+        return bool(self._untold)
 
     def end(self) -> None:
         """Tell nothing any more."""
@@ -180,12 +182,18 @@ class Predictions:
     # From any thread.
 
     def add(self, places: Places) -> Places:
-        """The same with when these jobs start."""
+        """The same with when these jobs start; nothing of those that are in no queue, since what
+        keeps them there (a limit, a reservation, a drained cluster) tells the book nothing."""
         now = self._clock()
         with self._lock:
-            found = {job: self._book.now(job, now) for job in places}
+            known = {
+                job: self._book.now(job, now)
+                for job, place in places.items()
+                if place.position is not None
+            }
+        starts = {job: told(start, now) for job, start in known.items() if start is not None}
         return {
-            job: replace(place, start=told(found[job], now)) if found[job] else place
+            job: replace(place, start=starts[job]) if job in starts else place
             for job, place in places.items()
         }
 

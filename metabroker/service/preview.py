@@ -10,8 +10,9 @@ from . import reasons
 from .predictions import asked as of_job
 
 
-def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked]:
-    """To be asked in the core's thread. The job itself too, as far as its start depends on it.
+def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked | None]:
+    """To be asked in the core's thread. If it would wait in a queue, the job itself too, as far as
+    its start depends on it.
 
     Answers `{"dry_run": true, "starts_now": bool, "queue": str, "position": int, "components":
     [{"index", "cluster", "processors", "held"}], "earliest_start": float | null, "expected_start":
@@ -31,7 +32,8 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     if start is not None and new.shape and not view.at(now).has_nodes(new, start):
         start, shown = None, reasons.no_nodes(new)
     usage = view.usage()
-    if view.beyond(new, queue, usage) is not None:
+    beyond = view.beyond(new, queue, usage) is not None
+    if beyond:
         start, shown = None, reasons.held_back(view, new, queue, usage)
     shown_plan: Json = {
         "dry_run": True,
@@ -53,4 +55,5 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
         "expected_start": None,
         "reason": "it fits on the idle processors now" if start is not None else shown,
     }
-    return shown_plan, of_job(new, queue)
+    waits = start is None and not beyond and plan.request is not None
+    return shown_plan, of_job(new, queue) if waits else None

@@ -164,6 +164,12 @@ def test_a_job_that_runs_once_more_waits_again(known: Predictions) -> None:
     assert place(known, 200) is None
 
 
+def test_of_who_is_in_no_queue_nothing_is_told(known: Predictions) -> None:
+    write(known, job(200, JobState.RUNNING, start_time=20_000.0), job(201, JobState.QUEUED))
+    held_back = reasons.Waiting(None, "exceeds a limit")
+    assert known.add({201: held_back}) == {201: held_back} and place(known, 201) is not None
+
+
 def test_where_too_much_happens_at_once_nothing_is_told(
     known: Predictions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,8 +183,8 @@ def test_where_too_much_happens_at_once_nothing_is_told(
 def test_only_so_many_are_worked_out_at_a_time(known: Predictions) -> None:
     jobs = [job(number, JobState.QUEUED) for number in range(200, 215)]
     known.written(Ready(jobs, [], [], []), View())  # type: ignore[arg-type]
-    assert known.work() and place(known, 209) is not None and place(known, 214) is None
-    assert not known.work() and place(known, 214) is not None
+    assert known.work() and place(known, 204) is not None and place(known, 214) is None
+    assert known.work() and not known.work() and place(known, 214) is not None
 
 
 def test_rows_of_clusters_that_are_gone_teach_nothing() -> None:

@@ -21,9 +21,9 @@ def test_it_runs_without_the_logs_and_says_so(
 ) -> None:
     monkeypatch.setenv("METABROKER_SHARED", str(tmp_path))
     result = registry.find("beyond-predict").result(results, replace(TINY, jobs=1200))
-    assert {value.series.split()[0] for value in result.values} == {"syn"}
+    assert {panel.split(":")[0] for panel in result.panels} == {"syn"}
     assert any("a stand-in of ours" in note for note in result.notes)
-    told = result.panels["part of waiting jobs that are told"]
+    told = result.panels["syn: part of jobs that are told"]
     assert len(told) == len(beyond_predict.SYSTEMS)
     assert all(value.interval is not None for value in told)
 

@@ -54,7 +54,7 @@ AFTER, JUDGED = 50, 200
 next ones, of so many, is as told again."""
 NOTES = (
     "KTH on 100 processors, CTC on 338, one cluster, alone or with local users: then two such "
-    "clusters that other parts of the log fill, and jobs of the broker stand in line. Load changes: "
+    "clusters that other parts of the log fill, and the broker's stand in line. Load changes: "
     "EASY, and in every second stretch of jobs they come 1.25 times as fast",
     "limits of all: all jobs before it take as long as they may; limits of running: those that run "
     "alone, about what a cluster's own scheduler tells",

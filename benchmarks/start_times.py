@@ -3,8 +3,9 @@
     python -m benchmarks.start_times LOG.swf.gz [--first 6000] [--jobs 500] [--faster 1500]
 
 64 processors; the jobs come and run `faster` than in the log, and are all of one user. Of each that
-waits, what `queue` tells first is held against its start; so is what `sbatch --test-only` says at the same moment. Printed: how many were
-told an interval, the part that was kept, its median width, and the median errors.
+waits, what `queue` tells first is held against its start; so is what `sbatch --test-only` says at
+the same moment. Printed: how many were told an interval, the part that was kept, its median width,
+and the median errors.
 """
 
 from __future__ import annotations

@@ -76,7 +76,10 @@ class Predictions:
         self._lock = threading.Lock()
         self._ended = False
         self._news: deque[_News] = deque()
-        self._waiting_news = 0
+        self._taking = threading.Lock()
+        """Of the news: the core's thread holds it for a moment only, and the other one never."""
+        self._untaken = 0
+        self._lost = False
         self._book = StartTimes(())
         self._untold: dict[int, None] = {}
         """Jobs in queues of which nothing could be expected yet, in the order of their coming."""
@@ -97,8 +100,13 @@ class Predictions:
             return
         seen = [_seen(job) for job in jobs]
         processors = [entry.usable - entry.others for entry in view.entries]
-        self._waiting_news += len(seen)
-        self._news.append(_News(self._clock(), seen, processors))
+        with self._taking:
+            self._untaken += len(seen)
+            if self._untaken > _MOST_NEWS:
+                self._news.clear()
+                self._untaken, self._lost = 0, True
+            else:
+                self._news.append(_News(self._clock(), seen, processors))
 
     # In a thread of its own.
 
@@ -127,12 +135,7 @@ class Predictions:
 
     def work(self) -> bool:
         """Take over what is new, and work out some expectations; is there more to do?"""
-        if self._waiting_news > _MOST_NEWS:
-            with self._lock:
-                self._forget()
-        while self._news:
-            news = self._news.popleft()
-            self._waiting_news -= len(news.jobs)
+        while (news := self._next()) is not None:
             with self._lock:
                 self._book.resize(news.processors)
                 for seen in news.jobs:
@@ -148,15 +151,25 @@ class Predictions:
     def end(self) -> None:
         """Tell nothing any more."""
         self._ended = True
-        with self._lock:
+        with self._taking:
+            self._news.clear()
+        self._forget()
+
+    def _next(self) -> _News | None:
+        """What has become durable next. Where too much has at once, the jobs known so far are
+        forgotten: of these nothing is told."""
+        with self._taking:
+            lost, self._lost = self._lost, False
+            news = self._news.popleft() if self._news else None
+            self._untaken -= 0 if news is None else len(news.jobs)
+        if lost:
             self._forget()
+        return news
 
     def _forget(self) -> None:
-        """Too much has happened at once: of these jobs nothing is told."""
-        self._news.clear()
-        self._waiting_news = 0
-        self._untold.clear()
-        self._book.clear()
+        with self._lock:
+            self._untold.clear()
+            self._book.clear()
 
     def _take(self, seen: _Seen, now: float) -> None:
         book, job, state = self._book, seen.job, seen.state

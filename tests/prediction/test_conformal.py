@@ -89,6 +89,17 @@ def test_a_surer_expectation_makes_a_narrower_interval() -> None:
     assert widths[0] < widths[1]
 
 
+@pytest.mark.parametrize(("bias", "corrected"), [(0.1, False), (2.0, True), (-0.9, True)])
+def test_a_good_expectation_is_not_corrected_by_noise(bias: float, corrected: bool) -> None:
+    calibration, expected = Calibration(), expected_of(600.0)
+    for number in range(101):
+        calibration.learn(bias + (number - 50) / 50)
+    found = calibration.interval(expected, 10**6)
+    assert found is not None and found.earliest <= found.likely < found.latest
+    assert (found.likely != pytest.approx(600.0)) == corrected
+    assert not corrected or (found.likely > 600) == (bias > 0)
+
+
 def test_who_has_waited_for_long_is_judged_by_those_who_did_too() -> None:
     calibration, expected = Calibration(), expected_of(600.0)
     for wait in range(100, 1100, 10):

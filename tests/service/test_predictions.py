@@ -159,7 +159,7 @@ def test_who_leaves_the_queue_is_told_nothing(known: Predictions, state: JobStat
 def test_a_job_that_runs_once_more_waits_again(known: Predictions) -> None:
     write(known, job(200, JobState.RUNNING, start_time=20_000.0))
     write(known, job(200, JobState.QUEUED))
-    assert place(known, 200) is not None
+    assert place(known, 200) is not None and not known._book.runs(200)
     write(known, job(200, JobState.FAILED, start_time=20_001.0, end_time=20_002.0))
     assert place(known, 200) is None
 
@@ -173,9 +173,11 @@ def test_of_who_is_in_no_queue_nothing_is_told(known: Predictions) -> None:
 def test_where_too_much_happens_at_once_nothing_is_told(
     known: Predictions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    write(known, job(190, JobState.RUNNING, start_time=20_000.0), job(191, JobState.QUEUED))
+    assert place(known, 191) is not None
     monkeypatch.setattr(predictions, "_MOST_NEWS", 3)
     write(known, *(job(number, JobState.QUEUED) for number in range(200, 205)))
-    assert place(known, 200) is None
+    assert place(known, 200) is None and place(known, 191) is None
     write(known, job(300, JobState.RUNNING, start_time=20_000.0), job(301, JobState.QUEUED))
     assert place(known, 301) is not None, "and it goes on"
 

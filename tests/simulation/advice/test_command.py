@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from metabroker.cli import common, main
-from metabroker.simulation.advice import plots, settings
+from metabroker.simulation.advice import plots, report, settings
 from metabroker.simulation.advice.advice import Chapter
 
 from .test_effects import line, swf
@@ -74,6 +74,13 @@ def test_the_advice_of_a_log(call: Any, tmp_path: Path) -> None:
     (everybody,) = (effect for effect in fcfs["effects"] if effect["who"] == "all jobs")
     assert everybody["certain"] and everybody["after"] > everybody["before"]
     assert everybody["change"] == sorted(everybody["change"])
+
+
+def test_text_is_text_in_the_page() -> None:
+    shown = report._html(report.Text("<i> `a<b` **c**"))
+    assert shown == "<p>&lt;i&gt; <code>a&lt;b</code> <strong>c</strong></p>"
+    table = report._html(report.Table(("<h>",), [("<c>",)]))
+    assert table == "<table><tr><th>&lt;h&gt;</th></tr><tr><td>&lt;c&gt;</td></tr></table>"
 
 
 def test_several_clusters_and_co_allocated_jobs(call: Any, tmp_path: Path) -> None:

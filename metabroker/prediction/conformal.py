@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from math import exp, log1p
 
 CONFIDENCE = 0.9
-LEAST = 30
+LEAST = 50
 """So few scores tell nothing."""
 _WINDOW = 500
 _SURVIVORS = 10
@@ -96,32 +96,35 @@ class Calibration:
     def __len__(self) -> int:
         return len(self._last)
 
-    def interval(self, expected: Expected, longest: float) -> Estimate | None:
-        """The wait of a job, None where too little is known. `longest`: the longest wait known."""
+    def interval(
+        self, expected: Expected, longest: float, still: Sequence[float] = ()
+    ) -> Estimate | None:
+        """The wait of a job, None where too little is known. `longest`: the longest wait known;
+        `still`: what the scores of jobs that wait are by now, in increasing order."""
         if len(self._last) < LEAST:
             return None
-        scores = self._ordered
-        low, middle, high = (_quantile(scores, part) for part in _PARTS)
-        likely = middle if expected is NOTHING else self._beyond_noise(middle)
-        found = (min(low - self._below, likely), likely, max(likely, high + self._above))
-        return Estimate(*(min(expected.wait(score), _FURTHEST * longest) for score in found))
+        found = _quantiles(self._ordered, still, (_TAIL, 0.25, 0.5, 0.75, 1 - _TAIL))
+        if found is None:
+            return None
+        low, first, middle, third, high = found
+        likely = middle if expected is NOTHING else _beyond(middle, _NOISE * (third - first))
+        ends = (min(low - self._below, likely), likely, max(likely, high + self._above))
+        return Estimate(*(min(expected.wait(score), _FURTHEST * longest) for score in ends))
 
-    def later(self, expected: Expected, waited: float, longest: float) -> Estimate | None:
+    def later(
+        self, expected: Expected, waited: float, longest: float, still: Sequence[float] = ()
+    ) -> Estimate | None:
         """The same of a job that has waited for so long already: by those that did so too."""
-        scores = self._ordered
-        rest = scores[bisect_right(scores, expected.score(waited)) :]
+        score = expected.score(waited)
+        rest, others = (each[bisect_right(each, score) :] for each in (self._ordered, still))
         if len(self._last) < LEAST or len(rest) < _SURVIVORS:
             return None
-        low, likely, high = (_quantile(rest, part) for part in _PARTS)
-        found = (low, likely, high + max(0.0, self._above))
-        far = _FURTHEST * max(waited, longest)
-        return Estimate(*(max(waited, min(expected.wait(score), far)) for score in found))
-
-    def _beyond_noise(self, middle: float) -> float:
-        """How much of the scores' median tells that expectations are wrong: a good one is made
-        worse by what the last scores happen to be."""
-        noise = _NOISE * (_quantile(self._ordered, 0.75) - _quantile(self._ordered, 0.25))
-        return max(0.0, middle - noise) + min(0.0, middle + noise)
+        found = _quantiles(rest, others, _PARTS)
+        if found is None:
+            return None
+        low, likely, high = found
+        ends, far = (low, likely, high + max(0.0, self._above)), _FURTHEST * max(waited, longest)
+        return Estimate(*(max(waited, min(expected.wait(end), far)) for end in ends))
 
     def learn(self, score: float) -> None:
         """What came of an expectation."""
@@ -138,6 +141,33 @@ class Calibration:
 
 def _log(wait: float) -> float:
     return log1p(max(0.0, wait) / _SHORT)
+
+
+def _beyond(middle: float, noise: float) -> float:
+    """How much of the scores' median tells that expectations are wrong: a good one is made worse by
+    what the last scores happen to be."""
+    return max(0.0, middle - noise) + min(0.0, middle + noise)
+
+
+def _quantiles(
+    known: Sequence[float], still: Sequence[float], parts: Sequence[float]
+) -> list[float] | None:
+    """Quantiles of scores of which some are only known to be larger than those in `still` (the
+    estimator of Kaplan and Meier); None: too many may still become larger than all that are known.
+    All in increasing order."""
+    if not still:
+        return [_quantile(known, part) for part in parts]
+    found: list[float] = []
+    left, at_risk, place = 1.0, len(known) + len(still), 0
+    for score in known:
+        while place < len(still) and still[place] < score:
+            place += 1
+            at_risk -= 1
+        left -= left / at_risk
+        at_risk -= 1
+        while len(found) < len(parts) and 1 - left >= parts[len(found)] - 1e-9:
+            found.append(score)
+    return found if len(found) == len(parts) else None
 
 
 def _quantile(values: Sequence[float], part: float) -> float:

@@ -71,6 +71,8 @@ class StartTimes:
         self._waits: deque[float] = deque(maxlen=_LAST)
         self._told: deque[tuple[bool, float]] = deque(maxlen=_LAST)
         self._due: list[tuple[float, int]] = []
+        self._scored: tuple[float, dict[Kind | bool, list[float]]] = (-1.0, {})
+        """When it was last looked how far those that wait are, and what was found."""
 
     # What happens.
 
@@ -146,8 +148,8 @@ class StartTimes:
     # What is told.
 
     def predict(self, key: int, now: float) -> Estimate | None:
-        """When a waiting job starts, None: not known. To be asked once, when its wait begins, or
-        when it is `close`; its wait is counted from then on."""
+        """When a waiting job starts, None: not known. To be asked when its wait begins, or when it
+        is `close`, and again only as long as it is not known; its wait is counted from then on."""
         self._overdue(now)
         job = self._waiting[key]
         before = self._before(key)
@@ -156,7 +158,7 @@ class StartTimes:
         job.since = now
         job.expected = self._expected(key, job.asked, before, now)
         job.kind = self._kind(job.asked, job.expected is not NOTHING)
-        job.first = self._interval(job.kind, job.expected)
+        job.first = self._interval(job.kind, job.expected, now)
         if job.first is None:
             return None
         heappush(self._due, (job.since + job.first.latest, key))
@@ -165,12 +167,13 @@ class StartTimes:
     def now(self, key: int, now: float) -> Estimate | None:
         """When a waiting job starts, by what was told first and by how long it has waited."""
         job = self._waiting.get(key)
-        if job is None or job.kind is None:
+        if job is None or job.kind is None or job.first is None:
             return None
         waited = max(0.0, now - job.since)
-        if job.first is not None and waited <= job.first.earliest:
+        if waited <= job.first.earliest:
             return job.first.after(job.since)
-        found = self._judge(job.kind).later(job.expected, waited, self._longest())
+        judge, still = self._judge(job.kind, now)
+        found = judge.later(job.expected, waited, self._longest(now), still)
         return None if found is None else found.after(job.since)
 
     def preview(self, asked: Asked, now: float) -> Estimate | None:
@@ -179,7 +182,7 @@ class StartTimes:
         if before is None:
             return None
         expected = self._expected(-1, asked, before, now)
-        found = self._interval(self._kind(asked, expected is not NOTHING), expected)
+        found = self._interval(self._kind(asked, expected is not NOTHING), expected, now)
         return None if found is None else found.after(now)
 
     def achieved(self) -> Achieved:
@@ -231,16 +234,35 @@ class StartTimes:
             own = self._kinds[kind] = Calibration()
         return own, self._all[kind[2]]
 
-    def _judge(self, kind: Kind) -> Calibration:
-        """Who knows enough of a kind: itself, else all jobs."""
+    def _judge(self, kind: Kind, now: float) -> tuple[Calibration, list[float]]:
+        """Who knows enough of a kind, itself, else all jobs; and the scores by now of those that
+        wait."""
         own, others = self._of(kind)
-        return own if len(own) >= LEAST else others
+        scores = self._still(now)
+        if len(own) >= LEAST:
+            return own, scores.get(kind, [])
+        return others, scores.get(kind[2], [])
 
-    def _interval(self, kind: Kind, expected: Expected) -> Estimate | None:
-        return self._judge(kind).interval(expected, self._longest())
+    def _still(self, now: float) -> dict[Kind | bool, list[float]]:
+        if self._scored[0] != now:
+            found: dict[Kind | bool, list[float]] = {}
+            for job in islice(self._waiting.values(), 2 * MOST_AHEAD):
+                if job.kind is not None:
+                    score = job.expected.score(now - job.since)
+                    found.setdefault(job.kind, []).append(score)
+                    found.setdefault(job.kind[2], []).append(score)
+            for scores in found.values():
+                scores.sort()
+            self._scored = (now, found)
+        return self._scored[1]
 
-    def _longest(self) -> float:
-        return max(self._waits, default=0.0)
+    def _interval(self, kind: Kind, expected: Expected, now: float) -> Estimate | None:
+        judge, still = self._judge(kind, now)
+        return judge.interval(expected, self._longest(now), still)
+
+    def _longest(self, now: float) -> float:
+        oldest = next(iter(self._waiting.values()), None)
+        return max(0.0 if oldest is None else now - oldest.since, max(self._waits, default=0.0))
 
     def _follow(self, kind: Kind, early: bool, late: bool) -> None:
         for calibration in self._of(kind):

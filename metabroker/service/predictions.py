@@ -41,6 +41,7 @@ HISTORY = 2_000
 _EXPECTED = 500  # of those that waited: for so many it is worked out what had been expected
 _WAITED = 10.0  # seconds: who waited no longer was not kept waiting by others
 _AT_ONCE = 5  # expectations that are worked out in a row
+_AGAIN = 60.0  # seconds
 _MOST_NEWS = 100_000  # jobs: beyond, the book begins anew
 
 
@@ -83,6 +84,9 @@ class Predictions:
         self._book = StartTimes(())
         self._untold: dict[int, None] = {}
         """Jobs in queues of which nothing could be expected yet, in the order of their coming."""
+        self._unknown: dict[int, None] = {}
+        """Those of which too little was known when that was last tried, at `_tried`."""
+        self._tried = clock()
 
     # In the core's thread.
 
@@ -145,8 +149,19 @@ class Predictions:
                 if not self._book.close(job):
                     return False
                 del self._untold[job]
-                self._book.predict(job, self._clock())
+                if self._book.predict(job, self._clock()) is None:
+                    self._unknown[job] = None
+        self._try_again()
         return bool(self._untold)
+
+    def _try_again(self) -> None:
+        """Of jobs of which nothing was known something may be known now."""
+        now = self._clock()
+        with self._lock:
+            if self._unknown and not 0 <= now - self._tried < _AGAIN:
+                self._tried = now
+                self._untold |= self._unknown
+                self._unknown.clear()
 
     def end(self) -> None:
         """Tell nothing any more."""
@@ -169,11 +184,13 @@ class Predictions:
     def _forget(self) -> None:
         with self._lock:
             self._untold.clear()
+            self._unknown.clear()
             self._book.clear()
 
     def _take(self, seen: _Seen, now: float) -> None:
         book, job, state = self._book, seen.job, seen.state
         self._untold.pop(job, None)
+        self._unknown.pop(job, None)
         if state.ended or state is JobState.RUNNING:
             if seen.start is not None and not book.runs(job):
                 if not book.waits(job):

@@ -71,7 +71,7 @@ def test_behind_very_many_jobs_nothing_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 def test_who_waits_beyond_its_interval_is_counted_before_it_starts() -> None:
     times = StartTimes((4,))
-    now = play(times, LEAST + 20)
+    now = play(times, LEAST + 100)
     times.submitted(1000, ALL, now)
     first = times.predict(1000, now)
     times.submitted(1001, ALL, now)

@@ -15,6 +15,7 @@ from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.daemon.sharing.standby import _places
 from metabroker.policy import Request
+from metabroker.prediction import conformal
 from metabroker.service import predictions, queries, reasons
 from metabroker.service.predictions import Predictions
 from metabroker.store.rows import ClusterNames
@@ -187,6 +188,20 @@ def test_only_so_many_are_worked_out_at_a_time(known: Predictions) -> None:
     known.written(Ready(jobs, [], [], []), View())  # type: ignore[arg-type]
     assert known.work() and place(known, 204) is not None and place(known, 214) is None
     assert known.work() and not known.work() and place(known, 214) is not None
+
+
+def test_what_is_not_known_is_tried_again(
+    known: Predictions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(conformal, "LEAST", 1000)
+        write(known, job(200, JobState.RUNNING, start_time=20_000.0), job(201, JobState.QUEUED))
+    known.work()
+    assert place(known, 201) is None, "not at once"
+    monkeypatch.setattr(Clock, "now", 20_061.0)
+    while known.work():
+        pass
+    assert place(known, 201) is not None
 
 
 def test_rows_of_clusters_that_are_gone_teach_nothing() -> None:

@@ -7,8 +7,11 @@ An interval goes from the 5 % to the 95 % quantile of the last scores.
 
 That holds while nothing changes. When load changes, both ends follow (Gibbs and Candes 2021;
 Angelopoulos, Candes and Tibshirani 2023): a wait beyond an end moves that end outwards, each other
-one a nineteenth as much inwards. Jobs that still wait are told of as soon as they have waited
-beyond their interval: else the scores would be those of the lucky ones.
+one a nineteenth as much inwards.
+
+The scores of jobs that have started are those of the lucky ones. So jobs that still wait count,
+too: their scores are at least what they are by now (censored, as Kaplan and Meier have it), and who
+has waited beyond its interval is told of as soon as it has.
 """
 
 from __future__ import annotations

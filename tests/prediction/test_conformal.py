@@ -14,6 +14,7 @@ from metabroker.prediction.conformal import (
     Calibration,
     Estimate,
     Expected,
+    _quantiles,
     expectation,
 )
 from metabroker.prediction.forward import _mixed
@@ -110,6 +111,30 @@ def test_who_has_waited_for_long_is_judged_by_those_who_did_too() -> None:
     assert first.earliest < 300 and 800 <= later.earliest < later.likely < later.latest
     assert 900 < later.likely < 1000
     assert calibration.later(expected, 1060.0, 1090.0) is None, "of so few nothing is known"
+
+
+def test_who_still_waits_counts_as_far_as_it_is_known() -> None:
+    """By hand, after Kaplan and Meier: 1/4 each, then what is left at once."""
+    known, parts = [1.0, 2.0, 3.0], (0.25, 0.5, 0.75)
+    assert _quantiles(known, [2.5], parts) == [1.0, 2.0, 3.0]
+    assert _quantiles(known, [1.5, 1.6], (0.2, 0.6, 0.9)) == [1.0, 2.0, 3.0]
+    assert _quantiles(known, [0.0], parts) == [1.0, 2.0, 3.0], "it tells nothing"
+    assert _quantiles(known, [9.0], (0.25, 0.5)) == [1.0, 2.0]
+    assert _quantiles(known, [9.0], (0.9,)) is None, "it may become longer than all that are known"
+
+
+def test_where_many_wait_longer_than_anybody_did_nothing_is_known() -> None:
+    calibration, expected = Calibration(), expected_of(600.0)
+    for number in range(100):
+        calibration.learn((number - 50) / 50)
+    still = [2.0] * 4
+    assert calibration.interval(expected, 10**4, still) is not None
+    assert calibration.interval(expected, 10**4, still * 2) is None
+    first, second = (calibration.interval(expected, 10**4, each) for each in ((), [0.9] * 9))
+    assert first is not None and second is not None and second.latest > first.latest
+    waited = expected.wait(0.5)
+    assert calibration.later(expected, waited, 10**4) is not None
+    assert calibration.later(expected, waited, 10**4, [2.0] * 4) is None
 
 
 def test_no_interval_goes_far_beyond_the_longest_wait_that_is_known() -> None:

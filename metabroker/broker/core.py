@@ -288,7 +288,7 @@ class Broker:
         def claim(token: str) -> int:
             ref = tokens.parse(self.settings.instance, token)
             component = None if ref is None else self._saga.claims.live[cluster].get(ref)
-            return 0 if component is None or component.doubted else component.processors
+            return 0 if component is None else component.claimed
 
         return self._state.ledger.observe(cluster, snapshot, claim)
 

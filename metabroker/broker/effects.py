@@ -28,7 +28,8 @@ class Stage:
 @dataclass(frozen=True, slots=True)
 class Reserve:
     """Make the component's reservation, re-read it and compare. `tasks`, `shape`: what is to fit
-    into it, where that is more than any processors."""
+    into it, where that is more than any processors. `start`: when it begins, in Unix seconds by
+    the cluster's clock (None: now). `begin`: it was made for later, and is to begin now."""
 
     ref: Ref
     cluster: int
@@ -37,6 +38,8 @@ class Reserve:
     again: bool = False
     tasks: int = 0
     shape: Shape = ANY_PROCESSORS
+    start: float | None = None
+    begin: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,8 @@ class Component:
 
     It counts as `processors` held in its cluster from placement until it is GONE. A *sibling*
     counts as none: it stands in line in its cluster's own queue for a job that is still QUEUED, and
-    holds nothing before it is the one that the job starts with (see `saga.line`).
+    holds nothing before it is the one that the job starts with (see `saga.line`). One that is
+    *ahead* has a reservation for later, or will have: till then its processors are others'.
     """
 
     ref: Ref
@@ -87,6 +88,8 @@ class Component:
     suspended: bool = False  # by the last poll that showed it, which began at `seen_at`
     seen_at: float | None = None
     asked_at: float = 0.0  # when its latest step was first asked for
+    planned: float | None = None  # its reservation begins then (broker's clock); None: at once
+    ahead: bool = False  # it claims no processors yet (see `claims`)
     contradicted: int = 0  # polls in a row that show it pending, against its own records
 
     def reached(self, phase: Phase) -> bool:
@@ -107,6 +110,11 @@ class Component:
     def doubted(self) -> bool:
         """Whether its claim does not count: see `Claims.judge`."""
         return self.contradicted > 1
+
+    @property
+    def claimed(self) -> int:
+        """The processors that count as held by it."""
+        return 0 if self.ahead or self.doubted else self.processors
 
     @property
     def native(self) -> NativeId | None:
@@ -165,6 +173,12 @@ class Job:
     def single(self) -> bool:
         """Whether it has one component: no reservation and no barrier."""
         return len(self.request.sizes) == 1
+
+    @property
+    def planned(self) -> float | None:
+        """When its attempt is to start, if that was put off to a later time (see `saga.plans`)."""
+        moments = [c.planned for c in self.components if c.planned is not None]
+        return max(moments, default=None)
 
     @property
     def irreversible(self) -> bool:

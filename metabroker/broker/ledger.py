@@ -46,6 +46,7 @@ class LedgerEntry:
     contested_until: float = 0.0  # others want the cluster, too: till then at least
     drained: Drained | None = None
     upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
+    outlook: Snapshot | None = None  # the last poll that told until when what is in use
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,8 @@ class Ledger:
         if snapshot.clock_offset is not None:
             entry.clock_offset = snapshot.clock_offset
         entry.upcoming = Upcoming(snapshot.coming, entry.clock_offset)
+        if snapshot.held is not None:
+            entry.outlook = snapshot
         entry.reachable = True
         entry.detail = ""
         if snapshot.waiting:
@@ -132,9 +135,10 @@ class Ledger:
 
     # --- others' demand -----------------------------------------------------------------------
 
-    def contested(self, now: float) -> tuple[int, ...]:
-        """The clusters that others want too; none where no job is to stand in line."""
-        if not self._settings.line_depth:
+    def contested(self, now: float, *, line: bool = True) -> tuple[int, ...]:
+        """The clusters that others want too; for the `line`: none where no job is to stand in
+        it."""
+        if line and not self._settings.line_depth:
             return ()
         return tuple(c for c, entry in enumerate(self.entries) if entry.contested_until > now)
 

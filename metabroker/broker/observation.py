@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from metabroker.policy.availability import Held, Wanted
+
 from .states import Cause
 from .tokens import NativeId
 
@@ -118,6 +120,8 @@ class Snapshot:
     what happened since is not judged by it. `system`: what its controller says that it is ("":
     nothing). `waiting`: processors that jobs of others wait for in its queue, as far as those can
     be seen.
+    `held`: what its processors are in use for, ours too, until when by the cluster's clock; None:
+    not asked this time. `wanted`: with it, what waits in its queue, in that order.
     `nodes`: all that our jobs can go to, those that are down now too (empty: not known); `idle`:
     what is idle of each that takes jobs, `free`: those that are idle as a whole.
     """
@@ -140,6 +144,8 @@ class Snapshot:
     free: tuple[NodeKind, ...] = ()
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's
     waiting: int = 0
+    held: Sequence[Held] | None = None
+    wanted: Sequence[Wanted] = ()
 
     def alike(self, other: Snapshot) -> bool:
         """Whether the same is idle on nodes."""

@@ -181,12 +181,13 @@ class Queues:
             self.placed(job)
             self.changed = True
 
-    def started(self, job: Job, cluster: int) -> None:
-        """It has come up first in a cluster's own queue, wherever it waits here."""
+    def started(self, job: Job, clusters: Sequence[int]) -> None:
+        """It goes to these clusters by another way than a pass, wherever it waits here: it has come
+        up first in a cluster's own queue, or is planned."""
         if job.id not in self.scheduler:
             self.withdraw(job)
             return
-        self.scheduler.remove(job.id, started=(cluster,))
+        self.scheduler.remove(job.id, started=tuple(clusters))
         self.placed(job)
         self.changed = True
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from .job import Job
 from .line_up import LineUp
+from .planning import Planning
 from .queues import Queues
 from .resource_limits import Usage, in_use
 from .saga import Saga
@@ -32,6 +33,7 @@ class Scheduling:
         self._queues = queues
         self._saga = saga
         self._line_up = LineUp(state, queues, saga)
+        self._planning = Planning(state, queues, saga)
         self.unfinished: float | None = None
         self._next_try: float | None = None
         self._by_nodes = any(cluster.unit > 1 for cluster in state.settings.clusters)
@@ -53,7 +55,9 @@ class Scheduling:
             more = self._let_through(now)
             again = self._passes(now, contested) or more
         if not again:
-            self._line_up.after_pass(self.usage(), now)
+            usage = self.usage()
+            self._line_up.after_pass(usage, now)
+            self._planning.after_pass(usage, now)
         self.unfinished = now if again else None
         queues.changed = queues.changed or again
         at = queues.refusals.next_try(now)
@@ -123,6 +127,9 @@ class Scheduling:
             queues.join(job, now)
             self._keep_back()
             return
+        if queues.stepped_back and self._would_overtake(job, placement):
+            queues.stepped_back[job.id] = job
+            return
         checked = self._by_nodes or job.shape or queues.stepped_back
         if checked and not self._has_room(job, placement, now):
             queues.stepped_back[job.id] = job
@@ -137,6 +144,15 @@ class Scheduling:
             self._saga.containment.contain(job.id, error, now)
             return
         usage.add(job, sum(component.processors for component in job.components), 1)
+
+    def _would_overtake(self, job: Job, placement: Sequence[int]) -> bool:
+        """Whether one that has stepped back may not be overtaken again, by this one neither."""
+        return any(
+            other.seq < job.seq
+            and self._queues.scheduler_view.was_protected(other.id)
+            and (other.request.clusters is None or set(placement) & set(other.request.clusters))
+            for other in self._queues.stepped_back.values()
+        )
 
     def _keep_back(self) -> None:
         self._queues.scheduler.depart()

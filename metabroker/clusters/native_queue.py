@@ -23,6 +23,7 @@ class QueueWatch(Generic[W]):
 
     every: float | None = EVERY
     waiting: Sequence[W] = ()
+    known: bool = False  # whether the last look has shown it
     _last: float = float("-inf")
 
     def look(self, now: float, told: Callable[[], Operation[Sequence[W]]]) -> Operation[int]:
@@ -33,7 +34,7 @@ class QueueWatch(Generic[W]):
             return 0
         self._last = now
         try:
-            self.waiting = yield from told()
+            self.waiting, self.known = (yield from told()), True
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
-            self.waiting = ()
+            self.waiting, self.known = (), False
         return 1

@@ -17,6 +17,7 @@ from metabroker.config import values
 from metabroker.config.clusters import Cluster, SimulatedConfig, runs_as_store_owner
 from metabroker.config.errors import ConfigRefusal
 from metabroker.config.fields import (
+    AsDuration,
     AsOptionalText,
     AsText,
     Discipline,
@@ -61,6 +62,17 @@ class LineConfig(Section):
     """clusters in which one job stands in line at once"""
     patience: WholeSeconds = 60
     """how long it waits where it has come up, should the broker be away"""
+
+
+class PlanConfig(Section):
+    """Co-allocated jobs that get a time, where others want their clusters, too."""
+
+    ahead: Annotated[int, BeforeValidator(values.whole_seconds_or_0), AsDuration] = 0
+    """how far ahead a job may be planned; 0: none is"""
+    share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """of a cluster's processors, how much plans may hold at a time; one alone may hold more"""
+    jobs: Count = 4
+    """jobs of a queue that have a time at once"""
 
 
 class AgingConfig(Section):
@@ -212,6 +224,8 @@ class Config(Section):
     """when a waiting job is no longer overtaken"""
     line: Annotated[LineConfig, BeforeValidator(empty)] = LineConfig()
     """standing in line in the own queues of clusters that others want, too"""
+    plan: Annotated[PlanConfig, BeforeValidator(empty)] = PlanConfig()
+    """a time for co-allocated jobs, held by reservations in clusters that others want, too"""
     retries: Annotated[RetryLimits, BeforeValidator(empty)] = RetryLimits()
     """how often a job that failed is tried again"""
     history: Annotated[HistoryConfig, BeforeValidator(empty)] = HistoryConfig()

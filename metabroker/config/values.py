@@ -44,6 +44,11 @@ def whole_seconds(value: object) -> int:
     return int(amount)
 
 
+def whole_seconds_or_0(value: object) -> int:
+    """The same, or nothing at all."""
+    return 0 if _amount(value) == 0 else whole_seconds(value)
+
+
 def _amount(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if math.isfinite(value) else -1.0

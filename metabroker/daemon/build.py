@@ -101,6 +101,9 @@ def settings(config: Config, store: Store) -> Settings:
         line_depth=config.line.depth,
         line_siblings=config.line.siblings,
         line_patience=int(config.line.patience),
+        plan_ahead=config.plan.ahead,
+        plan_share=config.plan.share,
+        plan_jobs=config.plan.jobs,
         stale_after=3 * config.poll_interval + config.timeouts.command,
     )
 
@@ -209,7 +212,7 @@ def real(
     if permit is not None:
         transport = permitted(transport, permit)
     user = _account(configured)
-    waiting = native_queue.EVERY if config.line.depth else None
+    waiting = native_queue.EVERY if config.line.depth or config.plan.ahead else None
     if isinstance(configured, OpenPBSConfig):
         return OpenPBSCluster(
             OpenPBSOptions(
@@ -224,6 +227,7 @@ def real(
                 chunk=configured.chunk,
                 clock_every=EVERY,
                 queue_every=waiting,
+                lines_every=3 * native_queue.EVERY if config.plan.ahead else None,
                 owners=owners,
                 ports=ports,
             ),

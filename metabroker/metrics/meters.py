@@ -48,6 +48,7 @@ class Meters:
         make = _Make(registry)
         self._count_jobs(make)
         self._count_line(make)
+        self._count_plans(make)
         self._count_coallocation(make)
         self._count_clusters(make)
         self.scheduling = make.histogram(
@@ -120,6 +121,18 @@ class Meters:
             "reserved_idle_processor_seconds",
             "Processor-seconds reserved for co-allocated jobs before they ran: from the "
             "reservation to the start, or to the rollback.", "cluster",
+        )  # fmt: skip
+
+    def _count_plans(self, make: _Make) -> None:
+        self.plans = make.counter(
+            "plans",
+            "Plans of co-allocated jobs, by what became of them: made (held in all clusters), "
+            "started, given-up (the job is planned anew, or was ended).", "outcome",
+        )  # fmt: skip
+        self.lateness = make.histogram(
+            "plan_lateness_seconds",
+            "Time by which the barrier of a planned job opened later than the time that it was "
+            "given first in that attempt; 0: then, or earlier.", _BARRIER,
         )  # fmt: skip
 
     def _count_clusters(self, make: _Make) -> None:

@@ -24,6 +24,7 @@ class _Attempt:
 
     clusters: Sequence[str]
     processors: Sequence[int]
+    planned: float | None = None  # the time that was promised first
     reserved: dict[int, float] = field(default_factory=dict)
     arrived: dict[int, float] = field(default_factory=dict)
     started: dict[int, float] = field(default_factory=dict)
@@ -86,12 +87,21 @@ class OfJobs:
         component = entry.detail.get("component")
         if component is not None:
             self._of_component(entry, component, attempt, parts)
+        elif entry.what == "planned":
+            if attempt.planned is None:
+                attempt.planned = entry.detail["start"]
+                self._meters.plans.labels("made").inc()
         elif entry.what == "opened":
+            if attempt.planned is not None:
+                self._meters.plans.labels("started").inc()
+                self._meters.lateness.observe(max(0.0, entry.time - attempt.planned))
             self._meters.attempts.labels("committed", "").inc()
             for index, since in attempt.arrived.items():
                 waited = max(0.0, entry.time - since)
                 self._meters.barrier.labels(attempt.clusters[index]).observe(waited)
         elif entry.what == "rolled back":
+            if attempt.planned is not None:
+                self._meters.plans.labels("given-up").inc()
             cause = _cause(job, entry.attempt, parts)
             self._meters.attempts.labels("rolled-back", cause).inc()
             for index in list(attempt.reserved):
@@ -102,6 +112,8 @@ class OfJobs:
         self, entry: OutboxEntry, index: int, attempt: _Attempt, parts: Sequence[Component]
     ) -> None:
         if entry.what == "reserved":
+            attempt.reserved[index] = entry.detail.get("begins", entry.time)
+        elif entry.what == "begins earlier":
             attempt.reserved[index] = entry.time
         elif entry.what == "at the barrier":
             attempt.arrived[index] = entry.time

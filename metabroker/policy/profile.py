@@ -74,6 +74,16 @@ class PoolProfile(AnyProfile):
         gone = bisect_right(self.times, now) - 1
         del self.times[:gone], self.free[:gone]
 
+    def least(self, other: "PoolProfile") -> "PoolProfile":
+        """What is free in both."""
+        found = PoolProfile(0)
+        found.times = sorted({*self.times, *other.times})
+        found.free = [min(self._at(time), other._at(time)) for time in found.times]
+        return found
+
+    def _at(self, time: float) -> int:
+        return self.free[bisect_right(self.times, time) - 1]
+
     def _add(self, start: float, end: float, processors: int) -> None:
         first, last = self._cut(start), self._cut(end)
         free = self.free
@@ -103,6 +113,14 @@ class Profile(AnyProfile):
         super().__init__()
         self.free: list[list[int]] = [list(processors)]
         self._place = place
+
+    @classmethod
+    def of(cls, pools: Sequence[PoolProfile], place: Place) -> "Profile":
+        """The profile of clusters of which each has its own."""
+        found = cls([0] * len(pools), place)
+        found.times = sorted({time for pool in pools for time in pool.times})
+        found.free = [[pool._at(time) for pool in pools] for time in found.times]
+        return found
 
     def earliest(self, request: Request, duration: float, now: float) -> Slot:
         times = self.times

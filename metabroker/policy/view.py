@@ -72,12 +72,28 @@ class SchedulerView:
         found.sort(key=itemgetter(0))
         return found
 
+    def next_coallocated(self, depth: int) -> list[Entry]:
+        """Of each queue that no rule keeps disabled, those among the first jobs that are
+        co-allocated, `depth` at most; in the order of joining."""
+        found: list[Entry] = []
+        for queue in self._scheduler._queues.values():
+            if queue.items and self._scheduler._forbids(queue) is None:
+                first = islice(queue, depth * _AMONG)
+                found += islice((entry for entry in first if not entry[2].single), depth)
+        found.sort(key=itemgetter(0))
+        return found
+
     def may_start(self, key: int, cluster: int) -> bool:
         """Whether no waiting job that may not be overtaken again speaks against a start of this
         one in that cluster. Raises KeyError if unknown."""
         entry, idle = self._scheduler._waiting[key], [1] * self._scheduler.clusters
         watch = self._scheduler._watch
         return watch is None or watch.left_for(entry, idle)[cluster] > 0
+
+    def was_protected(self, key: int) -> bool:
+        """Whether a job could not be overtaken again when the last pass started it."""
+        watch = self._scheduler._watch
+        return watch is not None and key in watch.left_protected
 
     def why(
         self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None

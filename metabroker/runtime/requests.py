@@ -137,6 +137,8 @@ class RequestBuilder:
             effect.seconds,
             tasks=effect.tasks,
             shape=effect.shape,
+            start=effect.start,
+            begin=effect.begin,
         )
 
     def submit(self, effect: Submit) -> ComponentRequest:

@@ -18,6 +18,11 @@ from metabroker.submission.shape import Shape
 Json = dict[str, Any]
 Row = Mapping[str, Any]
 
+_BEFORE_ITS_START = (
+    JobState.RESERVING.value,
+    JobState.SUBMITTING.value,
+    JobState.WAITING.value,
+)
 _STEP_WORDS = {
     Step.RESERVE.value: "RESERVING",
     Step.SUBMIT.value: "SUBMITTING",
@@ -57,6 +62,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         **_same(row, "submission_failures", "completion_failures"),
         "components": parts,
         "line": [_in_line(part) for part in line],
+        "plan": None if in_queue else plan_of(row),
         "left_behind": [
             _left(part, instance)
             for part in row["components"]
@@ -64,6 +70,22 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
             and part not in line
             and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
         ],
+    }
+
+
+def plan_of(row: Row) -> Json | None:
+    """The time that a co-allocated job was given (see `broker.saga.plans`); null: it has none, or
+    its script has started. `start` in Unix seconds; `held`: whether all its reservations are made.
+    """
+    waits = row["state"] in _BEFORE_ITS_START
+    parts = [part for part in row["components"] if part["attempt"] == row["attempt"]]
+    moments = [part["planned"] for part in parts if part["planned"] is not None]
+    if not waits or not moments:
+        return None
+    return {
+        "start": max(moments),
+        "clusters": [part["cluster"] for part in parts],
+        "held": all(part["reservation"] for part in parts),
     }
 
 
@@ -93,7 +115,8 @@ def waiting_text(
         f'"submission_failures":{job.submission_failures},'
         f'"completion_failures":{job.completion_failures},'
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
-        f'"line":[],"left_behind":[],"position":{"null" if position is None else position},'
+        '"line":[],"plan":null,"left_behind":[],'
+        f'"position":{"null" if position is None else position},'
         + json.dumps(start_view(start), separators=(",", ":"))[1:]
     )
     return text.encode("ascii")

@@ -147,6 +147,8 @@ class Queries:
         view = job_view(row, self.instance, reason)
         view["position"] = place.position if place is not None else None
         view |= start_view(place.start if place is not None else None)
+        if view["plan"] is not None:
+            view["earliest_start"] = view["plan"]["start"]
         return view
 
     def row(self, number: int) -> Row:

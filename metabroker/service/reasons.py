@@ -19,6 +19,7 @@ from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 from . import ahead
 from .drained import words
+from .job_view import plan_of
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
@@ -314,6 +315,10 @@ def in_attempt(row: dict[str, Any]) -> str:
     """Why a job that has been placed does not run yet: what its components wait for."""
     if row["reason"]:
         return str(row["reason"])
+    plan = plan_of(row)
+    if plan is not None and row["state"] == JobState.RESERVING.value:
+        word = "starts" if plan["held"] else "is to start"
+        return f"{word} {_clock(plan['start'])} in {' and '.join(dict.fromkeys(plan['clusters']))}"
     parts = [p for p in row["components"] if p["attempt"] == row["attempt"] and p["processors"]]
     waits = [
         f"{p['cluster']}: {p['detail'] or p['step'] or p['phase']}"
@@ -321,3 +326,9 @@ def in_attempt(row: dict[str, Any]) -> str:
         if p["phase"] not in ("arrived", "armed", "started", "ended", "gone")
     ]
     return "waits for " + ", ".join(waits) if waits else ""
+
+
+def _clock(moment: float) -> str:
+    """A moment to come by the local time; with its date, if that may be another day's."""
+    then = localtime(moment)
+    return strftime("%H:%M:%S" if then[:3] == localtime()[:3] else "%Y-%m-%d %H:%M:%S", then)

@@ -146,6 +146,7 @@ def component_row(component: Component, names: ClusterNames) -> dict[str, Any]:
         "exit_code": component.exit_code,
         "cause": component.cause.value if component.cause is not None else None,
         "detail": component.detail,
+        "planned": component.planned,
     }
 
 
@@ -171,4 +172,5 @@ def component_of(row: Row, names: ClusterNames) -> Component:
         exit_code=row["exit_code"],
         cause=Cause(row["cause"]) if row["cause"] is not None else None,
         detail=row["detail"],
+        planned=row["planned"],
     )

@@ -117,6 +117,7 @@ components = Table(
     Column("cause", Words),
     Column("detail", Words, nullable=False),
     Column("term", BigInteger, nullable=False, server_default="0"),
+    Column("planned", Moment),  # when its reservation begins, if that is later
     PrimaryKeyConstraint("job", "attempt", "component"),
 )
 

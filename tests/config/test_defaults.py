@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metabroker import paths
-from metabroker.config import Config, SimulatedConfig, load, parse
+from metabroker.config import Config, ConfigErrors, SimulatedConfig, load, parse
 from metabroker.config.values import Address
 
 LEAST = "clusters: {lab: {system: simulated, processors: 32}}\n"
@@ -129,3 +129,12 @@ def test_anchors_and_merges_work() -> None:
     )
     assert [cluster.processors for cluster in config.clusters.values()] == [4, 8]
     assert config.clusters["b"].nodes == 2
+
+
+def test_plans_are_configured_and_ahead_0_switches_them_off() -> None:
+    plan = parse(f"plan: {{ahead: 12h, share: 0.25, jobs: 2}}\n{LEAST}").plan
+    assert (plan.ahead, plan.share, plan.jobs) == (43200, 0.25, 2)
+    assert parse(f"plan: {{ahead: 0}}\n{LEAST}").plan.ahead == 0
+    for wrong in ("ahead: -1", "share: 0", "share: 1.5", "jobs: 0", "ahead: no"):
+        with pytest.raises(ConfigErrors, match="plan"):
+            parse(f"plan: {{{wrong}}}\n{LEAST}")

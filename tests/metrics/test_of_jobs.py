@@ -22,12 +22,14 @@ from metabroker.broker.events import (
     Submitted,
     Tick,
 )
-from metabroker.broker.states import Cause, Step
+from metabroker.broker.outbox import OutboxEntry, Ready
+from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.metrics import Meters, OfJobs
 from metabroker.runtime.engine import Ask, Engine
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked
+from tests.store.making import job as make_job
 
 
 class Core:
@@ -146,3 +148,26 @@ def test_siblings_and_what_they_held_at_their_gates_for_nothing(core: Core) -> N
     assert core.value("line_siblings_total", cluster="leiden", outcome="won") == 1
     assert core.value("line_siblings_total", cluster="delft", outcome="withdrawn") == 1
     assert core.value("line_gate_processor_seconds_total", cluster="delft") == 0
+
+
+def test_plans_are_counted_with_how_late_they_start() -> None:
+    registry = CollectorRegistry()
+    told, job = OfJobs(Meters(registry)), make_job(1, JobState.RUNNING)
+    where = {"clusters": ["delft", "leiden"], "processors": [8, 8]}
+
+    def tell(attempt: int, *entries: tuple[float, str, dict[str, Any]]) -> None:
+        journal = [OutboxEntry(at, 1, attempt, what, detail) for at, what, detail in entries]
+        told.tell(Ready([job], [], journal, []))
+
+    first = {"start": 50.0, "clusters": ["delft", "leiden"]}
+    tell(1, (1, "placed", where), (2, "planned", first), (9, "rolled back", {"why": "lost"}))
+    tell(2, (10, "placed", where), (11, "reserved", {"component": 0, "begins": 100.0}))
+    tell(2, (12, "planned", first | {"start": 100.0}), (103, "opened", {}))
+    tell(2, (104, "started", {"component": 0}))
+    found = registry.get_sample_value
+    outcomes = {o: found("metabroker_plans_total", {"outcome": o}) for o in ("made", "started")}
+    assert outcomes == {"made": 2, "started": 1}
+    assert found("metabroker_plans_total", {"outcome": "given-up"}) == 1
+    assert found("metabroker_plan_lateness_seconds_sum") == 3
+    idle = "metabroker_reserved_idle_processor_seconds_total"
+    assert found(idle, {"cluster": "delft"}) == 8 * 4

@@ -244,3 +244,18 @@ def test_who_may_change_a_job() -> None:
 def test_home() -> None:
     assert rules().home(ANNA) == "delft"
     assert rules().home(Caller(1, "bob")) is None
+
+
+def test_a_planned_job_tells_its_time_until_its_script_starts() -> None:
+    parts = [
+        Component(Ref(7, 1, i), cluster=i, processors=8, reserves=True, planned=1e6 + i)
+        for i in (0, 1)
+    ]
+    parts[0].reservation = True
+    clusters = list(NAMES.names[:2])
+    told = {"start": 1e6 + 1, "clusters": clusters, "held": False}
+    assert view(JobState.RESERVING, *parts, attempt=1)["plan"] == told
+    parts[1].reservation = True
+    assert view(JobState.WAITING, *parts, attempt=1)["plan"] == told | {"held": True}
+    assert view(JobState.RUNNING, *parts, attempt=1)["plan"] is None
+    assert view(JobState.QUEUED, *parts, attempt=1)["plan"] is None

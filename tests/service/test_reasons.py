@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import localtime, strftime, time
+
 import pytest
 
 from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused
@@ -206,12 +208,13 @@ def test_what_happened_to_the_last_attempt_is_told_too() -> None:
     ],
 )
 def test_why_a_placed_job_does_not_run(parts: list[tuple[str, str, str, str]], reason: str) -> None:
+    same = {"attempt": 1, "processors": 1, "planned": None, "reservation": True}
     row = {
         "reason": "",
         "attempt": 1,
+        "state": "SUBMITTING",
         "components": [
-            {"cluster": c, "phase": p, "step": s, "detail": d, "attempt": 1, "processors": 1}
-            for c, p, s, d in parts
+            {"cluster": c, "phase": p, "step": s, "detail": d, **same} for c, p, s, d in parts
         ],
     }
     assert reasons.in_attempt(row) == reason
@@ -279,3 +282,16 @@ def test_a_dry_run_looks_at_what_is_left_for_so_long() -> None:
     plan = it.broker.view.at(NOW).plan(NewJob("anna", "job", Request((4,)), 600))
     assert plan.start is None
     assert it.broker.view.at(NOW).plan(NewJob("anna", "job", Request((4,)), 60)).start == (0,)
+
+
+def test_a_planned_job_says_when_and_where_it_starts() -> None:
+    tomorrow = time() + 86400
+    parts = [
+        {"attempt": 2, "processors": 8, "planned": tomorrow, "cluster": c, "reservation": held}
+        for c, held in (("delft", True), ("leiden", False))
+    ]
+    row = {"reason": "", "attempt": 2, "state": "RESERVING", "components": parts}
+    at = strftime("%Y-%m-%d %H:%M:%S", localtime(tomorrow))
+    assert reasons.in_attempt(row) == f"is to start {at} in delft and leiden"
+    parts[1]["reservation"] = True
+    assert reasons.in_attempt(row) == f"starts {at} in delft and leiden"

@@ -102,6 +102,7 @@ class WorldCluster:
                 ports=ports,
                 clock_every=30.0,
                 queue_every=self.plan.queue_every,
+                lines_every=self.plan.queue_every if settings.plan_ahead else None,
             )
             adapter = OpenPBSCluster(options, transport)
         adapter.part = 4
@@ -166,7 +167,16 @@ class WorldCluster:
         for _ in range(2 - sum(1 for job in pending if job.name == "local")):
             size = self._users.randint(1, max(1, self.model.processors // 2))
             lasts = self._users.uniform(2, 15)
-            self.model.submit("local", size, 1e9, now, extra={"lasts": lasts})
+            limit = 60.0 if self.plan.limited else 1e9
+            self.model.submit("local", size, limit, now, extra={"lasts": lasts})
+
+    def leave(self) -> None:
+        """Local users go, and end all that they have."""
+        now = self.local()
+        self.until[LOCALS] = self._clock()
+        for job in [j for j in self.model.jobs.values() if j.name == "local"]:
+            self.model.end(job, State.CANCELLED, now)
+        self.step()
 
     def _follow(self, job: SimulatedJob, now: float) -> None:
         process = self.runs.get(job.id)

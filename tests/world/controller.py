@@ -83,6 +83,8 @@ class Controller:
         words = dict(w.split("=", 1) for w in command.argv if "=" in w)
         if "create" in command.argv:
             return self._create(words, now)
+        if "update" in command.argv:
+            return self._begin(words["ReservationName"], now)
         if "delete" in command.argv:
             return self._delete(words["ReservationName"])
         if command.argv[2] == "config":
@@ -94,7 +96,7 @@ class Controller:
     def _squeue(self, argv: tuple[str, ...]) -> Completed:
         form = argv[argv.index("-o") + 1]
         if form == WAITING_FORMAT:
-            return self._waiting()
+            return self._waiting_or_running()
         assert form in (JOB_FORMAT, USE_FORMAT)
         name = argv[argv.index("-n") + 1] if "-n" in argv else None
         inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
@@ -117,12 +119,19 @@ class Controller:
             lines.append(SEPARATOR.join(columns))
         return _said("\n".join(lines) + "\n" if lines else "")
 
-    def _waiting(self) -> Completed:
-        pending = [job for job in self.model.jobs.values() if job.state is State.PENDING]
-        rows = (
-            (str(job.id), str(job.processors), str(1000 - place), "Resources")
-            for place, job in enumerate(pending)
-        )
+    def _waiting_or_running(self) -> Completed:
+        rows = []
+        for place, job in enumerate(j for j in self.model.jobs.values() if not j.state.ended):
+            pending = job.state is State.PENDING
+            limit = "UNLIMITED" if job.limit >= 1e9 else f"{int(job.limit / 60)}:00"
+            ends = None if job.start_time is None else job.start_time + job.limit
+            rows.append(
+                (
+                    *(str(job.id), str(job.processors), str(1000 - place)),
+                    *("Resources" if pending else "None", job.state.value, limit),
+                    *(_time(ends if job.limit < 1e9 else None), job.reservation or "(null)"),
+                )
+            )
         return _said("".join(f"{SEPARATOR.join(row)}\n" for row in rows))
 
     def _job_line(self, job: SimulatedJob) -> tuple[str, ...]:
@@ -176,7 +185,8 @@ class Controller:
                 f"NodeCnt=4 CoreCnt={reservation.processors} Features=(null) PartitionName=batch "
                 f"Flags={'MAINT' if name.startswith('maintenance') else ''} {told} "
                 f"TRES=cpu={reservation.processors} "
-                "Users=root Groups=(null) Accounts=(null) Licenses=(null) State=ACTIVE "
+                "Users=root Groups=(null) Accounts=(null) Licenses=(null) "
+                f"State={'INACTIVE' if reservation.ahead else 'ACTIVE'} "
                 "BurstBuffer=(null)"
             )
         if wanted is not None and not lines:
@@ -226,12 +236,25 @@ class Controller:
             minutes = int(words["Duration"])
             asked = sum(int(count) for count in words["CoreCnt"].split(","))
             size = min(self._sized(asked), self.model.processors)
-            self.model.reserve(name, max(1, size), now, now + minutes * 60)
+            if words["StartTime"] == "now":
+                self.model.reserve(name, max(1, size), now, now + minutes * 60)
+            else:
+                start = float(words["StartTime"].removeprefix("uts"))
+                self.model.promise(name, max(1, size), start, start + minutes * 60, now)
         except Denied:
             return _failed("Error creating the reservation: Requested nodes are busy")
         if "Nodes" in words:
             self.laid_out[name] = words["Nodes"], words["CoreCnt"] if size == asked else ""
         return _said(f"Reservation created: {name}\n")
+
+    def _begin(self, name: str, now: float) -> Completed:
+        if not is_ours(name):
+            raise Meddling(f"P4: moves {name}, which is not its own")
+        try:
+            self.model.begin_now(name, now)
+        except Denied:
+            return _failed("Error updating the reservation: Requested nodes are busy")
+        return _said("Reservation updated.\n")
 
     def _delete(self, name: str) -> Completed:
         if not is_ours(name):

@@ -54,6 +54,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
     policy = rng.choice(POLICIES)
     faults: Sequence[Fault] = ()
+    ahead = 0.0
     if not calm:
         faults = [*_faults(rng, clusters, jobs), *holes]
         faults = [*faults, *_renames(random.Random(f"{seed} renames"), clusters, jobs)]
@@ -69,6 +70,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         busy = random.Random(f"{seed} locals")
         clusters, faults = local_users.keep_full(busy, clusters, jobs, faults)
+        faults = [*faults, *local_users.leave(random.Random(f"{seed} leave"), clusters, jobs)]
+        planned = random.Random(f"{seed} plans")
+        clusters, jobs, faults, ahead = local_users.plans(planned, clusters, jobs, faults)
         if brokers > 1:
             faults = broker_faults.with_broker_faults(random.Random(f"{seed} brokers"), faults)
             faults = broker_faults.with_meetings(random.Random(f"{seed} meetings"), faults)
@@ -90,6 +94,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         slice=random.Random(f"{seed} slices").choice((WHOLE, WHOLE, WHOLE, 1, 2)),
         mutation=mutation,
         brokers=brokers,
+        ahead=ahead,
         kept=_kept(random.Random(f"{seed} retention")),
     )
 

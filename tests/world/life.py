@@ -113,7 +113,8 @@ class Life:
     def in_time(self) -> None:
         """Has the broker done what is due?"""
         if self.loop.trouble is None and not self.engine.broker.view.behind:
-            self.world.oracle.in_time(self.engine.broker, self.world.now, self._able_since)
+            since, clock = self._able_since, self.clock()
+            self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock)
 
     def _poll(self, executor: ClusterExecutor) -> None:
         while True:
@@ -167,7 +168,9 @@ class Life:
             if job.state is not JobState.QUEUED:
                 continue
             mask = (1 << clusters) - 1
-            if job.request.clusters is not None:
+            if job.id in broker.view.refused:  # it may be overtaken till the end of this turn
+                mask = 0
+            elif job.request.clusters is not None:
                 mask = sum(1 << c for c in set(job.request.clusters))
             elif job.single and job.queue < clusters:
                 mask = 1 << job.queue

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .scenario import DRAIN, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan
+from .scenario import DRAIN, LEAVE, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan
 
 
 def keep_full(
@@ -25,6 +25,24 @@ def keep_full(
     ]
     plans = (replace(c, queue_every=2.0) if c.name in busy else c for c in clusters)
     return tuple(plans), [*faults, *found]
+
+
+def leave(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """The users of all clusters go within a second, while a job stands in line; the broker may die
+    then, and a controller stand still."""
+    busy, found = [c.name for c in clusters if c.queue_every is not None], list[Fault]()
+    while busy and rng.random() < 0.5:
+        at = rng.choice(jobs).at + rng.uniform(3, 60)
+        found += [Fault(round(at + rng.uniform(0, 0.5), 3), LEAVE, name) for name in busy]
+        if rng.random() < 0.5:
+            soon, how = round(at + rng.uniform(0, 2.5), 3), rng.choice(("now", "written", "Open"))
+            found.append(Fault(soon, "crash", "", round(rng.uniform(0.5, 20), 3), how))
+        if rng.random() < 0.3:
+            soon = round(at + rng.uniform(-0.5, 1.5), 3)
+            found.append(Fault(soon, "frozen", rng.choice(busy), round(rng.uniform(1, 30), 3)))
+    return found
 
 
 def drains(
@@ -50,3 +68,45 @@ def maintenance(
         where, part = rng.choice(clusters).name, rng.choice(("", "", "half"))
         found.append(Fault(at, MAINTENANCE, where, round(ahead + lasts, 3), str(ahead), part))
     return found
+
+
+def plans(
+    rng: random.Random,
+    clusters: tuple[ClusterPlan, ...],
+    jobs: tuple[JobPlan, ...],
+    faults: Sequence[Fault],
+) -> tuple[tuple[ClusterPlan, ...], tuple[JobPlan, ...], Sequence[Fault], float]:
+    """Where clusters have users of their own, co-allocated jobs are planned in most worlds; how far
+    ahead. Reservations get lost meanwhile, and brokers die at any step of it."""
+    busy = [c for c in clusters if c.queue_every is not None]
+    if not busy or len(clusters) < 2 or rng.random() < 0.3:
+        return clusters, jobs, faults, 0.0
+    names = {c.name for c in busy}
+    clusters = tuple(
+        replace(c, limited=c.name in names, queue_every=2.0, reserves=True) for c in clusters
+    )
+    least = min(c.processors for c in clusters)
+    more = tuple(
+        JobPlan(
+            at=round(rng.uniform(10, 120), 3),
+            form="components",
+            sizes=tuple(rng.randint(1, max(1, least // 2)) for _ in range(2)),
+            run_time=round(rng.uniform(0, 40), 3),
+            limit=rng.choice((60, 120)),
+        )
+        for _ in range(rng.randint(1, 3))
+    )
+    found = [
+        replace(fault, at=0.0, lasts=rng.uniform(100, 400)) if fault.what == LOCALS else fault
+        for fault in faults
+    ]
+    for job in more:
+        while rng.random() < 0.5:
+            at = round(job.at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 120))), 3)
+            what, where = rng.choice(("vanish", "vanish", "crash", "amnesia")), rng.choice(clusters)
+            how = rng.choice(("Reserve", "Reserve", "Submit", "Clean", "written", "now"))
+            if what == "crash":
+                found.append(Fault(at, what, "", round(rng.uniform(0, 60), 3), how))
+            else:
+                found.append(Fault(at, what, where.name))
+    return clusters, (*jobs, *more), found, rng.choice((3600.0, 3600.0, 90.0))

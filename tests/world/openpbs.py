@@ -80,10 +80,8 @@ class Server:
             return _said("PBS_AUTH_METHOD=munge\n")
         if program == "qselect":
             return self._select(argv)
-        if program == "qstat" and "-B" in argv:
-            return _said(json.dumps({"Server": {self.name: {"server_host": self.name}}}))
         if program == "qstat":
-            return self._show(argv)
+            return self._show(argv, now)
         if program == "pbsnodes":
             return self._nodes(argv, now)
         if program == "pbs_rstat":
@@ -115,7 +113,27 @@ class Server:
         ]
         return _said("".join(f"{line}\n" for line in lines))
 
-    def _show(self, argv: tuple[str, ...]) -> Completed:
+    def _lines(self, now: float) -> Completed:
+        lines = []
+        for job in self.model.jobs.values():
+            if job.state.ended:
+                continue
+            queue = self._named(job.reservation)[1].partition(".")[0] if job.reservation else "q"
+            runs = job.state is State.RUNNING and job.start_time is not None
+            limit = "--" if job.limit >= 1e9 else _clock(job.limit)
+            since = _clock(now - (job.start_time or now)) if runs else "-- "
+            lines.append(
+                f"{self._id(job):15} root     {queue:8} a job      --  1 {job.processors:3}    -- "
+                f" {limit} {'R' if runs else 'Q'} {since}"
+            )
+        head = f"\n{self.name}: \n--------- - -----\n"
+        return _said(head + "".join(f"{line}\n" for line in lines) if lines else "")
+
+    def _show(self, argv: tuple[str, ...], now: float) -> Completed:
+        if "-B" in argv:
+            return _said(json.dumps({"Server": {self.name: {"server_host": self.name}}}))
+        if argv == ("qstat", "-a"):
+            return self._lines(now)
         ended = "-x" in argv and self._history
         ids = argv[argv.index("dsv") + 1 :]
         found = [
@@ -217,7 +235,10 @@ class Server:
         try:
             if now < self.unsettled_until:
                 raise Denied("the nodes are not known yet")
-            self.model.reserve(f"{name}#{identity}", size, start, end)
+            if start > now + 60:
+                self.model.promise(f"{name}#{identity}", size, start, end, now)
+            else:
+                self.model.reserve(f"{name}#{identity}", size, start, end)
         except Denied:
             return _said(f"{identity}.{self.name} DENIED\n")
         return _said(f"{identity}.{self.name} CONFIRMED\n")
@@ -368,3 +389,9 @@ def _date(moment: float) -> str:
 
 def _said(text: str) -> Completed:
     return Completed(0, text, "")
+
+
+def _clock(seconds: float) -> str:
+    """As PBS shows a duration: hours and minutes."""
+    minutes = int(max(0.0, seconds) // 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}"

@@ -157,7 +157,8 @@ class Oracle:
                 if component.reached(Phase.ARRIVED):
                     continue  # a sibling that has come up, by its cluster's own decision
                 shut = clusters[component.cluster].shut_from(seen[component.cluster][1] - _CLOCKS)
-                if now < shut < now + job.time_limit - _CLOCKS:
+                start = component.planned or now
+                if start < shut < start + job.time_limit - _CLOCKS:
                     where = f"cluster {component.cluster}, which is shut in {shut - now:.0f} s"
                     raise Violation(f"job {job.id} of {job.time_limit} s was placed in {where}")
 
@@ -175,14 +176,15 @@ class Oracle:
         entries = broker.view.entries
         for cluster, (most, wanted) in enumerate(clusters):
             parts = broker.view.components(cluster)
-            claimed = sum(part.processors for part in parts if not part.doubted)
+            claimed = sum(part.claimed for part in parts if not part.doubted)
             if entries[cluster].contested_until:
                 self.contested.add(cluster)
             if claimed > most and not wanted and cluster not in self.contested:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
-    def in_time(self, broker: Broker, now: float, able_since: float) -> None:
-        """No attempt holds processors for longer than it may, once the broker is able to act."""
+    def in_time(self, broker: Broker, now: float, able_since: float, clock: float) -> None:
+        """No attempt holds processors for longer than it may, once the broker is able to act.
+        `clock`: what the broker takes for `now`."""
         settings = broker.settings
         for job in broker.view.jobs.values():
             if job.single or not job.components or job.goal is not None:
@@ -202,6 +204,9 @@ class Oracle:
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
                 bound = job.time_limit + settings.barrier_slack
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
+            held = all(component.reservation for component in job.components)
+            if job.planned is not None and held and job.state is not JobState.RUNNING:
+                bound += max(0.0, job.planned - clock + now - since)
             if now > max(since + bound, able_since) + _SLACK:
                 raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")
 

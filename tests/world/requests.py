@@ -64,4 +64,6 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
         barrier_timeout=40.0,
         stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
         slice=scenario.slice,
+        plan_ahead=scenario.ahead,
+        plan_lead=8.0,
     )

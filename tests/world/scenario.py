@@ -27,6 +27,8 @@ WINDOWS = {
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 # Local users keep a cluster full: jobs of theirs always wait there, for a while.
 LOCALS = "locals"
+# They all go at once, so that whoever stands in line comes up.
+LEAVE = "leave"
 # A controller and a node that are killed at once may call a job COMPLETED whose script has not
 # started, and never will. It lasts until there is such a job.
 LIE = "lie"
@@ -85,6 +87,7 @@ class ClusterPlan:
     offset: float = 0.0
     drift: float = 0.0
     unit: int = 1  # processors are given only by so many at a time
+    limited: bool = False  # jobs of its own users have time limits
     queue_every: float | None = None  # how often the brokers look at who waits there, in seconds
     system: str = "slurm"  # or "openpbs", or "openpbs-forgets" (no history of ended jobs)
 
@@ -147,6 +150,7 @@ class Scenario:
     mutation: str = ""
     brokers: int = 1  # that share one store
     slice: int = WHOLE  # so many jobs, and so many items, in one turn
+    ahead: float = 0.0  # how far ahead co-allocated jobs are planned, in seconds
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
 
     def to_json(self) -> str:

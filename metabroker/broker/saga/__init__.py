@@ -90,7 +90,7 @@ finds out it tells in the components' rows, and whoever called it goes on from t
     saga              puts the parts together
     what is told      replies   failures   deadlines   reconciliation
                       records   adoption   containment
-    what is decided   attempts (forward)
+    what is decided   attempts (forward)   plans (for later)
                       staging (files)
                       rollback (back)   completion (to the end)
                       barrier (arm, open)   outcome (what it makes of the job)
@@ -98,6 +98,7 @@ finds out it tells in the components' rows, and whoever called it goes on from t
     beneath           metabroker.broker.queues, .state
 """
 
+from .plans import is_ahead, is_held
 from .saga import Saga
 
-__all__ = ["Saga"]
+__all__ = ["Saga", "is_ahead", "is_held"]

@@ -2,7 +2,8 @@
 
     begin -> [send files] -> reserve where the cluster can -> submit -> wait at the barrier
 
-A job of one component neither reserves nor waits.
+A job of one component neither reserves nor waits. One that is planned for later reserves in one
+cluster after another, and is submitted when its time comes (see `plans`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from .claims import Claims
 from .pending import PendingSteps
 from .staging import Staging
 
+_SAME = 0.001  # seconds
+
 
 @dataclass(eq=False)
 class Attempts:
@@ -32,8 +35,11 @@ class Attempts:
     _barrier: Barrier
     _staging: Staging
 
-    def begin(self, job: Job, placement: Iterable[int], now: float) -> None:
-        """Start the job's next attempt on the clusters that the policy has chosen."""
+    def begin(
+        self, job: Job, placement: Iterable[int], now: float, planned: float | None = None
+    ) -> None:
+        """Start the job's next attempt on the clusters that the policy has chosen; `planned`: its
+        script is to start then (Unix seconds), and not as soon as that can be."""
         job.attempt += 1
         job.reason = ""
         settings, sizes = self._state.settings, job.request.sizes
@@ -47,6 +53,7 @@ class Attempts:
                 reserves=clusters[cluster].reserves and not job.single,
                 seq=job.seq,
                 asked_at=now,
+                planned=planned,
             )
             for index, (processors, cluster) in enumerate(zip(sizes, placement, strict=True))
         ]
@@ -75,6 +82,9 @@ class Attempts:
             if job.state is not JobState.RESERVING:
                 job.move(JobState.RESERVING)
             self._state.set_deadline(job, now + self._state.settings.reserve_timeout)
+            if job.planned is not None:
+                self._reserve_next(job, now)
+                return
             for component in job.components:
                 if component.reserves:
                     self._pending.start(component, Step.RESERVE, now)
@@ -88,8 +98,13 @@ class Attempts:
         if job.uncertain is not None:
             return
         if job.state is JobState.RESERVING:
-            if all(c.reservation for c in parts if c.reserves):
+            if not all(c.reservation for c in parts if c.reserves):
+                if job.planned is not None:
+                    self._reserve_next(job, now)
+            elif job.planned is None:
                 self._submit(job, now)
+            else:
+                self.come_to_plan(job, now)
         elif job.state is JobState.SUBMITTING and not job.single:
             if all(c.step is Step.NONE and c.reached(Phase.SUBMITTED) for c in parts):
                 self._barrier.wait(job, now)
@@ -99,10 +114,39 @@ class Attempts:
         elif job.state is JobState.RUNNING and not job.single:
             self._barrier.open_rest(job, now)
 
+    def come_to_plan(self, job: Job, now: float) -> None:
+        """All is reserved: it waits for its time, or is submitted if that has come."""
+        if job.planned is None or any(c.step is not Step.NONE for c in job.components):
+            return
+        due = job.planned - self._state.settings.plan_lead
+        if due <= now + _SAME:
+            self._submit(job, now)
+        elif job.deadline != due:
+            self._state.set_deadline(job, due)
+            names = [self._state.settings.clusters[c.cluster].name for c in job.components]
+            self._state.outbox.note(now, job, "planned", start=job.planned, clusters=names)
+
+    def begin_earlier(self, job: Job, now: float) -> None:
+        """Move the next of its reservations that is for later to now."""
+        later = [c for c in job.components if c.planned is not None and c.planned > now]
+        if later and job.uncertain is None:
+            self._pending.start(min(later, key=_in_order), Step.RESERVE, now)
+
+    def _reserve_next(self, job: Job, now: float) -> None:
+        """In one order of clusters, so that two who plan never wait for each other."""
+        if all(c.step is Step.NONE for c in job.components):
+            missing = [c for c in job.components if not c.reservation]
+            self._pending.start(min(missing, key=_in_order), Step.RESERVE, now)
+
     def _submit(self, job: Job, now: float) -> None:
         job.move(JobState.SUBMITTING)
         self._state.set_deadline(job, now + self._state.settings.submit_timeout)
         self._state.outbox.note(now, job, "submitting")
         for component in job.components:
+            self._claims.begin(component)
             self._pending.watch(component)
             self._pending.start(component, Step.SUBMIT, now)
+
+
+def _in_order(component: Component) -> tuple[int, int]:
+    return component.cluster, component.ref.component

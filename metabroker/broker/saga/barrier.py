@@ -26,7 +26,8 @@ class Barrier:
     def wait(self, job: Job, now: float) -> None:
         """All components are in their clusters: they have so long to arrive."""
         job.move(JobState.WAITING)
-        self._state.set_deadline(job, now + self._state.settings.barrier_timeout)
+        since = max(now, job.planned or now)
+        self._state.set_deadline(job, since + self._state.settings.barrier_timeout)
         self._state.outbox.note(now, job, "waiting")
 
     def advance(self, job: Job, now: float) -> None:

@@ -37,7 +37,19 @@ class Claims:
         if component.phase is Phase.GONE:
             return
         self.live[component.cluster][component.ref] = component
-        self._state.ledger.claim(component.cluster, component.processors)
+        early = component.phase in (Phase.PLACED, Phase.RESERVED)
+        component.ahead = (
+            component.planned is not None and early and component.step is not Step.SUBMIT
+        )
+        if not component.ahead:
+            self._state.ledger.claim(component.cluster, component.processors)
+
+    def begin(self, component: Component) -> None:
+        """The time of one that was planned ahead has come: now it claims its processors."""
+        if component.ahead:
+            component.ahead = False
+            component.missing_since = None  # its reservation, if at all
+            self._state.ledger.claim(component.cluster, component.processors)
 
     def hold(self, sibling: Component, processors: int) -> None:
         """A sibling is the one that its job starts with: from now on it claims these."""
@@ -66,7 +78,7 @@ class Claims:
         component.advance(Phase.GONE)
         del self.live[component.cluster][component.ref]
         token = tokens.make(self._state.settings.instance, component.ref)
-        self._state.ledger.free(component.cluster, component.processors, token, now)
+        self._state.ledger.free(component.cluster, component.claimed, token, now)
         self._queues.freed(component)
         self._state.outbox.changed(component)
 

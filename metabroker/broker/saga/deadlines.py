@@ -16,10 +16,12 @@ from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 
+from .attempts import Attempts
 from .claims import Claims
 from .completion import Completion
 from .outcome import AttemptOutcome
 from .pending import PendingSteps
+from .plans import Plans, is_ahead, is_held
 from .rollback import Rollback
 
 _EXPECTED: Mapping[JobState, str] = {
@@ -39,6 +41,8 @@ class Deadlines:
     _rollback: Rollback
     _completion: Completion
     _outcome: AttemptOutcome
+    _attempts: Attempts
+    _plans: Plans
 
     def awaits(self, time: float, what: Ref | int) -> bool:
         """Whether a timer that was set for that moment is still to be heard."""
@@ -57,13 +61,21 @@ class Deadlines:
         if job.state is JobState.RUNNING:
             job.deadline = None
         else:
-            self._state.set_deadline(job, now + self._whole(job))
+            self._state.set_deadline(job, now + self._whole(job, now))
+            if is_ahead(job):
+                self._plans.watch(job)
 
-    def _whole(self, job: Job) -> float:
+    def _whole(self, job: Job, now: float) -> float:
         """Seconds for the step that an attempt is in."""
         settings = self._state.settings
         if any(component.step is Step.STAGE for component in job.components):
             return settings.stage_timeout
+        if job.planned is not None and job.state is not JobState.SUBMITTING:
+            ahead = max(0.0, job.planned - now)
+            if job.state is JobState.WAITING:
+                return ahead + settings.barrier_timeout
+            if is_held(job):
+                return max(0.0, ahead - settings.plan_lead)
         whole = {"RESERVING": settings.reserve_timeout, "SUBMITTING": settings.submit_timeout}
         return whole.get(job.state.value, settings.barrier_timeout)
 
@@ -93,6 +105,8 @@ class Deadlines:
                 if component.step is Step.SUBMIT:
                     self._outcome.no_answer(job, component, now)
             self._completion.finish(job, Goal.FAIL, now)
+        elif is_ahead(job):
+            self._time_to_begin(job, now)
         elif job.state in _EXPECTED:
             late = next(
                 (
@@ -111,3 +125,14 @@ class Deadlines:
                 self._outcome.no_answer(job, late, now)
             why = self._state.blame(late, detail)
             self._rollback.roll_back(job, now, why, late if claims else None)
+
+    def _time_to_begin(self, job: Job, now: float) -> None:
+        """The time of a plan has come; or not all was reserved in time."""
+        late = next((c for c in job.components if not c.reservation), None)
+        if late is not None:
+            self._plans.no_answer(late, job, "not reserved in time", now)
+            return
+        for component in job.components:
+            if component.step is Step.RESERVE:  # it is being moved, which does not matter now
+                self._pending.done(component)
+        self._attempts.come_to_plan(job, now)

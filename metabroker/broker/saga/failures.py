@@ -20,6 +20,7 @@ from .claims import Claims
 from .completion import Completion
 from .outcome import AttemptOutcome
 from .pending import PendingSteps
+from .plans import Plans
 from .rollback import Rollback
 from .staging import Staging
 
@@ -38,6 +39,7 @@ class Failures:
     _rollback: Rollback
     _completion: Completion
     _staging: Staging
+    _plans: Plans
 
     def refused(self, event: Refused, now: float) -> None:
         """A cluster said no."""
@@ -50,6 +52,9 @@ class Failures:
             return
         if event.step is Step.CLEAN and component.cause is Cause.STUCK:
             self._completion.not_stuck(component, job, now)
+            return
+        planned = event.step is Step.RESERVE and job is not None and job.planned is not None
+        if planned and job is not None and self._plans.refused(component, job, event, now):
             return
         # That files cannot be put somewhere says nothing of its processors.
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
@@ -103,7 +108,9 @@ class Failures:
             self._state.ledger.mark_unverified(component.cluster, now)
             self._state.note(now, job, component, "no answer", step="reserve", why=event.detail)
             why = self._state.blame(component, event.detail)
-            if component.tries:  # asked again since a new start: it costs no try, and no place
+            if job.planned is not None:
+                self._plans.no_answer(component, job, event.detail, now)
+            elif component.tries:  # asked again since a new start: it costs no try, and no place
                 self._rollback.take_out(job, JobState.QUEUED, why, now)
             else:
                 self._outcome.no_answer(job, component, now)

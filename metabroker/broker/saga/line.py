@@ -254,7 +254,7 @@ class Line:
 
     def _take(self, job: Job, sibling: Component, now: float) -> None:
         """Out of its queue, into an attempt that is this sibling's."""
-        self._queues.started(job, sibling.cluster)
+        self._queues.started(job, [sibling.cluster])
         settings = self._state.settings.clusters[sibling.cluster]
         held = settings.held(job.request.sizes[0], job.shape.cpus_per_task)
         self._claims.hold(sibling, held)

@@ -25,6 +25,7 @@ from .completion import Completion
 from .containment import Containment
 from .line import Line
 from .pending import PendingSteps
+from .plans import Plans
 from .rollback import Rollback
 
 _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
@@ -46,6 +47,7 @@ class Reconciliation:
     _containment: Containment
     _adoption: Adoption
     _orphans: UnclaimedOrphans
+    _plans: Plans
 
     def __post_init__(self) -> None:
         self._shown = self._state.backlog.line(self._hold_against)
@@ -56,7 +58,9 @@ class Reconciliation:
         """A poll has succeeded; the ledger has its snapshot."""
         most, live = self._state.settings.slice, self._claims.live[cluster]
         degraded = [self._parsed(t) for t, r in snapshot.reservations.items() if r.degraded]
-        shown = [ref for ref, component in live.items() if _to_be_judged(component)]
+        shown = [
+            ref for ref, component in live.items() if _to_be_judged(component) or component.ahead
+        ]
         self._shown.add([(cluster, ref) for ref in (*shown, *degraded) if ref is not None])
         self._shown.work(most, now)
         orphans = self._orphans_of(cluster, snapshot)
@@ -76,6 +80,8 @@ class Reconciliation:
         try:
             if _to_be_judged(component):
                 self._judge(component, snapshot, now)
+            elif component.ahead:
+                self._plans.judge(component, snapshot, now)
             self._judge_reservation(component, snapshot, now)
         except Exception as error:  # what is told of one job is no matter of the others
             self._containment.contain(ref.job, error, now, ref)
@@ -256,7 +262,10 @@ class Reconciliation:
         why = "its reservation has lost nodes that it was given"
         component.cause, component.detail = Cause.NODE, why
         self._state.outbox.changed(component)
-        self._rollback.roll_back(job, now, self._state.blame(component, why))
+        if component.ahead:
+            self._plans.give_up(job, self._state.blame(component, why), now)
+        else:
+            self._rollback.roll_back(job, now, self._state.blame(component, why))
 
 
 def _may_be_renamed(component: Component, snapshot: Snapshot) -> bool:

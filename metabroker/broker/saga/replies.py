@@ -48,15 +48,23 @@ class Replies:
         component, job = self._claims.find(event.ref)
         if component is None:
             return
+        moved = component.reservation and component.step is Step.RESERVE
         component.reservation = True
         component.advance(Phase.RESERVED)
         self._state.outbox.changed(component)
         if component.step is Step.RESERVE and job is not None:
             self._pending.done(component)
+            if moved and component.planned is not None:
+                component.planned = min(component.planned, now)
+                self._state.note(now, job, component, "begins earlier")
+                self._attempts.begin_earlier(job, now)
+                self._attempts.proceed(job, now)
+                return
             self._state.ledger.accepted(component.cluster)
             self._queues.accepted(job, component.cluster, Step.RESERVE, now)
+            told = {} if component.planned is None else {"begins": component.planned}
             held = component.processors
-            self._state.note(now, job, component, "reserved", processors=held)
+            self._state.note(now, job, component, "reserved", processors=held, **told)
             self._attempts.proceed(job, now)
 
     def submitted(self, event: Submitted, now: float) -> None:

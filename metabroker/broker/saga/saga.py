@@ -36,6 +36,7 @@ from .failures import Failures
 from .line import Line
 from .outcome import AttemptOutcome
 from .pending import PendingSteps
+from .plans import Plans
 from .reconciliation import Reconciliation
 from .records import Records
 from .replies import Replies
@@ -62,13 +63,27 @@ class Saga:
             state, queues, claims, pending, outcome, completion
         )
         self.line = line = Line(state, queues, claims, pending, self.rollback)
+        self.plans = plans = Plans(state, queues, claims, pending, rollback)
         adoption = Adoption(state, claims, pending, orphans)
         self.reconciliation = Reconciliation(
-            state, claims, pending, rollback, completion, line, containment, adoption, orphans
+            state,
+            claims,
+            pending,
+            rollback,
+            completion,
+            line,
+            containment,
+            adoption,
+            orphans,
+            plans,
         )
-        self.deadlines = Deadlines(state, claims, pending, rollback, completion, outcome)
+        self.deadlines = Deadlines(
+            state, claims, pending, rollback, completion, outcome, attempts, plans
+        )
         replies = Replies(state, queues, claims, pending, attempts, completion)
-        failures = Failures(state, queues, claims, pending, outcome, rollback, completion, staging)
+        failures = Failures(
+            state, queues, claims, pending, outcome, rollback, completion, staging, plans
+        )
         records = Records(state, claims, pending, barrier, attempts, rollback, completion)
         self._in_line: Mapping[type, Handler] = {
             Staged: line.staged,

@@ -36,7 +36,7 @@ from .commands import PbsIdentity
 from .examine import examine
 from .last_seen import LastSeen
 from .operations import Ending
-from .parsing import PbsJob
+from .parsing import PbsJob, QueueLine
 from .ports import HostPorts, PbsPace
 from .recent_jobs import Known
 from .snapshot import for_us, snapshot
@@ -54,6 +54,7 @@ class OpenPBSOptions(PbsIdentity):
     instance: str
     clock_every: float = 0.0
     queue_every: float | None = None  # how often it is looked at who waits, in seconds
+    lines_every: float | None = None  # and for how long they wait and run
     owners: Owners | None = None
     ports: HostPorts | None = None
 
@@ -75,6 +76,7 @@ class OpenPBSCluster(GatedCluster):
         self._pace = PbsPace(options.ports or HostPorts())
         self._system = ""  # which server it is, as far as that was told
         self._queue: QueueWatch[str] = QueueWatch(options.queue_every)
+        self._lines: QueueWatch[QueueLine] = QueueWatch(options.lines_every)
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -85,7 +87,8 @@ class OpenPBSCluster(GatedCluster):
 
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at our own jobs, nodes and reservations; now and then at the clock."""
-        now += yield from answered(self._pace.looking(operations.LOOK))
+        asks = operations.LOOK + (self._options.lines_every is not None)
+        now += yield from answered(self._pace.looking(asks))
         more = yield from self._clock.look(now)
         verified = self._verified
         accounts = () if verified is None else verified.owners.accounts()
@@ -102,6 +105,10 @@ class OpenPBSCluster(GatedCluster):
         self._lasting.seen(found, self._clock.offset or 0.0)
         more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
         found = replace(found, waiting=self._queue.waiting)
+        asked = yield from self._lines.look(now, operations.queue_lines)
+        more += asked
+        if asked and self._lines.known:
+            found = replace(found, lines=self._lines.waiting)
         seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
         return replace(

@@ -82,6 +82,11 @@ def select_waiting(queue: str | None) -> Command:
     return _command("qselect", "-s", "Q", *(("-q", queue) if queue else ()))
 
 
+def show_queue_lines() -> Command:
+    """A line for each job of anybody's that is not over; with it, how large it is and how long."""
+    return _command("qstat", "-a")
+
+
 def select_ended(user: str, since: float) -> Command:
     """Ids of an account's jobs that changed since then (Unix seconds), ended ones too."""
     return _command("qselect", "-x", "-u", user, "-t", f"m.gt.{_date(since)}")

@@ -26,7 +26,7 @@ from metabroker.clusters.transports.base import Command, Completed
 from . import answers, commands, parsing
 from .answers import failure
 from .commands import PbsIdentity
-from .parsing import PbsJob, PbsNode, PbsReservation
+from .parsing import PbsJob, PbsNode, PbsReservation, QueueLine
 from .recent_jobs import HISTORY, Known
 from .snapshot import PbsPoll, native_job
 from .states import is_going
@@ -83,6 +83,11 @@ def look(
 def waiting_in(queue: str | None) -> Operation[list[str]]:
     """The ids of the jobs that wait for processors in a queue, in the order of their submission."""
     return parsing.ids((yield from _told(commands.select_waiting(queue))).stdout)
+
+
+def queue_lines() -> Operation[list[QueueLine]]:
+    """The jobs of anybody that wait or run, in the order of their submission."""
+    return parsing.queue_lines((yield from _told(commands.show_queue_lines())).stdout)
 
 
 def release() -> Operation[str]:

@@ -76,6 +76,18 @@ class PbsNode:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueLine:
+    """A job of anybody's as `qstat -a` shows it: the first letters of its queue, its processors,
+    its walltime (None: none) and for how long it runs, in seconds, each in whole minutes."""
+
+    queue: str
+    processors: int
+    state: str
+    limit: int | None
+    elapsed: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class PbsReservation:
     """One reservation. Times in Unix seconds; `created` by the server's clock; `vnodes`:
     processors in each; `queue`: where its jobs go."""
@@ -104,6 +116,35 @@ def ids(text: str) -> list[str]:
     if wrong is not None:
         raise Garbled(f"qselect: not a job's id: {wrong[:100]!r}")
     return [line for line in lines if "[" not in line]
+
+
+_QUEUE_LINE = re.compile(
+    r"\S+ +\S+ +(\S+) .* (\d{1,9}) +\S+ +(\d{1,6}:\d\d|--) +([A-Z]) +(\d{1,6}:\d\d|--) *"
+)
+
+
+def queue_lines(text: str) -> list[QueueLine]:
+    """The lines of `qstat -a`: each is read from its end, so that no job's name can forge one.
+
+    Raises:
+        Garbled: a line below the heading is of another form.
+    """
+    _, found, rest = text.rpartition("- -----\n")
+    if not found and text.strip():
+        raise Garbled(f"qstat: no heading in its answer: {text[:100]!r}")
+    lines = []
+    for line in rest.splitlines():
+        match = _QUEUE_LINE.fullmatch(line)
+        if match is None:
+            raise Garbled(f"qstat: not a job's line: {line[:200]!r}")
+        queue, tasks, limit, state, elapsed = match.groups()
+        lines.append(QueueLine(queue, int(tasks), state, _minutes(limit), _minutes(elapsed)))
+    return lines
+
+
+def _minutes(text: str) -> int | None:
+    hours, _, minutes = text.partition(":")
+    return int(hours) * 3600 + int(minutes) * 60 if minutes else None
 
 
 def job_id(text: str) -> str:

@@ -32,6 +32,9 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
         UnknownOutcome: something may be left of it.
     """
     mine = yield from operations.reservations_of(who, request.token)
+    if request.begin:
+        # (What `pbs_ralter -R` does to one whose processors are not idle has not been tried.)
+        raise ClusterRefusal(Cause.BUSY, "it begins when it was made for")
     if len(mine) == 1 and _fits(mine[0], request):
         return ahead
     if mine:
@@ -40,6 +43,8 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
     for lead in _LEADS:
         now = yield from operations.time_there()
         start = now + max(0.0, ahead) + lead
+        if request.start is not None:
+            start = max(start, request.start)
         done = yield from command(commands.reserve(who, request, start, _PATIENCE))
         if done.exit_status == answers.BAD_TIME:
             refusal = ClusterRefusal(

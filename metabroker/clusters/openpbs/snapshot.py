@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from metabroker.broker.observation import (
     SOON,
@@ -22,9 +23,10 @@ from metabroker.broker.observation import (
     kinds,
 )
 from metabroker.clusters.duplicates import by_token
+from metabroker.policy.availability import Held, Wanted
 
 from .commands import PbsIdentity
-from .parsing import PbsJob, PbsNode, PbsReservation
+from .parsing import PbsJob, PbsNode, PbsReservation, QueueLine
 from .states import (
     end_cause,
     ended_words,
@@ -38,6 +40,7 @@ from .states import (
     takes_jobs,
 )
 
+_RUNS = frozenset("RSUE")  # or is suspended, or exits: it may have its processors
 _STUCK = frozenset("HW")  # held, or waits for a time: nothing of that is ours
 _NEVER = "Can Never Run"  # the scheduler's comment
 _AMOUNT = re.compile(r"[0-9]+[kmgtp]?[bw]?", re.IGNORECASE)
@@ -54,6 +57,7 @@ class PbsPoll:
     version: str = ""
     commands: int = 0
     waiting: Sequence[str] = ()  # ids of anybody's jobs that wait in the queue, in its order
+    lines: Sequence[QueueLine] | None = None  # anybody's jobs, if asked for in this very look
 
 
 def for_us(nodes: Iterable[PbsNode], who: PbsIdentity) -> list[PbsNode]:
@@ -93,9 +97,9 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
         if not holds(reservation.state):
             continue
         far = reservation.start_time > look.taken_at + SOON
-        if reservation not in mine and (far or _maintains(reservation)):
+        if far or (reservation not in mine and _maintains(reservation)):
             later.append(reservation)
-        if reservation not in mine and far:
+        if far:
             continue
         kept = _kept(reservation, usable, idle, whole)
         if reservation in mine:
@@ -119,16 +123,58 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
             )
             for r in mine
         },
-        coming=_coming(later, usable, idle, whole, look.taken_at + SOON),
+        coming=_coming(later, mine, usable, idle, whole, look.taken_at + SOON),
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
-        # How large they are it would cost much to ask.
         waiting=len(places.keys() - {job.id for job in named}),
+        held=_in_use(look, usable, idle),
+        wanted=_in_queue(look, who.queue),
         nodes=kinds(_hosts(nodes, {n.name: n.total for n in nodes}, chunked=not whole)),
         idle=(left := kinds(_hosts(usable.values(), idle, chunked=not whole))),
         free=left,
     )
+
+
+_FOR_EVER = 5 * 365 * 86400.0  # seconds: what PBS takes a job for that has no walltime
+_MINUTE = 60.0  # seconds: walltimes are told in whole minutes
+_SHOWN = 8  # letters of a queue's name
+
+
+def _in_queue(look: PbsPoll, queue: str | None) -> tuple[Wanted, ...]:
+    """What waits for processors in our queue, or in all, by its walltime."""
+    return tuple(
+        Wanted(line.processors, _FOR_EVER if line.limit is None else line.limit + _MINUTE)
+        for line in look.lines or ()
+        if line.state == "Q" and (queue is None or line.queue == queue[:_SHOWN])
+    )
+
+
+def _in_use(
+    look: PbsPoll, usable: Mapping[str, PbsNode], idle: Mapping[str, int]
+) -> tuple[Held, ...] | None:
+    """What runs, until its walltime; with what is in a reservation that has begun, or will soon,
+    until that ends. On which nodes jobs of other queues run is not told: of more than is in use on
+    ours those that end first are left out."""
+    if look.lines is None:
+        return None
+    soon = look.taken_at + SOON
+    begun = [r for r in look.reservations if holds(r.state) and r.start_time <= soon]
+    inside = {reservation.queue[:_SHOWN] for reservation in begun}
+    found = [
+        Held(sum(n for name, n in r.vnodes.items() if name in usable), r.end_time)
+        for r in begun
+        if not _maintains(r)
+    ]
+    for line in look.lines:
+        if line.state in _RUNS and line.queue not in inside:
+            left = None if line.limit is None else line.limit + _MINUTE - (line.elapsed or 0)
+            found.append(Held(line.processors, inf if left is None else look.taken_at + left))
+    busy, latest = sum(node.total for node in usable.values()) - sum(idle.values()), []
+    for held in sorted(found, key=lambda each: -each.until):
+        latest.append(Held(min(held.processors, max(0, busy)), held.until))
+        busy -= held.processors
+    return tuple(held for held in latest if held.processors)
 
 
 def _hosts(
@@ -190,18 +236,19 @@ def _maintains(reservation: PbsReservation) -> bool:
 
 def _coming(
     reservations: Iterable[PbsReservation],
+    mine: Sequence[PbsReservation],
     usable: Mapping[str, PbsNode],
     idle: Mapping[str, int],
     whole: bool,
     soon: float,
 ) -> tuple[Coming, ...]:
-    """Others' reservations that have not begun, or are for maintenance, each without what those
-    before it take; what begins `soon` has its idle processors already. They are told by their ids:
-    any user may give one any name."""
+    """Reservations that have not begun, or others' for maintenance, each without what those
+    before it take; what begins `soon` has its idle processors already. Others' are told by their
+    ids: any user may give one any name."""
     room, left = {name: node.total for name, node in usable.items()}, dict(idle)
     return tuple(
         Coming(
-            reservation.id,
+            reservation.name if reservation in mine else reservation.id,
             reservation.start_time,
             reservation.end_time,
             processors=_kept(reservation, usable, room, whole),

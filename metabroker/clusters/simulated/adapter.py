@@ -13,6 +13,7 @@ from metabroker.broker.observation import (
 )
 from metabroker.broker.states import Cause
 from metabroker.clusters.port import ClusterRefusal, ComponentRequest, ReserveRequest
+from metabroker.policy.availability import Held, Wanted
 
 from .model import CAUSES, Denied, Model, SimulatedJob, State, of_names
 
@@ -24,7 +25,7 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
         if job.state is State.RUNNING:
             held[job.name] = held.get(job.name, 0) + job.processors
     for name, reservation in model.reservations.items():
-        if name.startswith(prefix):
+        if name.startswith(prefix) and not reservation.ahead:
             held[name] = max(held.get(name, 0), reservation.processors)
     jobs: dict[str, NativeJob] = {}
     for job in of_names(model.jobs.values(), prefix):
@@ -44,13 +45,37 @@ def observe(model: Model, now: float, prefix: str) -> Snapshot:
             if r.name.startswith(prefix)
         },
         coming=_coming(model),
+        waiting=sum(job.processors for job in _queued(model) if not job.name.startswith(prefix)),
+        held=_in_use(model),
+        wanted=[Wanted(job.processors, job.limit) for job in _queued(model)],
         version="simulated",
         commands=1,
     )
 
 
+def _queued(model: Model) -> list[SimulatedJob]:
+    """Those that wait for processors."""
+    return [j for j in model.jobs.values() if j.state is State.PENDING and not j.reservation]
+
+
+def _in_use(model: Model) -> list[Held]:
+    """What runs, until its limit, and what is reserved now."""
+    begun = {name: r for name, r in model.reservations.items() if not r.ahead}
+    running = [
+        Held(job.processors, job.start_time + job.limit)
+        for job in model.jobs.values()
+        if job.state is State.RUNNING
+        and job.start_time is not None
+        and job.reservation not in begun
+    ]
+    reserved = [
+        Held(max(r.processors, model.held_by_jobs(name)), r.end) for name, r in begun.items()
+    ]
+    return running + reserved
+
+
 def _coming(model: Model) -> tuple[Coming, ...]:
-    """Others' reservations that have not begun, each without what those before it take."""
+    """Reservations that have not begun, each without what those before it take."""
     room, idle, found = model.processors - model.down, model.idle(), []
     for r in sorted(model.reservations.values(), key=lambda each: each.start):
         if r.ahead:
@@ -78,11 +103,19 @@ def native(job: SimulatedJob) -> NativeJob:
 
 
 def reserve(model: Model, request: ReserveRequest, now: float) -> None:
-    """Make the reservation, or find that it is there already."""
+    """Make the reservation, or find that it is there already; one that is to begin now, though it
+    was made for later, begins now if that can be."""
     existing = model.reservations.get(request.token)
-    if existing is not None and existing.processors == request.processors:
-        return
     try:
+        if request.begin:
+            model.begin_now(request.token, now)
+            return
+        if existing is not None and existing.processors == request.processors:
+            return
+        if request.start is not None:
+            end = request.start + request.seconds
+            model.promise(request.token, request.processors, request.start, end, now)
+            return
         model.reserve(request.token, request.processors, now, now + request.seconds)
     except Denied as denied:
         raise ClusterRefusal(Cause.BUSY if denied.busy else Cause.INVALID, str(denied)) from denied

@@ -132,6 +132,52 @@ class Model:
         self.reservations[name] = made
         return made
 
+    def promise(self, name: str, processors: int, start: float, end: float, now: float) -> None:
+        """Keep processors free from `start` on, all or nothing. Running jobs count to their limits,
+        and pending ones not at all.
+
+        Raises:
+            Denied: the name is taken, the time is past, or they will not be free.
+        """
+        if start <= now:
+            raise Denied(f"{start} is past", busy=True)
+        if name in self.reservations:
+            raise Denied(f"a reservation named {name} exists")
+        if processors > (free := self._free(start, end)):
+            raise Denied(f"{processors} processors asked for, {free} free then", busy=True)
+        self.reservations[name] = SimulatedReservation(name, processors, start, end, ahead=True)
+
+    def begin_now(self, name: str, now: float) -> None:
+        """Let a reservation begin that has not, if all of it is idle; it ends when it would.
+
+        Raises:
+            Denied: there is none, or its processors are not idle.
+        """
+        found = self.reservations.get(name)
+        if found is None:
+            raise Denied(f"there is no reservation {name}")
+        if not found.ahead:
+            return
+        del self.reservations[name]
+        idle = min(self.idle(found.end), self._free(now, found.end))
+        self.reservations[name] = found
+        if found.processors > idle:
+            raise Denied(f"{found.processors} processors asked for, {idle} idle", busy=True)
+        found.start, found.ahead = now, False
+
+    def _free(self, start: float, end: float) -> int:
+        """Processors that nobody has from `start` to `end`, if jobs run to their limits."""
+        running = sum(
+            job.processors
+            for job in self.jobs.values()
+            if job.state is State.RUNNING and job.reservation not in self.reservations
+            if job.start_time is None or job.start_time + job.limit > start
+        )
+        kept = sum(
+            r.processors for r in self.reservations.values() if r.start < end and r.end > start
+        )
+        return self.processors - self.down - running - kept
+
     def reserve_ahead(self, name: str, processors: int, start: float, end: float) -> None:
         """Keep processors for others from `start` on, whoever has them by then."""
         self.reservations[name] = SimulatedReservation(name, processors, start, end, ahead=True)

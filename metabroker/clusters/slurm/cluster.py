@@ -80,8 +80,10 @@ class SlurmCluster(GatedCluster):
             raise ClusterRefusal(Cause.INVALID, f"no node belongs to the partition ({which})")
         self._nodes, self._version = nodes, found.version
         told = partial(operations.waiting_in, nodes[0].partition)
-        more += yield from self._queue.look(now, told)
-        found = replace(found, waiting=self._queue.waiting)
+        asked = yield from self._queue.look(now, told)
+        more += asked
+        known = bool(asked and self._queue.known)
+        found = replace(found, waiting=self._queue.waiting, asked=known)
         seen = snapshot(found, self._who.partition, self._prefix)
         commands = seen.commands + more
         return replace(

@@ -70,8 +70,8 @@ def list_jobs_in(reservations: Sequence[str]) -> Command:
 
 
 def list_waiting(partition: str) -> Command:
-    """Pending jobs of anybody in a partition, arrays as one."""
-    return _read(("squeue", "-h", "-t", "PD", "-p", partition, "-o", WAITING_FORMAT))
+    """Jobs of anybody in a partition that are pending, arrays as one, or hold processors."""
+    return _read(("squeue", "-h", "-t", "PD,R,S,CG", "-p", partition, "-o", WAITING_FORMAT))
 
 
 def list_nodes() -> Command:
@@ -144,6 +144,17 @@ def reserve_nodes(
     if who.partition is not None:
         words.append(f"PartitionName={who.partition}")
     return Command(tuple(words))
+
+
+def begin_reservation(token: str, end: float) -> Command:
+    """Let a reservation begin now; it goes on until `end`, in Unix seconds."""
+    name, until = f"ReservationName={token}", f"EndTime={moment(end)}"
+    return Command(("scontrol", "update", name, "StartTime=now", until))
+
+
+def moment(time: float | None) -> str:
+    """A time (Unix seconds) that no client takes for one of its own time zone; None: now."""
+    return "now" if time is None else f"uts{int(time)}"
 
 
 def delete_reservation(token: str) -> Command:

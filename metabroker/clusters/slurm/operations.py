@@ -91,7 +91,7 @@ def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]
 
 
 def waiting_in(partition: str) -> Operation[list[WaitingLine]]:
-    """The pending jobs of anybody in a partition."""
+    """The jobs of anybody in a partition that wait or run."""
     return parsing.waiting((yield from told(commands.list_waiting(partition))).stdout)
 
 
@@ -163,6 +163,9 @@ def reserve(
     No form of the command means the same in every release, and some answer "created" to something
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
+    if request.begin:
+        yield from _begin(request)
+        return
     if request.shape:
         yield from _reserve_shaped(who, request, nodes, version)
         return
@@ -170,9 +173,11 @@ def reserve(
     whole = request.processors // who.unit if who.unit > 1 else None
     cores = None if whole else -(-request.processors // threads)
     refusal: ClusterRefusal | None = None
-    for count in (whole,) if whole else _forms(nodes, request.processors, version):
+    for count in (whole,) if whole else _forms(nodes, request, version):
         done = yield from command(
-            commands.create_reservation(who, request.token, request.seconds, count, cores)
+            commands.create_reservation(
+                who, request.token, request.seconds, count, cores, commands.moment(request.start)
+            )
         )
         if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
             reason = failure(done, "scontrol create reservation")
@@ -239,7 +244,9 @@ def _after_making(step: Operation[R]) -> Operation[R]:
         raise UnknownOutcome(str(refusal)) from refusal
 
 
-def _forms(nodes: Sequence[NodeLine], processors: int, version: str) -> Iterator[int | None]:
+def _forms(
+    nodes: Sequence[NodeLine], request: ReserveRequest, version: str
+) -> Iterator[int | None]:
     """Numbers of nodes to ask for, the likeliest first; None: leave that to Slurm.
 
     Left to itself, Slurm up to 24 takes few nodes and exactly the cores; from 25 on it spreads
@@ -249,9 +256,11 @@ def _forms(nodes: Sequence[NodeLine], processors: int, version: str) -> Iterator
     if not _spreads(version):
         yield None
     usable = [n for n in nodes if n.up and takes_jobs(n.state)]
-    fewest = _fewest(sorted((n.idle for n in usable), reverse=True), processors)
+    later = request.start is not None  # who knows what is idle then
+    rooms = sorted((n.total if later else n.idle for n in usable), reverse=True)
+    fewest = _fewest(rooms, request.processors)
     if fewest is not None:
-        most = min(len(usable), processors, fewest + _MOST_LAYOUTS - 1)
+        most = min(len(usable), request.processors, fewest + _MOST_LAYOUTS - 1)
         yield from range(fewest, most + 1)
     if _spreads(version):
         yield None
@@ -274,7 +283,7 @@ def _holds(request: ReserveRequest, cores: int, threads: int) -> Operation[bool]
     return found is not None and (
         found.core_count == cores
         and math.ceil(found.processors / threads) == cores
-        and found.state == "ACTIVE"
+        and _is_in_time(found, request)
     )
 
 
@@ -291,7 +300,23 @@ def _shown(request: ReserveRequest) -> Operation[SlurmReservation | None]:
 def _holds_nodes(request: ReserveRequest, count: int | None) -> Operation[bool]:
     """The same, of whole nodes: what each has in it is its own."""
     found = yield from _shown(request)
-    return found is not None and found.node_count == count and found.state == "ACTIVE"
+    return found is not None and found.node_count == count and _is_in_time(found, request)
+
+
+def _is_in_time(found: SlurmReservation, request: ReserveRequest) -> bool:
+    """Whether it has begun, or will when it is to."""
+    start = request.start
+    return found.state == "ACTIVE" if start is None else found.start_time <= start
+
+
+def _begin(request: ReserveRequest) -> Operation[None]:
+    """Move a reservation that was made for later to now. Slurm does it if the very processors that
+    it was given are idle, and leaves it as it was if they are not."""
+    found = yield from _shown(request)
+    if found is None:
+        raise ClusterRefusal(Cause.LOST, "its reservation is gone")
+    if found.state != "ACTIVE":
+        yield from told(commands.begin_reservation(request.token, found.end_time))
 
 
 def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | UnknownOutcome:

@@ -13,7 +13,7 @@ JOB_FORMAT = SEPARATOR.join(JOB_COLUMNS)
 # Of other people's jobs nothing that they could have written themselves: no name, no reason.
 USE_COLUMNS = ("%i", "%T", "%C", "%v")
 USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
-WAITING_COLUMNS = ("%i", "%C", "%Q", "%r")
+WAITING_COLUMNS = ("%i", "%C", "%Q", "%r", "%T", "%l", "%e", "%v")
 WAITING_FORMAT = SEPARATOR.join(WAITING_COLUMNS)
 NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z", "%m", "%G")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
@@ -56,12 +56,17 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class WaitingLine:
-    """A job of anybody's, or a whole array, that is pending."""
+    """A job of anybody's that runs in a partition, or a job or a whole array that is pending there.
+    `limit` in seconds (None: it has none), `end_time` (at its limit) in Unix seconds."""
 
     id: str
     processors: int
     priority: int
     reason: str
+    state: str = "PENDING"
+    limit: int | None = None
+    end_time: float | None = None
+    reservation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,12 @@ def waiting(text: str) -> list[WaitingLine]:
     """
     found = []
     for line in _lines(text):
-        identity, cpus, priority, reason = _columns("squeue", line, len(WAITING_COLUMNS))
+        columns = _columns("squeue", line, len(WAITING_COLUMNS))
+        identity, cpus, priority, reason, state, limit, end, reservation = columns
         numbers = _number("squeue", cpus), _number("squeue", priority)
-        found.append(WaitingLine(identity, *numbers, reason))
+        until = _limit(limit), _time(end)
+        inside = _value(reservation)
+        found.append(WaitingLine(identity, *numbers, reason, state, *until, inside))
     return found
 
 
@@ -274,6 +282,18 @@ def _reservation(line: str) -> SlurmReservation:
         )
     except (KeyError, ValueError, Garbled) as error:
         raise Garbled(f"scontrol show reservation: {line[:300]!r}") from error
+
+
+_LIMIT = re.compile(r"(?:(\d{1,5})-)?(?:(\d{1,7}):)?(\d{1,7}):(\d{2})")
+
+
+def _limit(text: str) -> int | None:
+    """A time limit in seconds (`3:00`, `1-00:00:00`); None for UNLIMITED and the like."""
+    found = _LIMIT.fullmatch(text.strip())
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 def _value(text: str) -> str:

@@ -6,6 +6,7 @@ free for somebody: anybody's, ours included. What is ours is told apart by its t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from metabroker.broker.observation import (
 )
 from metabroker.clusters.duplicates import by_token
 from metabroker.clusters.hostlist import expand
+from metabroker.policy.availability import Held, Wanted
 
 from .parsing import JobLine, NodeLine, SlurmReservation, Use, WaitingLine
 from .shaped import kept
@@ -46,7 +48,8 @@ class SlurmPoll:
     inside: Sequence[Use] = ()  # running jobs of anybody in other people's reservations
     version: str = ""
     commands: int = 0
-    waiting: Sequence[WaitingLine] = ()  # jobs of anybody that are pending in the partition
+    waiting: Sequence[WaitingLine] = ()  # jobs of anybody that wait or run in the partition
+    asked: bool = False  # whether those were asked for in this very look
 
 
 def in_partition(nodes: Iterable[NodeLine], partition: str | None) -> list[NodeLine]:
@@ -74,9 +77,9 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
     for reservation in look.reservations:
         mine = reservation.name.startswith(prefix)
         far = reservation.start_time > look.taken_at + SOON
-        if not mine and (far or _maintains(reservation)):
+        if far or (not mine and _maintains(reservation)):
             later.append(reservation)
-        if not mine and far:
+        if far:
             continue
         free = _kept_free(reservation, idle, inside[reservation.name])
         reserved += free
@@ -100,11 +103,15 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
         waiting=_wanted_by_others(look.waiting, {job.id for job in jobs}),
+        held=_in_use(look, usable) if look.asked else None,
+        wanted=_in_its_queue(look.waiting) if look.asked else (),
         nodes=kinds(NodeKind(n.total, n.memory, n.gpus) for n in nodes),
         idle=kinds(NodeKind(left[n.name], n.memory, n.gpus) for n in usable),
         free=kinds(NodeKind(n.total, n.memory, n.gpus) for n in usable if left[n.name] == n.total),
     )
 
+
+_FOR_EVER = 5 * 365 * 86400.0  # seconds
 
 # Why a job is pending that wants processors now; others wait for something of their own.
 _COMPETING = frozenset({"Priority", "Resources", "None", ""})
@@ -112,16 +119,41 @@ _COMPETING = frozenset({"Priority", "Resources", "None", ""})
 
 def _wanted_by_others(waiting: Iterable[WaitingLine], ours: Collection[str]) -> int:
     """Processors that others' jobs wait for in the partition."""
-    return sum(
-        line.processors for line in waiting if line.reason in _COMPETING and line.id not in ours
-    )
+    return sum(line.processors for line in _competing(waiting) if line.id not in ours)
 
 
 def _places(waiting: Iterable[WaitingLine]) -> dict[str, int]:
     """The place in the partition's queue of each job that waits there for processors."""
-    competing = [line for line in waiting if line.reason in _COMPETING]
-    competing.sort(key=lambda line: -line.priority)
-    return {line.id: place for place, line in enumerate(competing, 1)}
+    return {line.id: place for place, line in enumerate(_competing(waiting), 1)}
+
+
+def _competing(waiting: Iterable[WaitingLine]) -> list[WaitingLine]:
+    """Those that wait for processors, in the order of their priorities."""
+    found = [line for line in waiting if line.state == "PENDING" and line.reason in _COMPETING]
+    return sorted(found, key=lambda line: -line.priority)
+
+
+def _in_its_queue(waiting: Iterable[WaitingLine]) -> tuple[Wanted, ...]:
+    """The same with their time limits; one without any might take for ever."""
+    return tuple(
+        Wanted(line.processors, _FOR_EVER if line.limit is None else line.limit)
+        for line in _competing(waiting)
+    )
+
+
+def _in_use(look: SlurmPoll, usable: Iterable[NodeLine]) -> tuple[Held, ...]:
+    """What runs, until its limit; with what is in a reservation that has begun, or will soon, until
+    that ends. Jobs of other partitions are in nobody's list: the core sees that more is busy."""
+    room = {node.name: node.total - node.other for node in usable}
+    begun = [r for r in look.reservations if r.start_time <= look.taken_at + SOON]
+    inside = {reservation.name for reservation in begun}
+    reserved = [Held(_taken(r, room), r.end_time) for r in begun if not _maintains(r)]
+    running = [
+        Held(line.processors, math.inf if line.end_time is None else line.end_time)
+        for line in look.waiting
+        if line.state != "PENDING" and line.reservation not in inside
+    ]
+    return (*running, *reserved)
 
 
 def _maintains(reservation: SlurmReservation) -> bool:
@@ -131,7 +163,7 @@ def _maintains(reservation: SlurmReservation) -> bool:
 def _coming(
     reservations: Sequence[SlurmReservation], usable: Iterable[NodeLine], soon: float
 ) -> tuple[Coming, ...]:
-    """Others' reservations that have not begun, or are for maintenance, each without what those
+    """Reservations that have not begun, or others' for maintenance, each without what those
     before it take. What begins `soon` has its idle processors already.
 
     A job that is in none of them may not run into any, whatever its flags: FLEX lets only jobs of

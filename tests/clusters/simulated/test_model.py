@@ -216,3 +216,21 @@ def test_a_reservation_of_later_lets_through_what_is_over_by_then() -> None:
     assert model.advance(100.0) == [] and model.idle() == 0
     assert observe(model, 100.0, "mb-").coming == ()
     assert model.advance(200.0) == [long]
+
+
+def test_a_promise_counts_running_jobs_to_their_limits_and_can_begin_earlier() -> None:
+    model = Model(16)
+    model.submit("local", 12, 100.0, 0.0)
+    (running,) = model.advance(0.0)
+    with pytest.raises(Denied):
+        model.promise("early", 8, 50.0, 200.0, 0.0)
+    model.promise("later", 8, 100.0, 200.0, 0.0)
+    assert (model.busy(), model.idle()) == (12, 4)
+    with pytest.raises(Denied):
+        model.promise("more", 9, 150.0, 250.0, 0.0)
+    with pytest.raises(Denied):
+        model.begin_now("later", 10.0)
+    assert model.reservations["later"].ahead
+    model.end(running, State.COMPLETED, 20.0, 0)
+    model.begin_now("later", 20.0)
+    assert (model.busy(), model.reservations["later"].end) == (8, 200.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker.states import Cause
@@ -216,3 +218,41 @@ def test_other_whole_nodes_than_asked_for_are_not_taken(made: Completed) -> None
             told,
         )
     assert told.lines[-1] == DELETE
+
+
+LATER = 1795244834.0  # when a reservation is to begin
+
+
+def test_a_reservation_for_later_is_asked_for_by_a_time_of_no_zone_and_compared() -> None:
+    order = replace(ORDER, start=LATER)
+    waits = shown(state="INACTIVE")
+    lines = reserve([CREATED, waits], nodes(0, 0), "24.11.5", order)
+    assert lines[0].split("Duration")[0].endswith(f"StartTime=uts{int(LATER)} ")
+    too_late = Completed(0, waits.stdout.replace("1795244534", "1795244999"), "")
+    with pytest.raises(ClusterRefusal):
+        reserve([CREATED, too_late, said(""), BUSY, BUSY], nodes(0, 0), "22.05.8", order)
+
+
+def test_releases_that_spread_cores_are_asked_for_few_nodes_though_all_are_busy_now() -> None:
+    lines = reserve(
+        [CREATED, shown(state="INACTIVE")], nodes(0, 0), "26.05.5", replace(ORDER, start=LATER)
+    )
+    assert "NodeCnt=1" in lines[0]
+
+
+def test_a_reservation_is_moved_to_now_and_keeps_its_end() -> None:
+    order = replace(ORDER, begin=True)
+    moved = f"scontrol update ReservationName={TOKEN} StartTime=now EndTime=uts1795248134"
+    assert reserve([shown(state="INACTIVE"), said("")], nodes(48), "22.05.8", order) == [
+        SHOW,
+        moved,
+    ]
+    assert reserve([shown()], nodes(48), "22.05.8", order) == [SHOW]
+    refusals: list[tuple[list[Completed | Exception], Cause]] = [
+        ([shown(state="INACTIVE"), BUSY], Cause.BUSY),
+        ([Completed(1, f"Reservation {TOKEN} not found", "")], Cause.LOST),
+    ]
+    for answers, cause in refusals:
+        with pytest.raises(ClusterRefusal) as refused:
+            reserve(answers, nodes(48), "22.05.8", order)
+        assert refused.value.cause is cause

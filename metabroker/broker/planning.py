@@ -1,0 +1,173 @@
+"""Who is planned ahead, decided after each pass of the policy (see `saga.plans`).
+
+A co-allocated job that waits, and would go to a cluster that others want too, gets the earliest
+time at which all its clusters can have it: see `policy.availability`, which puts it behind all who
+wait in the clusters' own queues. The first `Settings.plan_jobs` of each queue are planned, as far
+ahead as `plan_ahead`, and never more than `plan_share` of a cluster at a time.
+
+Where nobody else wants any of its clusters the policy alone decides, as without this module.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from math import inf
+
+from metabroker.policy.availability import Booked, Held, Outlook, earliest_common_start
+from metabroker.policy.placement import worst_fit
+from metabroker.policy.request import Placement, Request
+
+from . import tokens
+from .job import Job
+from .observation import SOON
+from .queues import Queues
+from .resource_limits import Usage
+from .saga import Saga, is_held
+from .state import BrokerState
+from .states import Step
+
+_LOOKED_AT = 16  # jobs of a queue of which some may have no time now
+_MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
+
+
+class Planning:
+    """Gives jobs a time, and starts them earlier if all is idle earlier."""
+
+    def __init__(self, state: BrokerState, queues: Queues, saga: Saga) -> None:
+        self._state = state
+        self._queues = queues
+        self._saga = saga
+        self._next = 0.0  # when those who wait are looked at again
+
+    def after_pass(self, usage: Usage, now: float) -> None:
+        """Who has not started may get a time. `usage`: what is in use, for limits."""
+        if not self._state.settings.plan_ahead:
+            return
+        standing = self._saga.plans.standing()
+        for job in standing:
+            self._start_earlier(job, now)
+        contested = self._state.ledger.contested(now, line=False)
+        waiting = self._waiting() if contested else []
+        counts = Counter(job.queue for job in standing)
+        for job in waiting:
+            if counts[job.queue] < self._state.settings.plan_jobs:
+                counts[job.queue] += self._plan(job, set(contested), usage, now)
+        if (waiting or standing) and self._next <= now:
+            settings = self._state.settings
+            self._next = now + (settings.plan_early if standing else settings.plan_again)
+            self._queues.retry_at(self._next)
+
+    def _waiting(self) -> list[Job]:
+        """The first of each queue, and those that are in none since nothing takes them now."""
+        most, jobs = max(self._state.settings.plan_jobs, _LOOKED_AT), self._state.jobs
+        found = [jobs[entry[1]] for entry in self._queues.scheduler_view.next_coallocated(most)]
+        set_aside = [job for job in self._queues.refusals.jobs.values() if not job.single]
+        found += sorted(set_aside, key=lambda job: job.seq)[:most]
+        # A reservation for such tasks, or files that are sent before it begins, are not planned.
+        return [job for job in found if not job.shape and not job.stages_in]
+
+    # --- a time -------------------------------------------------------------------------------
+
+    def _plan(self, job: Job, contested: set[int], usage: Usage, now: float) -> bool:
+        """Begin the job's plan, if it gets a time."""
+        plans, settings = self._saga.plans, self._state.settings
+        least = plans.not_before(job, now)
+        if least is None or self._queues.held_back.beyond(job, job.queue, usage) is not None:
+            return False
+        least = max(least, now + settings.plan_lead)
+        start, placement = self._earliest(job, least, now)
+        useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
+        if not useful or not self._may_overtake(job, placement):
+            plans.later(job, now)
+            return False
+        self._queues.started(job, placement)
+        usage.add(job, job.request.total, 1)
+        try:
+            self._saga.attempts.begin(job, placement, now, planned=start)
+            plans.watch(job)
+        except Exception as error:
+            self._saga.containment.contain(job.id, error, now)
+        return True
+
+    def _may_overtake(self, job: Job, placement: Placement) -> bool:
+        """Whether nobody waits who may not be overtaken again in these clusters."""
+        if job.id not in self._queues.scheduler:
+            return True
+        view = self._queues.scheduler_view
+        return all(view.may_start(job.id, cluster) for cluster in placement)
+
+    def _earliest(self, job: Job, least: float, now: float) -> tuple[float, Placement]:
+        """When and where; (inf, ()): never, as far as is known."""
+        settings = self._state.settings
+        units = [cluster.unit for cluster in settings.clusters]
+
+        def place(request: Request, free: Sequence[int]) -> Placement | None:
+            whole = [n // unit * unit for n, unit in zip(free, units, strict=True)]
+            return worst_fit(request, whole)
+
+        barred = self._queues.refusals.elsewhere(job, now)
+        barred = job.excluded | (barred - self._queues.horizon.ahead(job, now).keys())
+        if job.request.clusters is not None and not barred.isdisjoint(job.request.clusters):
+            return inf, ()
+        request = self._queues.request_of(job, barred)
+        seconds = job.time_limit + settings.reservation_slack
+        needs = request.needs or [(0, size) for size in request.sizes]
+        most = max(processors for _, processors in needs)
+        outlooks = [self._outlook(c, most, now) for c in range(len(settings.clusters))]
+        start, placement = earliest_common_start(
+            outlooks, request, seconds, now, not_before=least, place=place
+        )
+        return (start, ()) if start == inf else (float(math.ceil(start + _MARGIN)), placement)
+
+    def _outlook(self, cluster: int, needed: int, now: float) -> Outlook:
+        """What is known of the time to come there, by the broker's clock; of no processors, where a
+        plan cannot be held or that is not known. `needed`: so many a job alone may always have."""
+        settings, ledger = self._state.settings, self._state.ledger
+        entry, told = ledger.entries[cluster], ledger.entries[cluster].outlook
+        fresh = told is not None and now - told.taken_at <= settings.stale_after
+        able = settings.clusters[cluster].reserves and ledger.takes_jobs(cluster, now)
+        if told is None or told.held is None or not fresh or not able:
+            return Outlook(0)
+        held = [Held(each.processors, each.until - entry.clock_offset) for each in told.held]
+        more = told.busy - sum(each.processors for each in held)
+        if more > 0:  # of other partitions, say: nobody knows until when
+            held.append(Held(more, inf))
+        booked = [
+            Booked(each.processors, each.start, each.end)
+            for each in entry.upcoming.items
+            if tokens.parse(settings.instance, each.name) not in self._saga.claims.known
+        ]
+        plans = []
+        for component in self._saga.claims.live[cluster].values():
+            planned = component.planned
+            if planned is not None and component.ahead and planned - SOON > told.taken_at:
+                job = self._state.jobs.get(component.ref.job)
+                limit = job.time_limit if job is not None else 0
+                end = planned + limit + settings.reservation_slack
+                plans.append(Booked(component.processors, planned, end))
+        capacity = ledger.capacity(now)[cluster]
+        share = max(int(capacity * settings.plan_share), settings.clusters[cluster].held(needed))
+        return Outlook(capacity, held, booked, told.wanted, plans, share)
+
+    # --- earlier ------------------------------------------------------------------------------
+
+    def _start_earlier(self, job: Job, now: float) -> None:
+        """If all that it was promised is idle now, it need not wait."""
+        plans, settings = self._saga.plans, self._state.settings
+        parts, planned = job.components, job.planned
+        if planned is None or planned - settings.plan_lead <= now or not is_held(job):
+            return
+        if any(c.step is not Step.NONE for c in parts) or not plans.may_try(job, now):
+            return
+        if any(settings.clusters[c.cluster].system == "openpbs" for c in parts):
+            return  # it cannot move a reservation (see `clusters.openpbs.reserving`)
+        needed = Counter[int]()
+        for component in parts:
+            if component.planned is not None and component.planned > now:
+                needed[component.cluster] += component.processors
+        ledger = self._state.ledger
+        if all(ledger.takes_jobs(c, now) and ledger.unclaimed(c) >= n for c, n in needed.items()):
+            plans.tried(job, now)
+            self._saga.attempts.begin_earlier(job, now)

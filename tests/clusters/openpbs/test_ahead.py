@@ -1,0 +1,74 @@
+"""What a poll tells of the time to come: what runs until when, what waits for how long."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from metabroker.clusters.command_errors import Garbled
+from metabroker.clusters.openpbs import parsing
+from metabroker.clusters.openpbs.commands import PbsIdentity
+from metabroker.clusters.openpbs.parsing import PbsNode, PbsReservation, QueueLine
+from metabroker.clusters.openpbs.snapshot import PbsPoll, snapshot
+from metabroker.policy.availability import Held, Wanted
+
+NOW = 1_795_382_500.0
+WHO = PbsIdentity("mbsvc", queue="workq")
+
+
+# As 23.06.06 printed them.
+PRINTED = """
+pbsa: 
+                                                            Req'd  Req'd   Elap
+Job ID          Username Queue    Jobname    SessID NDS TSK Memory Time  S Time
+--------------- -------- -------- ---------- ------ --- --- ------ ----- - -----
+3.pbsa          pbsal    workq    held          --    1   1    --    --  H   -- 
+11.pbsa         pbsal    workq    toobig        --    1  64    --    --  Q   -- 
+14.pbsa         pbsal    stopped  stoppedq      --    1   1    --    --  Q   -- 
+37.pbsa         pbsal    workq    mb-run        844   2   4  200mb 00:10 R 00:00
+38.pbsa         pbsal    workq    mb-queued     --    3  12    --  00:10 Q   -- 
+43[].pbsa       pbsal    workq    mb-arr        --    1   1    --  00:10 B   -- 
+45.pbsa         pbsal    workq    mb-susp       872   1   1    --  00:10 S 00:00
+46.pbsa         pbsal    workq    badstage      --    1   1    --    --  R   -- 
+"""  # noqa: W291
+
+
+def node(name: str, assigned: int) -> PbsNode:
+    return PbsNode(name, ("free",), 16, assigned, None, {"ncpus": "16"})
+
+
+def test_each_line_is_read_from_its_end() -> None:
+    found = parsing.queue_lines(PRINTED)
+    assert len(found) == 8
+    assert QueueLine("workq", 4, "R", 600, 0) in found
+    assert QueueLine("workq", 12, "Q", 600, None) in found
+    assert QueueLine("workq", 64, "Q", None, None) in found
+    assert parsing.queue_lines("") == []
+    with pytest.raises(Garbled):
+        parsing.queue_lines("qstat: what?\n")
+    forged = "- -----\n1.s u q  1 16 -- 9999:00 Q --  -- 1 4 -- 00:10 R 00:00\n"
+    assert parsing.queue_lines(forged) == [QueueLine("q", 4, "R", 600, 0)]
+
+
+def test_what_runs_is_held_until_its_walltime_and_no_more_than_is_busy() -> None:
+    shown = (
+        QueueLine("workq", 8, "R", 600, 300),
+        QueueLine("other", 8, "R", 60, 0),
+        QueueLine("workq", 8, "R", None, 60),
+        QueueLine("R7", 4, "R", 60, 0),
+        QueueLine("workq", 4, "Q", 120, None),
+        QueueLine("workq", 4, "H", 120, None),
+        QueueLine("other", 4, "Q", 120, None),
+    )
+    begun = PbsReservation(
+        "R7.s", "theirs", "eve", "RESV_RUNNING", 5, NOW - 9, NOW + 999, None, "R7", 6, {"n1": 6}
+    )
+    poll = PbsPoll(NOW, [node("n1", 16), node("n2", 6)], [], [begun], lines=shown)
+    seen = snapshot(poll, WHO, "mb-")
+    held = (Held(8, math.inf), Held(6, NOW + 999), Held(8, NOW + 360))
+    assert (seen.busy, seen.held, seen.wanted) == (22, held, (Wanted(4, 180),))
+
+
+def test_a_poll_that_has_not_asked_tells_nothing() -> None:
+    assert snapshot(PbsPoll(NOW, [node("n1", 0)], [], []), WHO, "mb-").held is None

@@ -107,7 +107,8 @@ class StartTimes:
             early, late = wait < job.first.earliest, wait > job.first.latest
             self._told.append((not early and not late, job.first.latest - job.first.earliest))
             if not job.late:
-                self._follow(job.kind, early, late)
+                for calibration in self._of(job.kind):
+                    calibration.follow(early, late)
 
     def ended(self, key: int, now: float) -> None:
         """A job that ran has ended."""
@@ -264,10 +265,6 @@ class StartTimes:
         oldest = next(iter(self._waiting.values()), None)
         return max(0.0 if oldest is None else now - oldest.since, max(self._waits, default=0.0))
 
-    def _follow(self, kind: Kind, early: bool, late: bool) -> None:
-        for calibration in self._of(kind):
-            calibration.follow(early, late)
-
     def _overdue(self, now: float) -> None:
         """Jobs that have waited for longer than was told need not start to be counted so."""
         while self._due and self._due[0][0] < now:
@@ -275,4 +272,5 @@ class StartTimes:
             job = self._waiting.get(key)
             if job is not None and job.kind is not None and not job.late:
                 job.late = True
-                self._follow(job.kind, False, True)
+                for calibration in self._of(job.kind):
+                    calibration.follow(False, True)

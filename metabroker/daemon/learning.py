@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import partial
 
 from metabroker.runtime.loop import Loop
 from metabroker.service.predictions import HISTORY, Predictions
@@ -15,6 +16,7 @@ from .sharing.background import Background
 log = logging.getLogger(__name__)
 
 _PAUSE = 0.5  # seconds
+_AT_ONCE = 1_000  # jobs
 _REST = 3  # times as long as it was busy it leaves the processor to others
 
 
@@ -27,11 +29,11 @@ class Learning(Background):
         self._loop = loop
         self._store = store
         self._predictions = predictions
-        loop.ask(lambda: predictions.begin(loop.engine.broker.view))
 
     def _run(self) -> None:
         try:
             self._learn()
+            self._begin()
             pause = _PAUSE
             while not self._stopping.wait(pause):
                 began = time.monotonic()
@@ -40,6 +42,18 @@ class Learning(Background):
         except Exception:
             log.exception("start times are not told any more, until the daemon is restarted")
             self._predictions.end()
+
+    def _begin(self) -> None:
+        """Tell of the jobs that are there: some at a time, since the core does nothing else then.
+        What happens to them meanwhile is told as well, and no harm if before."""
+        view = self._loop.engine.broker.view
+        try:
+            numbers = self._loop.ask(lambda: list(view.jobs))
+            for first in range(0, len(numbers), _AT_ONCE):
+                some = numbers[first : first + _AT_ONCE]
+                self._loop.ask(partial(self._predictions.begin, view, some))
+        except TimeoutError:
+            log.warning("start times: the core is busy; nothing is told of jobs that are there now")
 
     def _learn(self) -> None:
         try:

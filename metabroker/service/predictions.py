@@ -90,9 +90,9 @@ class Predictions:
 
     # In the core's thread.
 
-    def begin(self, view: BrokerView) -> None:
-        """Go on with the jobs that are there."""
-        self._note(list(view.jobs.values()), view)
+    def begin(self, view: BrokerView, numbers: Iterable[int]) -> None:
+        """Go on with those of these jobs that are there."""
+        self._note([view.jobs[number] for number in numbers if number in view.jobs], view)
 
     def written(self, ready: Ready, view: BrokerView) -> None:
         """Something has become durable."""

@@ -141,7 +141,8 @@ def known() -> Predictions:
 
 def test_jobs_that_are_there_at_the_start_are_told_of(known: Predictions) -> None:
     running = job(200, JobState.RUNNING, start_time=19_950.0)
-    known.begin(View(running, job(201, JobState.QUEUED)))  # type: ignore[arg-type]
+    view = View(running, job(201, JobState.QUEUED))
+    known.begin(view, [200, 201, 202])  # type: ignore[arg-type]
     known.work()
     start = place(known, 201)
     assert start is not None and start["earliest"] >= 20_000 and start["latest"] < 23_600

@@ -38,8 +38,9 @@ class Setting:
     def keys(self) -> dict[str, object]:
         """The keys of the configuration that make it."""
         if self.shared:
-            line = self.line or Line(0)
-            return {"line": {"depth": line.depth, "siblings": line.siblings}}
+            if self.line is None:
+                return {"line": {"depth": 0}}
+            return {"line": {"depth": self.line.depth, "siblings": self.line.siblings}}
         given = {"policy": self.policy, "discipline": self.discipline}
         return {key: value for key, value in given.items() if value is not None}
 

@@ -71,6 +71,7 @@ def test_the_advice_of_a_log(call: Any, tmp_path: Path) -> None:
     policies, lines = told["advice"]
     assert policies["set"] is None and lines["now"]["set"] == {"line": {"depth": 16, "siblings": 1}}
     (fcfs,) = (tried for tried in policies["tried"] if tried["name"] == "FCFS")
+    assert lines["tried"][0]["set"] == {"line": {"depth": 0}}
     (everybody,) = (effect for effect in fcfs["effects"] if effect["who"] == "all jobs")
     assert everybody["certain"] and everybody["after"] > everybody["before"]
     assert everybody["change"] == sorted(everybody["change"])

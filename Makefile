@@ -53,7 +53,7 @@ check: setup ## style, types, import contracts, purity of the core, sizes of fil
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tools/purity.py metabroker/policy metabroker/broker
+	$(BIN)/python tools/purity.py metabroker/policy metabroker/broker metabroker/prediction
 	$(BIN)/python tools/house.py metabroker
 	$(BIN)/python tools/house.py --lines tests benchmarks tools
 

@@ -47,6 +47,7 @@ COMMANDS = {
     ),
     "demo": ("demo:demo", "run three simulated clusters and a few jobs, shown live"),
     "experiment": ("experiment:experiment", "reproduce a figure of a paper, or check its claims"),
+    "advise": ("advise:advise", "what to set, by a site's own log replayed under each setting"),
     "completion": ("completion:completion", "print a completion script for a shell"),
 }
 GONE = {

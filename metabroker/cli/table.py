@@ -10,6 +10,7 @@ from itertools import chain, islice
 from metabroker.cli.errors import one_line
 
 _GAP = 2  # spaces between columns
+_FAR_APART = 600.0  # seconds
 _AT_ONCE = 2000  # rows
 _NARROWEST = 12  # characters that a shortened column keeps
 
@@ -79,6 +80,13 @@ def clock(moment: float | None) -> str:
     if moment is None:
         return "-"
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+
+
+def interval(first: float, last: float) -> str:
+    """Two Unix times: `2026-05-04 14:05 to 14:40`, with seconds where they are not far apart."""
+    shown = -3 if last - first >= _FAR_APART else None
+    begin, end = clock(first)[:shown], clock(last)[:shown]
+    return f"{begin} to {end[11:] if begin[:10] == end[:10] else end}"
 
 
 def _cell(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from metabroker.api.client import ENDED, Json
 from metabroker.cli.errors import one_line
-from metabroker.cli.table import age, clock, duration, print_pages, print_table
+from metabroker.cli.table import age, clock, duration, interval, print_pages, print_table
 
 
 def processors(job: Json) -> int:
@@ -32,12 +32,20 @@ def print_queue(jobs: Iterable[Json]) -> None:
             places(job),
             age(job["start_time"] or job["submit_time"]),
             job.get("position"),
-            clock(job["start_time"] or job.get("earliest_start")),
+            _start(job),
             job["reason"],
         )
         for job in jobs
     )
     print_table(heads, rows, right=("JOB", "PROCS", "AGE", "POSITION"))
+
+
+def _start(job: Json) -> str:
+    """When it started, or is expected to: the interval, or a planned moment."""
+    expected = job.get("expected_start")
+    if job["start_time"] or not expected:
+        return clock(job["start_time"] or job.get("earliest_start"))
+    return interval(expected["earliest"], expected["latest"])
 
 
 def print_history(pages: Iterable[Sequence[Json]]) -> None:
@@ -80,7 +88,7 @@ def print_job(job: Json) -> None:
         ("each task", _shape(job.get("shape") or {})),
         ("queue", job.get("queue")),
         ("place", None if job["state"] in ENDED else job.get("position")),
-        ("earliest start", _moment(job.get("earliest_start"))),
+        *_expected(job, waits=job["state"] == "QUEUED"),
         ("attempts", _attempts(job)),
         ("directory", job.get("chdir")),
     )
@@ -132,7 +140,7 @@ def print_plan(plan: Json) -> None:
         ("starts now", "yes" if plan["starts_now"] else "no"),
         ("queue", plan["queue"]),
         ("place", plan["position"]),
-        ("earliest start", _moment(plan["earliest_start"])),
+        *_expected(plan, waits=not plan["starts_now"]),
         ("reason", plan["reason"]),
     )
     if plan["components"]:
@@ -173,6 +181,17 @@ def _fields(*fields: tuple[str, object]) -> None:
     for name, value in fields:
         if value not in (None, "", "-"):
             print(f"{name + ':':<16}{one_line(str(value))}")
+
+
+def _expected(job: Json, *, waits: bool) -> list[tuple[str, str | None]]:
+    """When a job starts that `waits`."""
+    expected = job.get("expected_start")
+    if not expected:
+        known = _moment(job.get("earliest_start"))
+        return [("earliest start", known or ("not known" if waits else None))]
+    told = interval(expected["earliest"], expected["latest"])
+    sure = f"{told} ({expected['confidence']:.0%} sure)"
+    return [("starts", sure), ("likely", _moment(expected["likely"]))]
 
 
 def _moment(moment: float | None) -> str | None:

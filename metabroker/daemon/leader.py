@@ -42,6 +42,7 @@ from metabroker.store.requests import ASKED
 from metabroker.store.rows import ClusterNames
 
 from . import build, retention
+from .learning import Learning
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +95,7 @@ class Leader:
         self.loop = Loop(engine, self.executors, clock)
         self.retention = retention.make(config, store, self.loop, clock, given.permit)
         self._retention_thread = retention.RetentionThread(self.retention)
+        self._learning: Learning | None = None
         self.service = DaemonService(
             *(self.loop, store, self.executors, given.rules, clock, given.part),
             retention=lambda: self.retention.state.told(),
@@ -120,6 +122,8 @@ class Leader:
             )
         self._ticks.start()
         self._retention_thread.start()
+        self._learning = Learning(self.loop, self._given.store, self.service.predictions)
+        self._learning.start()
         if self._rpc_server is not None:
             self._rpc_server.start()
 
@@ -138,6 +142,8 @@ class Leader:
         if self._rpc_server is not None:
             self._rpc_server.stop()
         self._retention_thread.stop(_LAST_STEP)
+        if self._learning is not None:
+            self._learning.stop(_LAST_STEP)
         if self._ticks.running:
             self._ticks.remove_all_jobs()
             self._ticks.shutdown(wait=False)

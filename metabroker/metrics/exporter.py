@@ -41,6 +41,7 @@ class Exporter(Collector):
         behind.add_metric([], float(status["store_behind"] is not None))
         yield from (*_of_any(status), jobs, queues, oldest, owed, behind)
         yield from _of_retention(status["history"] or _NO_RETENTION)
+        yield from _of_start_times(status["start_times"])
         yield from self._of_clusters()
 
     def _of_clusters(self) -> Iterator[Metric]:
@@ -123,6 +124,21 @@ def _of_retention(told: Mapping[str, Any]) -> Iterator[Metric]:
     if told["last_run"] is not None:
         last.add_metric([], told["last_run"])
     yield from (removed, failures, stuck, last)
+
+
+def _of_start_times(told: Mapping[str, Any]) -> Iterator[Metric]:
+    """How good the last intervals were in which jobs were told to start."""
+    judged = _gauge("start_intervals_judged", "Of the last start times told, those that count.")
+    judged.add_metric([], told["told"])
+    coverage = _gauge(
+        "start_interval_coverage",
+        "Part of the last start times told whose job has started within its interval of 90 %.",
+    )
+    width = _gauge("start_interval_width_seconds", "Mean width of these intervals.")
+    if told["told"]:
+        coverage.add_metric([], told["kept"] / told["told"])
+        width.add_metric([], told["width"])
+    yield from (judged, coverage, width)
 
 
 class StandbyExporter(Collector):

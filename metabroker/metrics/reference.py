@@ -24,6 +24,7 @@ _STATUS = {
     "version": "", "policy": "", "jobs_by_queue": [], "queues": {},
     "oldest_wait": {}, "owed_effects": 0, "store": "ok", "uptime_seconds": 0.0,
     "store_behind": None, "history": None,
+    "start_times": {"told": 0, "kept": 0, "width": 0.0},
 }  # fmt: skip
 
 

@@ -31,7 +31,8 @@ from metabroker.submission.wire import from_wire
 from .authorization import Authorization
 from .cluster_view import cluster_views
 from .job_paths import Candidate, Paths
-from .job_view import job_view
+from .job_view import job_view, start_view
+from .predictions import Predictions
 from .preview import preview
 from .queries import ENDED_WORDS, Queries, unavailable
 
@@ -48,7 +49,9 @@ class Changes:
         executors: list[ClusterExecutor],
         rules: Authorization,
         clock: Callable[[], float],
+        predictions: Predictions,
     ) -> None:
+        self._predictions = predictions
         self._loop = loop
         self._queries = queries
         self._executors = executors
@@ -81,7 +84,10 @@ class Changes:
         future: Future[Json] = Future()
         try:
             engine, now = self._loop.engine, self._clock()
-            future.set_result(self._loop.ask(lambda: preview(engine, asked, now)))
+            shown, job = self._loop.ask(lambda: preview(engine, asked, now))
+            if job is not None:
+                shown |= start_view(self._predictions.preview(job, now))
+            future.set_result(shown)
         except Rejected as rejected:
             future.set_exception(_refusal(rejected))
         return future

@@ -89,9 +89,19 @@ def plan_of(row: Row) -> Json | None:
     }
 
 
-def waiting_text(job: Job, names: ClusterNames, position: int | None, reason: str) -> bytes:
+def start_view(start: Json | None) -> Json:
+    """When a waiting job starts: an interval with its confidence, and where it begins."""
+    return {
+        "earliest_start": None if start is None else start["earliest"],
+        "expected_start": start,
+    }
+
+
+def waiting_text(
+    job: Job, names: ClusterNames, position: int | None, reason: str, start: Json | None = None
+) -> bytes:
     """The object of a job that waits and was in no attempt yet, as JSON: what encoding `job_view`
-    gives, ten times as fast. `position`, `reason`: where and why it waits."""
+    gives, ten times as fast. `position`, `reason`, `start`: where and why it waits, how long."""
     request, where = job.request, job.request.clusters
     named = None if where is None else tuple(names.names[cluster] for cluster in where)
     text = (
@@ -107,7 +117,7 @@ def waiting_text(job: Job, names: ClusterNames, position: int | None, reason: st
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
         '"line":[],"plan":null,"left_behind":[],'
         f'"position":{"null" if position is None else position},'
-        '"earliest_start":null}'
+        + json.dumps(start_view(start), separators=(",", ":"))[1:]
     )
     return text.encode("ascii")
 

@@ -23,7 +23,14 @@ from .queries import Places, Row
 class CoreListing:
     """One list. From any thread."""
 
-    def __init__(self, loop: Loop, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        clock: Callable[[], float],
+        start_times: Callable[[Places], Places] = lambda places: places,
+    ) -> None:
+        """`start_times`: adds when jobs start."""
+        self._start_times = start_times
         self._loop = loop
         self._clock = clock
         self._names = loop.engine.names
@@ -43,7 +50,7 @@ class CoreListing:
                 found[number] = waits
         if unknown:
             found |= self._loop.ask(lambda: reasons.of(self._view, self._clock(), unknown))
-        return found
+        return self._start_times(found)
 
     def places(self, rows: Sequence[Row]) -> Places:
         """The same by their rows."""
@@ -69,4 +76,4 @@ def _never_begun(job: Job) -> bool:
 
 
 def _text(job: Job, names: ClusterNames, waits: reasons.Waiting) -> bytes:
-    return waiting_text(job, names, waits.position, waits.reason)
+    return waiting_text(job, names, waits.position, waits.reason, waits.start)

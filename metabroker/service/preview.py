@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from metabroker.api.service import Json
+from metabroker.prediction import Asked
 from metabroker.runtime.engine import AskToSubmit, Engine
 
 from . import reasons
+from .predictions import asked as of_job
 
 
-def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
-    """To be asked in the core's thread.
+def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked | None]:
+    """To be asked in the core's thread. If it would wait in a queue, the job itself too, as far as
+    its start depends on it.
 
     Answers `{"dry_run": true, "starts_now": bool, "queue": str, "position": int, "components":
-    [{"index", "cluster", "processors", "held"}], "earliest_start": float | null, "reason": str}`.
+    [{"index", "cluster", "processors", "held"}], "earliest_start": float | null, "expected_start":
+    null, "reason": str}`.
 
     Raises:
         Rejected: it could never run.
@@ -28,9 +32,10 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
     if start is not None and new.shape and not view.at(now).has_nodes(new, start):
         start, shown = None, reasons.no_nodes(new)
     usage = view.usage()
-    if view.beyond(new, queue, usage) is not None:
+    beyond = view.beyond(new, queue, usage) is not None
+    if beyond:
         start, shown = None, reasons.held_back(view, new, queue, usage)
-    return {
+    shown_plan: Json = {
         "dry_run": True,
         "starts_now": start is not None,
         "queue": names[queue] if queue < len(names) else "global",
@@ -47,5 +52,8 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> Json:
             for index, processors in enumerate(new.request.sizes)
         ],
         "earliest_start": now if start is not None else None,
+        "expected_start": None,
         "reason": "it fits on the idle processors now" if start is not None else shown,
     }
+    waits = start is None and not beyond and plan.request is not None
+    return shown_plan, of_job(new, queue) if waits else None

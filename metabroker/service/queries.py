@@ -16,7 +16,7 @@ from metabroker.store.ended import Archived
 from metabroker.store.job_queries import Selection
 
 from . import orphans_view, reasons
-from .job_view import job_view
+from .job_view import job_view, start_view
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -146,7 +146,9 @@ class Queries:
             reason = reasons.in_attempt(row)
         view = job_view(row, self.instance, reason)
         view["position"] = place.position if place is not None else None
-        view["earliest_start"] = None
+        view |= start_view(place.start if place is not None else None)
+        if view["plan"] is not None:
+            view["earliest_start"] = view["plan"]["start"]
         return view
 
     def row(self, number: int) -> Row:

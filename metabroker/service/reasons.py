@@ -28,10 +28,12 @@ _STARTING = "the broker has just started, and looks at its clusters before it st
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A waiting job's place in its queue (0: the head; None: set aside), and why it waits."""
+    """A waiting job's place in its queue (0: the head; None: set aside), why it waits, and when it
+    starts (see `predictions`; None: not known)."""
 
     position: int | None
     reason: str
+    start: dict[str, Any] | None = None
 
 
 def first(view: BrokerView, now: float, most: int) -> dict[int, Waiting]:

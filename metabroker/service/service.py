@@ -20,6 +20,7 @@ from .authorization import Authorization
 from .changes import Changes
 from .completions import Completions
 from .listing import CoreListing
+from .predictions import Predictions
 from .queries import Places, Queries, Row
 from .status import ALONE, Status
 
@@ -44,9 +45,10 @@ class DaemonService:
         goes on."""
         self._loop = loop
         self._clock = clock
+        self.predictions = Predictions(clock)
         self.queries = Queries(store, self._waiting, self._listing)
-        self.changes = Changes(loop, self.queries, executors, rules, clock)
-        self.status = Status(loop, self.queries, rules, clock, part, retention)
+        self.changes = Changes(loop, self.queries, executors, rules, clock, self.predictions)
+        self.status = Status(loop, self.queries, rules, clock, part, retention, self.predictions)
         self.completions = Completions(self.queries)
         self._changing: Mapping[str, _Change] = {
             **self.changes.calls(),
@@ -74,6 +76,7 @@ class DaemonService:
     def written(self, ready: Ready) -> None:
         """Something has become durable. In the core's thread."""
         self.completions.written(ready)
+        self.predictions.written(ready, self._loop.engine.broker.view)
 
     def _leftovers(self) -> Json:
         return self._loop.ask(lambda: orphans_view.view(self._loop.engine.broker))
@@ -93,13 +96,15 @@ class DaemonService:
             numbers, listing = self._loop.ask(self._numbers), self._listing()
             for first in range(0, len(numbers), PAGE):
                 found |= listing.of(numbers[first : first + PAGE])
-        return {str(job): [each.position, each.reason] for job, each in found.items()}
+        starts = {str(job): each.start for job, each in found.items() if each.start}
+        places = {str(job): [each.position, each.reason] for job, each in found.items()}
+        return {**places, "starts": starts}
 
     def _numbers(self) -> list[int]:
         return list(self._loop.engine.broker.view.jobs)
 
     def _listing(self) -> CoreListing:
-        return CoreListing(self._loop, self._clock)
+        return CoreListing(self._loop, self._clock, self.predictions.add)
 
     def _waiting(self, rows: Sequence[Row]) -> Places:
         """Why those of these jobs wait that are in a queue; the core is held up for no others."""
@@ -108,4 +113,5 @@ class DaemonService:
 
     def _places_of(self, wanted: Sequence[int]) -> Places:
         view = self._loop.engine.broker.view
-        return self._loop.ask(lambda: reasons.of(view, self._clock(), wanted))
+        found = self._loop.ask(lambda: reasons.of(view, self._clock(), wanted))
+        return self.predictions.add(found)

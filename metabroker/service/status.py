@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import metabroker
@@ -15,6 +16,7 @@ from metabroker.runtime.loop import Loop
 from . import orphans_view, overview
 from .authorization import Authorization
 from .cluster_view import cluster_views
+from .predictions import Predictions
 from .queries import ENDED_WORDS, Queries
 
 ALONE: Mapping[str, Any] = {"role": "leader", "leader": None, "term": 0}
@@ -32,9 +34,11 @@ class Status:
         clock: Callable[[], float],
         part: Mapping[str, Any] = ALONE,
         retention: Callable[[], Json | None] = lambda: None,
+        predictions: Predictions | None = None,
     ) -> None:
         """`part`: what it says of its part among the brokers of its store; `retention`: how that
         goes on."""
+        self._predictions = predictions or Predictions(clock)
         self._retention = retention
         self._loop = loop
         self._queries = queries
@@ -77,10 +81,11 @@ class Status:
             lambda: (overview.choose(view, now), self._moment(now), self._jobs())
         )
         found = self._with_counts(found, all_jobs)
+        places = self._predictions.add(chosen.waiting)
         rows = self._queries.rows(chosen.jobs)
         by_number = {row["id"]: row for row in rows if row["state"] not in ENDED_WORDS}
         found["jobs"] = [
-            self._queries.view(by_number[number], chosen.waiting)
+            self._queries.view(by_number[number], places)
             for number in chosen.jobs
             if number in by_number
         ]
@@ -116,6 +121,7 @@ class Status:
             "leftovers": len(view.unclaimed),
             "store_behind": view.behind or None,
             "history": self._retention(),
+            "start_times": asdict(self._predictions.achieved()),
         }
 
     def _jobs(self) -> list[Job]:

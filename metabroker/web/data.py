@@ -148,8 +148,22 @@ def _waiting(job: Mapping[str, Any]) -> Json:
         **{key: job[key] for key in plain},
         "where": _where(job),
         "since": job["submit_time"],
-        "planned": job["earliest_start"],
+        "planned": _planned(job),
+        "expected": _expected(job.get("expected_start")),
     }
+
+
+def _expected(start: Mapping[str, Any] | None) -> Json | None:
+    """When a job is expected to start, in whole minutes: not told anew every second."""
+    if start is None:
+        return None
+    return {"earliest": start["earliest"] // 60 * 60, "latest": -(-start["latest"] // 60) * 60}
+
+
+def _planned(job: Mapping[str, Any]) -> float | None:
+    """A start that is planned; one that is only expected is none."""
+    planned: float | None = None if job.get("expected_start") else job["earliest_start"]
+    return planned
 
 
 def _where(job: Mapping[str, Any]) -> str:
@@ -200,7 +214,7 @@ def _when(
     """What a component's row is, from when, and until when at the latest; None: as of now."""
     limit = job["time_limit"]
     if job["state"] in _IN_QUEUE:
-        planned = job["earliest_start"]
+        planned = _planned(job)
         return (None, None, None) if planned is None else ("planned", planned, planned + limit)
     if part["state"] == "RUNNING":
         start = part["start_time"] or job["start_time"]

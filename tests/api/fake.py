@@ -71,6 +71,7 @@ class FakeService:
                 "position": 1,
                 "components": parts,
                 "earliest_start": None,
+                "expected_start": None,
                 "reason": "processors are idle",
             }
         )

@@ -55,6 +55,7 @@ def job(number: int, state: str, *parts: Json, **given: object) -> Json:
         "queue": "global",
         "position": 0,
         "earliest_start": None,
+        "expected_start": None,
         "processors": sum(each["processors"] for each in parts),
         "time_limit": 600,
         "submit_time": NOW - 60,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from metabroker.cli import common, views
+from metabroker.cli import common, table, views
 from metabroker.cli.table import duration, print_table
 from tests.api import shapes
 
@@ -44,6 +44,39 @@ def test_a_job_in_full(capsys: Out) -> None:
 def test_a_time_to_come_is_told_as_such(capsys: Out) -> None:
     views.print_job({**JOB, "state": "QUEUED", "earliest_start": time.time() + 3630.0})
     assert "(in 1h00m)" in capsys.readouterr().out
+
+
+def test_an_expected_start_is_an_interval(capsys: Out) -> None:
+    now = time.time()
+    start = {"earliest": now + 60, "likely": now + 630, "latest": now + 900, "confidence": 0.9}
+    waits = {**JOB, "state": "QUEUED", "start_time": None, "earliest_start": now + 60}
+    views.print_job({**waits, "expected_start": start})
+    told = capsys.readouterr().out
+    shown = table.interval(start["earliest"], start["latest"])
+    assert f"{shown} (90% sure)" in told and "(in 10m)" in told
+    views.print_queue([{**waits, "expected_start": start}, {**waits, "earliest_start": None}])
+    known, unknown = capsys.readouterr().out.splitlines()[1:]
+    assert shown in known and " to " not in unknown
+    views.print_job({**waits, "earliest_start": None})
+    assert "not known" in capsys.readouterr().out
+    dry = {
+        "queue": "global",
+        "position": 0,
+        "earliest_start": now + 60,
+        "reason": "",
+        "components": [],
+    }
+    views.print_plan({**dry, "starts_now": False, "expected_start": start})
+    assert "90% sure" in capsys.readouterr().out
+    views.print_plan({**dry, "starts_now": True, "expected_start": None})
+    assert "not known" not in capsys.readouterr().out
+
+
+def test_an_interval_is_short() -> None:
+    day = time.mktime((2026, 5, 4, 14, 5, 7, 0, 0, -1))
+    assert table.interval(day, day + 2100) == "2026-05-04 14:05 to 14:40"
+    assert table.interval(day, day + 9) == "2026-05-04 14:05:07 to 14:05:16"
+    assert table.interval(day, day + 86400) == "2026-05-04 14:05 to 2026-05-05 14:05"
 
 
 def test_clusters_in_every_health(capsys: Out) -> None:

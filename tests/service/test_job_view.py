@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from metabroker.runtime import records
 from metabroker.runtime.records import news
 from metabroker.service.authorization import Authorization
 from metabroker.service.job_view import job_view
+from metabroker.service.queries import Queries
 from metabroker.store.rows import component_row, job_row
 from metabroker.submission.model import Caller
 from tests.daemon_units.making import ANNA, submission
@@ -257,5 +259,9 @@ def test_a_planned_job_tells_its_time_until_its_script_starts() -> None:
     assert view(JobState.RESERVING, *parts, attempt=1)["plan"] == told
     parts[1].reservation = True
     assert view(JobState.WAITING, *parts, attempt=1)["plan"] == told | {"held": True}
+    row = job_row(job(7, JobState.WAITING, attempt=1), NAMES)
+    row["components"] = [component_row(p, NAMES) for p in parts]
+    shown = Queries.view(SimpleNamespace(instance="abcdef01"), row, {})  # type: ignore[arg-type]
+    assert (shown["earliest_start"], shown["expected_start"]) == (told["start"], None)
     assert view(JobState.RUNNING, *parts, attempt=1)["plan"] is None
     assert view(JobState.QUEUED, *parts, attempt=1)["plan"] is None

@@ -19,7 +19,7 @@ from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView
 from metabroker.policy import Request
 from metabroker.service import queries, reasons
-from metabroker.service.job_view import job_view, waiting_text
+from metabroker.service.job_view import job_view, start_view, waiting_text
 from metabroker.service.listing import CoreListing
 from metabroker.store.rows import job_row
 from metabroker.submission.model import Processors
@@ -47,8 +47,9 @@ def test_the_short_way_to_a_jobs_json_is_the_long_one(
     job = Job(7, "anna", name, Request(tuple(sizes), where), 60, given["time"], queue, state=state)
     row = job_row(job, NAMES) | {"components": []}
     long = job_view(row, "abcdef01", reason)
-    long |= {"position": given["position"], "earliest_start": None}
-    assert waiting_text(job, NAMES, given["position"], reason) == encode(long)
+    for start in (None, {"earliest": 5.0, "likely": 6.0, "latest": 9.0, "confidence": 0.9}):
+        long |= {"position": given["position"], **start_view(start)}
+        assert waiting_text(job, NAMES, given["position"], reason, start) == encode(long)
 
 
 def _listed(house: House, **arguments: Any) -> tuple[bool, list[Json]]:

@@ -203,7 +203,7 @@ def test_a_job_that_ends_while_somebody_asks_for_its_end(
         monkeypatch.setattr(house.service.queries, "row", read)
         if first == "core":
             ended: Any = SimpleNamespace(id=1, state=JobState.CANCELLED)
-            house.service.written(Ready([ended], [], [], []))
+            house.service.completions.written(Ready([ended], [], [], []))
         return found
 
     monkeypatch.setattr(house.service.queries, "row", row)

@@ -199,6 +199,7 @@ def test_what_is_reserved_planned_stale_or_left_out_is_said(
 ) -> None:
     now = time.time()
     waiting = [job(n, "QUEUED", part(0, "QUEUED")) for n in range(10, 110)]
+    waiting[0]["expected_start"] = {"earliest": now + 60, "latest": now + 900}
     shown = overview(
         job(1, "WAITING", part(0, "WAITING"), part(1, "SUBMITTING", detail="PENDING: Priority")),
         job(2, "QUEUED", part(0, "QUEUED"), earliest_start=now + 300),
@@ -227,6 +228,8 @@ def test_what_is_reserved_planned_stale_or_left_out_is_said(
     assert "unreachable, never seen" in seen and "no route to host" in seen
     assert "124 not known" in seen
     assert browser.text("#trouble") == "the store: disk full"
+    (told,) = (text for text in browser.texts(".queue .why") if text.startswith("starts "))
+    assert " to " in told
     assert "and 899 more" in browser.text(".queue .more").replace("jobs ", "")
     assert len(browser.texts(".queue .rows > li")) == 10, "the first ones"
     top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"

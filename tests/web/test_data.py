@@ -120,12 +120,23 @@ def test_a_waiting_job_in_the_words_of_the_queue() -> None:
     assert (shown["state"], shown["queue"], shown["since"]) == ("QUEUED", "global", NOW - 60)
 
 
+EXPECTED = {"earliest": 60.0 * 10**6 + 1, "latest": 60.0 * 10**6 + 119}
+
+
+def test_an_expected_start_is_told_in_minutes_and_not_as_planned() -> None:
+    expected = overview(job(7, "QUEUED", part(0, "QUEUED"), expected_start=EXPECTED))
+    (shown,) = everything(expected)["jobs"]
+    assert shown["expected"] == {"earliest": 60.0 * 10**6, "latest": 60.0 * 10**6 + 120}
+    assert shown["planned"] is None
+
+
 def test_the_timeline_has_what_holds_processors_and_what_is_planned() -> None:
     seen = overview(
         job(1, "RUNNING", part(0, "RUNNING", start_time=NOW - 5), part(1, "COMPLETED")),
         job(2, "WAITING", part(0, "WAITING"), part(1, "SUBMITTING", detail="PENDING: Priority")),
         job(3, "QUEUED", part(0, "QUEUED"), earliest_start=NOW + 50),
         job(4, "QUEUED", part(0, "QUEUED")),
+        job(5, "QUEUED", part(0, "QUEUED"), earliest_start=NOW + 50, expected_start=EXPECTED),
         reservations=[
             {"job": 2, "component": 0, "cluster": "delft", "processors": 8,
              "start_time": NOW - 1, "end_time": NOW + 700},

@@ -192,7 +192,12 @@ def _places(waiting: Sequence[int], told: Json | None) -> Places:
     if told is None:
         return {number: Waiting(None, _UNTOLD) for number in waiting}
     named = {number: told.get(str(number)) for number in waiting}
-    return {number: Waiting(*place) for number, place in named.items() if place is not None}
+    starts = told.get("starts", {})
+    return {
+        number: Waiting(place[0], place[1], starts.get(str(number)))
+        for number, place in named.items()
+        if place is not None
+    }
 
 
 class CompletionWatcher(Background):

@@ -224,7 +224,8 @@ class Compared:
 
     `statements` makes them for a scale. `searched`: they are about maximal utilizations, so there
     are as many replications as of a search. `reading`: how the words of the claim are read.
-    `doubt`: the likely reason if it does not hold.
+    `doubt`: the likely reason if it does not hold. `replications`: how many, where not as the scale
+    says.
     """
 
     statements: Callable[[Scale], Sequence[Statement]]
@@ -233,6 +234,7 @@ class Compared:
     most: bool = False
     searched: bool = False
     notes: tuple[str, ...] = field(default=())
+    replications: int | None = None
 
     def trials(self, scale: Scale) -> list[Trial]:
         tasks = [
@@ -265,6 +267,8 @@ class Compared:
         return Decision(result, evidence)
 
     def _replications(self, scale: Scale) -> int:
+        if self.replications is not None:
+            return self.replications
         return scale.search_replications if self.searched else scale.replications
 
 

@@ -311,7 +311,8 @@
     write(find("small"), job.user);
     write(find(".where"), `${job.where} procs`);
     const planned = job.planned === null ? "" : `planned for ${clock(job.planned)}; `;
-    write(find(".why"), planned + (job.reason || (job.state === "HELD" ? "held" : "")));
+    const starts = job.expected ? `starts ${clock(job.expected.earliest)} to ${clock(job.expected.latest)}; ` : "";
+    write(find(".why"), planned + starts + (job.reason || (job.state === "HELD" ? "held" : "")));
     ageJob(item, job);
   }
 

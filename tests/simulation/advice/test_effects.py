@@ -1,0 +1,95 @@
+"""What a setting changes is told as certain only where the log is sure of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metabroker.simulation.advice.effects import LEAST_JOBS, LEAST_WEEKS, WEEK, effects, groups
+from metabroker.simulation.advice.settings import Setting
+from metabroker.simulation.advice.site import Floats, Site, Tried
+from tests.simulation.traces import KTH, TRACES
+
+WEEKS, EACH = 20, 50
+SUBMITS = np.arange(WEEKS * EACH) * WEEK / EACH
+EVERYBODY = {"all jobs": np.ones(WEEKS * EACH, dtype=bool)}
+NOISE = np.random.default_rng(3).normal(0, 600, (WEEKS, 1)).repeat(EACH, axis=1).flatten()
+BEFORE = np.full(WEEKS * EACH, 5000.0)
+
+
+def test_an_effect_beyond_the_noise_of_weeks_is_certain() -> None:
+    (found,) = effects(SUBMITS, BEFORE, BEFORE + NOISE - 1500, EVERYBODY)
+    assert found.certain and found.sign == -1 and found.jobs == WEEKS * EACH
+    assert found.low < found.change < found.high < 0
+    assert found.change == pytest.approx(NOISE.mean() - 1500)
+
+
+def test_weeks_are_drawn_and_not_jobs() -> None:
+    """Job by job the same mean would be certain: its interval would be 1/7 as wide."""
+    shifted = NOISE - NOISE.mean() + 150
+    (found,) = effects(SUBMITS, BEFORE, BEFORE + shifted, EVERYBODY)
+    assert not found.certain and found.low < 0 < found.high
+    assert abs(found.change) > 2.58 * shifted.std() / (WEEKS * EACH) ** 0.5
+
+
+def test_of_few_weeks_nothing_is_certain() -> None:
+    few = EACH * (LEAST_WEEKS - 1)
+    (found,) = effects(
+        SUBMITS[:few], BEFORE[:few], BEFORE[:few] + 9000, {"all jobs": BEFORE[:few] > 0}
+    )
+    assert not found.certain and found.low > 0
+
+
+def test_of_few_jobs_nothing_is_told_and_what_was_not_played_does_not_count() -> None:
+    some = np.arange(WEEKS * EACH) < LEAST_JOBS
+    after: Floats = BEFORE + 1
+    after[0] = np.nan
+    assert list(effects(SUBMITS, BEFORE, after, {"some": some})) == []
+    (found,) = effects(SUBMITS, BEFORE, after, EVERYBODY)
+    assert found.jobs == WEEKS * EACH - 1 and found.change == pytest.approx(1.0)
+
+
+def test_what_is_certain_on_the_first_half_of_a_log_is_right_on_the_second() -> None:
+    """A part of it: all settings of KTH and CTC take minutes (docs/experiments.md)."""
+    path = TRACES / f"{KTH}.jobs.swf.gz"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there (METABROKER_SHARED)")
+    halves = [Site(str(path), ("all",), (100,), part) for part in ((1, 14240), (14241, 28481))]
+    found = []
+    for site in halves:
+        replay = site.replay()
+        jobs = list(replay.jobs())
+        submits = np.array([job.submit for job in jobs])
+        who = groups(jobs, list(replay.entries()), (100,), Setting("EASY"))
+        easy, *others = (Tried(site, Setting(p)).play(0).waits for p in ("EASY", "FCFS", "FPFS"))
+        found.append([effect for waits in others for effect in effects(submits, easy, waits, who)])
+    certain = [(one, two) for one, two in zip(*found, strict=True) if one.certain]
+    assert len(certain) >= 5 and {one.sign for one, _ in certain} == {-1, 1}
+    assert [one.sign for one, _ in certain] == [two.sign for _, two in certain]
+
+
+def swf(path: Path, lines: list[str]) -> str:
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def line(number: int, submit: int, size: int, run: int, user: int) -> str:
+    return f"{number} {submit} 0 {run} {size} -1 -1 {size} {run} -1 1 {user} 1 -1 1 -1 -1 -1"
+
+
+def test_each_job_has_its_own_wait_also_those_of_local_users(tmp_path: Path) -> None:
+    jobs = [(0, 4, 100, 1), (0, 4, 50, 2), (10, 4, 20, 1), (20, 4, 20, 2), (999, 1, 1, 2)]
+    lines = [line(n, *job) for n, job in enumerate(jobs, 1)]
+    site = Site(swf(tmp_path / "log", lines), ("a", "b"), (4, 4))
+    waits = Tried(site, Setting("FPFS", None, True, None)).play(0).waits
+    # Those of user 1 are local, at a; those of user 2 are the broker's, which are placed on b.
+    assert waits.tolist()[:4] == [0.0, 0.0, 90.0, 30.0]
+    alone = Tried(site, Setting("FPFS")).play(0).waits
+    assert alone.tolist() == [0.0, 0.0, 40.0, 50.0, 0.0]
+
+
+def test_what_cannot_be_tried_says_why(tmp_path: Path) -> None:
+    site = Site(swf(tmp_path / "log", [line(1, 0, 4, 9, 1), line(2, 1, 4, 9, 1)]), ("a",), (4,))
+    assert "AFCFS-X" in Tried(site, Setting("AFCFS-X")).play(0).refused

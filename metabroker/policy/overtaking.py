@@ -24,7 +24,7 @@ from metabroker.policy.request import Placement
 class _ContentionGroup:
     """The waiting jobs that can run in the same set of clusters."""
 
-    __slots__ = ("count", "mask", "overtakers", "protected_head", "waiting")
+    __slots__ = ("count", "left", "mask", "overtakers", "protected_head", "waiting")
 
     def __init__(self, mask: int) -> None:
         self.mask = mask
@@ -33,6 +33,8 @@ class _ContentionGroup:
         """In order of seq, with some that have left in between."""
         self.count = 0
         """The number of those that have not left."""
+        self.left = -1
+        """The seq of the one that left last."""
         self.overtakers: list[int] = []
         """The largest seqs of started jobs, in order."""
         self.protected_head: Entry | None = None
@@ -62,6 +64,9 @@ class Overtaking:
         self._groups: dict[int, _ContentionGroup] = {}
         self._now = -inf
         self._stale = False
+        self._empty: set[int] = set()
+        """The sets of clusters of groups in which nobody waits any more. They stay until the next
+        pass: who cannot be sent where it was placed comes back before, and was overtaken."""
 
     def joined(self, entry: Entry) -> None:
         """A job joined a queue."""
@@ -94,6 +99,11 @@ class Overtaking:
     def begin(self, now: float) -> None:
         """A pass begins."""
         self._now = now
+        if self._empty:
+            for mask in self._empty:
+                if not self._groups[mask].count:
+                    del self._groups[mask]
+            self._empty.clear()
         if self._stale or self._wait < inf:
             self._stale = False
             self._renew(self._groups.values())
@@ -119,7 +129,8 @@ class Overtaking:
         touched = [group for group in self._groups.values() if group.mask & taken]
         if self._bound:
             for group in touched:
-                if self._oldest(group)[0] < entry[0]:
+                oldest = self._oldest(group)[0] if group.count else group.left
+                if oldest < entry[0]:
                     insort(group.overtakers, entry[0])
                     del group.overtakers[: -self._bound]
         self._renew(touched)
@@ -150,7 +161,7 @@ class Overtaking:
         return {
             mask: tuple(group.overtakers)
             for mask, group in self._groups.items()
-            if group.overtakers
+            if group.overtakers and group.count
         }
 
     def restore(self, counts: Mapping[int, Sequence[int]]) -> None:
@@ -175,8 +186,10 @@ class Overtaking:
         if group.protected_head is not None and group.protected_head[0] == entry[0]:
             group.protected_head = None
             self.protected_heads.remove(entry)
+        group.left = entry[0]
         if not group.count:
-            del self._groups[group.mask]
+            group.waiting.clear()
+            self._empty.add(group.mask)
         elif len(group.waiting) > 2 * group.count + 16:
             group.waiting = deque(self._living(group))
 
@@ -195,7 +208,7 @@ class Overtaking:
         """Find the protected heads that are missing; a protected head stays one until it leaves."""
         different = False
         for group in changed:
-            if group.protected_head is None:
+            if group.count and group.protected_head is None:
                 group.protected_head = self._find_protected_head(group)
                 different = different or group.protected_head is not None
         if different:

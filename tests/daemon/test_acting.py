@@ -61,6 +61,27 @@ def test_users_files_go_and_come_as_their_own(by_sudo: Users) -> None:
     eventually(lambda: not gates(people), "gates are gone")
 
 
+def test_a_users_job_stands_in_line_in_full_clusters_with_its_files(by_sudo: Users) -> None:
+    """As that user, over both ways of SSH."""
+    people, site, real = by_sudo.world.people, by_sudo.site, by_sudo.world.testbed.clusters
+    bring(people, "alice")
+    assert site.cli("drain", "delft").returncode == 0
+    full = {name: real[name].submit("-n", str(n)) for name, n in (("leiden", 8), ("lab", 4))}
+    waiting = [real[name].submit("-n", "1", "-t1", script="true") for name in full]
+    options = ("-n", "3", "--stage-in", "in/secret", "--stage-out", "out")
+    job = by_sudo.submit("alice", *options, script=TAKES)
+    eventually(lambda: {s["cluster"] for s in site.job(job)["line"] if s["native_id"]} == set(full))
+    real["lab"].run("scancel", full["lab"], check=True)
+    ended = site.wait_end(job, "COMPLETED", seconds=60)
+    assert [part["cluster"] for part in ended["components"]] == ["lab"]
+    out = people.home("alice") / f"metabroker-{job}.0" / "out"
+    assert out.read_text() == f"{people.name('alice')}\nalice's own\n"
+    assert out.stat().st_uid == people.uid("alice")
+    real["leiden"].run("scancel", full["leiden"], waiting[0], check=True)
+    assert site.cli("resume", "delft").returncode == 0
+    eventually(lambda: not gates(people), "gates are gone")
+
+
 def test_nobody_has_another_users_files_sent_or_results_put_there(by_sudo: Users) -> None:
     """Asked of the daemon itself: the command line would not find the files."""
     people, site = by_sudo.world.people, by_sudo.site

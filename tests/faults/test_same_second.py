@@ -74,6 +74,7 @@ def test_of_siblings_that_come_up_in_the_same_second_one_starts(
         waits = {name: local_job(kind, name, 8, 1) for name in SIZES}
         for name, job_id in full.items():
             kind.clusters[name].wait_job(job_id, "RUNNING")
+        site.look_at_clusters(anew=True)
         job = site.submit("-n 16", recording("sleep 1"))
 
         def in_line(job: int = job) -> bool:

@@ -237,6 +237,23 @@ def test_a_job_that_comes_back_with_its_seq_is_as_old_as_it_was() -> None:
     assert scheduler.run(idle, 0.0) == []
 
 
+def test_one_that_was_started_and_comes_back_before_the_next_pass_was_overtaken_as_often() -> None:
+    scheduler = make("FPFS", 1, aging=Aging(overtaken=1))
+    scheduler.arrive(90, Request((2,)), 1, 0.0)
+    scheduler.arrive(80, Request((1,)), 1, 0.0)
+    assert scheduler.run([1], 0.0) == [(80, (0,))]
+    scheduler.depart()
+    assert scheduler.run([2], 0.0) == [(90, (0,))]
+    scheduler.arrive(90, Request((2,)), 1, 0.0, seq=0)  # its cluster's nodes had no room for it
+    scheduler.arrive(70, Request((1,)), 1, 0.0)
+    assert SchedulerView(scheduler).why(90, [1], 0.0).protected
+    assert scheduler.run([1], 0.0) == []
+    scheduler.depart()
+    assert scheduler.run([2], 0.0) == [(90, (0,))]
+    scheduler.depart()
+    assert scheduler.run([1], 0.0) == [(70, (0,))]
+
+
 def test_jobs_that_come_and_go_behind_one_that_stays_are_forgotten() -> None:
     rng = Random(1)
     waiting: dict[int, Entry] = {}

@@ -23,6 +23,7 @@ from .virtual.processes import Moments
 
 _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
 _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
+_CLOCKS = 5.0  # seconds by which a file server and a controller may differ
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
 
 
@@ -256,17 +257,20 @@ class WorldCluster:
             run.kill()
         if what == "requeue":
             job.state, job.start_time = State.PENDING, None
+            job.extra["requeued"] = now
         else:
             self.model.end(job, State.NODE_FAIL if what == "node" else State.CANCELLED, now)
         return job.name
 
     def _lie(self) -> bool:
         """One of our jobs that run is called COMPLETED, though its script has not started; if that
-        was about to, it never will."""
+        was about to, it never will. (None whose former run began just before: clocks differ.)"""
+        before = self.local() - _CLOCKS
         early = [
             job
             for job in self._ours()
-            if job.state is State.RUNNING and (job.id not in self.runs or self.runs[job.id].early)
+            if job.state is State.RUNNING and job.extra.get("requeued", before) <= before
+            if job.id not in self.runs or self.runs[job.id].early
         ]
         if not early:
             return False

@@ -50,6 +50,7 @@ class Life:
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
         )
+        world.oracle.tells_who_leaves(scheduler)
         self.engine = Watched(self, Broker(settings, scheduler, host.store.restorations.history()))
         rng = random.Random(f"{scenario.seed} workers")
         self.executors = [

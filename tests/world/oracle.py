@@ -11,7 +11,7 @@ from metabroker.broker.core import Broker
 from metabroker.broker.job import Job
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.policy import Reason
+from metabroker.policy import Placement, Reason, Scheduler
 
 _SLACK = 30.0  # seconds in which the broker must do what is due
 _CLOCKS = 120.0  # seconds by which clocks may differ
@@ -58,6 +58,7 @@ class Oracle:
     lost: set[Ref] = field(default_factory=set)  # forgotten by their controller while they ran
     answered: set[Ref] = field(default_factory=set)  # said at the barrier that they are armed
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
+    contested: set[int] = field(default_factory=set)
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
     entered: dict[tuple[int, int, JobState], float] = field(default_factory=dict)
 
@@ -168,14 +169,16 @@ class Oracle:
             if cluster in drained:
                 raise Violation(f"a job was placed in cluster {cluster}, which is drained")
 
-    @staticmethod
-    def within(broker: Broker, clusters: Sequence[tuple[int, bool]]) -> None:
+    def within(self, broker: Broker, clusters: Sequence[tuple[int, bool]]) -> None:
         """The broker never claims more of a cluster than it has; but of one that others want, too,
-        where a sibling may come up while others of its jobs are on their way."""
+        or did in a life before, where a sibling may come up while others of its jobs are on their
+        way."""
         entries = broker.view.entries
         for cluster, (most, wanted) in enumerate(clusters):
             claimed = sum(part.claimed for part in broker.view.components(cluster))
-            if claimed > most and not wanted and not entries[cluster].contested_until:
+            if entries[cluster].contested_until:
+                self.contested.add(cluster)
+            if claimed > most and not wanted and cluster not in self.contested:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
     def in_time(self, broker: Broker, now: float, able_since: float, clock: float) -> None:
@@ -215,6 +218,17 @@ class Oracle:
         for job in broker.view.jobs.values():
             if job.state is not JobState.QUEUED:
                 self.overtaken.pop(job.id, None)
+
+    def tells_who_leaves(self, scheduler: Scheduler) -> None:
+        """Who leaves the policy's queue and comes back is counted anew, in one turn too: refused
+        wherever it can go, for the while, or bound for other clusters."""
+        remove = scheduler.remove
+
+        def removed(key: int, started: Placement | None = None) -> bool:
+            self.overtaken.pop(key, None)
+            return remove(key, started)
+
+        scheduler.remove = removed  # type: ignore[method-assign]
 
     def placed(
         self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float

@@ -332,7 +332,7 @@ class World:
         files, gate = self._gate(ref)
         with files.mended():
             names = {_known(name) for name in files.names(gate) or ()}
-        position = next((p for p in ("run", "go", "armed", "wait", "abort") if p in names), None)
+        position = next((p for p in ("run", "abort", "go", "armed", "wait") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 
     def _has_files(self, ref: Ref) -> bool:

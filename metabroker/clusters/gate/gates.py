@@ -200,12 +200,10 @@ class Gates:
         not known."""
         if request.gate is None:
             return True
-        # In the order in which the token file moves on, so that it is not missed.
+        # In the order in which the token file moves on, so that it is not missed. One that is not
+        # in a position yet may be another's, of a broker that was stopped: both are shut.
         with _Spoilt():
-            if self._files.rename(
-                f"{request.gate}/{_BORN}", f"{request.gate}/{Position.ABORT.value}"
-            ):
-                return True
+            self._files.rename(f"{request.gate}/{_BORN}", f"{request.gate}/{Position.ABORT.value}")
         for position in (Position.WAIT, Position.ARMED, Position.GO):
             if self._move(request.gate, position, Position.ABORT):
                 return True

@@ -71,6 +71,9 @@ if [ -n "$mb__patience" ]; then
     mb__own || exit 75
 fi
 
+# A gate that was shut stays shut, whatever a broker that was stopped puts there too late.
+if [ -e "$mb__gate/abort" ]; then exit 75; fi
+
 # Of several who come here for the same component, the rename succeeds for one only. The others
 # say nothing: their output goes to the same file. It is to a name that nobody else knows at first:
 # NFS may ask for a rename again whose answer was lost, and then say that it has failed.

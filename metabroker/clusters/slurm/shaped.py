@@ -41,11 +41,14 @@ class Layout:
         if not self.cores:
             return [None]
         each = ",".join(str(count) for count in self.cores)
-        together = str(sum(self.idle[:-1]) + self.cores[-1])
+        together = str(self._together())
         major = re.match(r"(\d+)\.", version)
         old = major is None or int(major[1]) <= 22
         forms = [each, together] if old else [together, each]
         return list(dict.fromkeys(forms))
+
+    def _together(self) -> int:
+        return sum(self.idle[:-1]) + self.cores[-1]
 
     def holds(self, made: SlurmReservation, request: ReserveRequest, threads: int) -> bool:
         """Whether a reservation, as it is shown now, has begun and is this one."""
@@ -56,6 +59,8 @@ class Layout:
         cores = _cores(made)
         if not cores:  # 22.05 may not tell them: of each node it was told how many
             return made.core_count == sum(self.cores)
+        if sum(cores.values()) not in (sum(self.cores), self._together()):
+            return False
         cpus = request.shape.cpus_per_task
         return sum(n * threads // cpus for n in cores.values()) >= request.tasks
 

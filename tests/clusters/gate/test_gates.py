@@ -141,6 +141,16 @@ def test_what_a_stopped_broker_does_too_late_opens_no_gate_again(
     assert positions(it.gate) == expected or meanwhile == "passed and removed"
 
 
+def test_it_is_shut_whole_though_a_stopped_broker_has_just_laid_another_token(
+    tmp_path: Path,
+) -> None:
+    it = order(tmp_path)
+    gates().prepare(it)
+    (Path(it.gate) / ".born").touch()
+    assert gates().shut(clean(it.gate))
+    assert positions(it.gate) == {"abort"}
+
+
 def test_removed_nothing_is_left_but_others_gates(tmp_path: Path) -> None:
     it = order(tmp_path)
     gates().prepare(it)

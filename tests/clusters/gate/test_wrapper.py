@@ -293,3 +293,13 @@ def test_a_rename_whose_answer_is_lost_counts_and_a_twin_starts_nothing(
     assert len(list(tmp_path.rglob("up"))) == 1
     assert next(tmp_path.rglob("up")).read_text() == "up\n"
     assert positions(it.gate) == {"run"}
+
+
+def test_a_gate_that_was_shut_stays_shut_though_another_token_is_there(
+    tmp_path: Path, wrappers: Wrappers
+) -> None:
+    it = order(tmp_path, script=SHOW, patience=None)
+    gates().prepare(it)
+    (Path(it.gate) / "abort").touch()
+    assert wrappers.single(it)[:2] == (75, b"")
+    assert positions(it.gate) == {"go", "abort"}

@@ -115,6 +115,20 @@ def shut_from_the_far_end(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+def first_token_is_all(stack: contextlib.ExitStack) -> None:
+    """Who shuts a gate is done with a token that is in no position yet; there may be another."""
+    shut = gates.Gates.shut
+
+    def first(self: Any, request: Any) -> bool:
+        gate, aborted = request.gate, gates.Position.ABORT.value
+        if gate is not None and self._files.rename(f"{gate}/{gates._BORN}", f"{gate}/{aborted}"):
+            return True
+        return bool(shut(self, request))
+
+    swap(stack, gates.Gates, "shut", first)
+
+
+@mutation
 def delete_by_prefix_alone(stack: contextlib.ExitStack) -> None:
     """Whatever is called like a broker's thing is taken for this broker's own."""
 

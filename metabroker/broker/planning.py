@@ -29,6 +29,7 @@ from .state import BrokerState
 from .states import Step
 
 _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
+_WORTH_IT, _PART = 60.0, 0.2  # a plan is moved for so many seconds, and such a part of its wait
 _MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
 
 
@@ -77,7 +78,10 @@ class Planning:
         if least is None or self._queues.held_back.beyond(job, job.queue, usage) is not None:
             return False
         least = max(least, now + settings.plan_lead)
-        start, placement = self._earliest(job, least, now)
+        request = self._request(job, now)
+        if request is None:
+            return False
+        start, placement = self._earliest(job, request, least, now)
         useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
         if not useful or not self._may_overtake(job, placement):
             plans.later(job, now)
@@ -98,8 +102,18 @@ class Planning:
         view = self._queues.scheduler_view
         return all(view.may_start(job.id, cluster) for cluster in placement)
 
-    def _earliest(self, job: Job, least: float, now: float) -> tuple[float, Placement]:
-        """When and where; (inf, ()): never, as far as is known."""
+    def _request(self, job: Job, now: float) -> Request | None:
+        """What it asks for, of the clusters that it may go to; None: it may go nowhere."""
+        barred = self._queues.refusals.elsewhere(job, now)
+        barred = job.excluded | (barred - self._queues.horizon.ahead(job, now).keys())
+        if job.request.clusters is not None and not barred.isdisjoint(job.request.clusters):
+            return None
+        return self._queues.request_of(job, barred)
+
+    def _earliest(
+        self, job: Job, request: Request, least: float, now: float
+    ) -> tuple[float, Placement]:
+        """When and where, without what it has already; (inf, ()): never, as far as is known."""
         settings = self._state.settings
         units = [cluster.unit for cluster in settings.clusters]
 
@@ -107,23 +121,19 @@ class Planning:
             whole = [n // unit * unit for n, unit in zip(free, units, strict=True)]
             return worst_fit(request, whole)
 
-        barred = self._queues.refusals.elsewhere(job, now)
-        barred = job.excluded | (barred - self._queues.horizon.ahead(job, now).keys())
-        if job.request.clusters is not None and not barred.isdisjoint(job.request.clusters):
-            return inf, ()
-        request = self._queues.request_of(job, barred)
         seconds = job.time_limit + settings.reservation_slack
         needs = request.needs or [(0, size) for size in request.sizes]
         most = max(processors for _, processors in needs)
-        outlooks = [self._outlook(c, most, now) for c in range(len(settings.clusters))]
+        outlooks = [self._outlook(c, job, most, now) for c in range(len(settings.clusters))]
         start, placement = earliest_common_start(
             outlooks, request, seconds, now, not_before=least, place=place
         )
         return (start, ()) if start == inf else (float(math.ceil(start + _MARGIN)), placement)
 
-    def _outlook(self, cluster: int, needed: int, now: float) -> Outlook:
-        """What is known of the time to come there, by the broker's clock; of no processors, where a
-        plan cannot be held or that is not known. `needed`: so many a job alone may always have."""
+    def _outlook(self, cluster: int, of: Job, needed: int, now: float) -> Outlook:
+        """What is known of the time to come there, by the broker's clock, without what the job has;
+        of no processors, where a plan cannot be held or that is not known. `needed`: so many a job
+        alone may always have."""
         settings, ledger = self._state.settings, self._state.ledger
         entry, told = ledger.entries[cluster], ledger.entries[cluster].outlook
         fresh = told is not None and now - told.taken_at <= settings.stale_after
@@ -142,6 +152,8 @@ class Planning:
         plans = []
         for component in self._saga.claims.live[cluster].values():
             planned = component.planned
+            if component.ref.job == of.id:
+                continue
             if planned is not None and component.ahead and planned - SOON > told.taken_at:
                 job = self._state.jobs.get(component.ref.job)
                 limit = job.time_limit if job is not None else 0
@@ -154,7 +166,8 @@ class Planning:
     # --- earlier ------------------------------------------------------------------------------
 
     def _start_earlier(self, job: Job, now: float) -> None:
-        """If all that it was promised is idle now, it need not wait."""
+        """If all that it was promised is idle now, or will be free much earlier, it need not
+        wait."""
         plans, settings = self._saga.plans, self._state.settings
         parts, planned = job.components, job.planned
         if planned is None or planned - settings.plan_lead <= now or not is_held(job):
@@ -163,11 +176,22 @@ class Planning:
             return
         if any(settings.clusters[c.cluster].system == "openpbs" for c in parts):
             return  # it cannot move a reservation (see `clusters.openpbs.reserving`)
-        needed = Counter[int]()
-        for component in parts:
-            if component.planned is not None and component.planned > now:
-                needed[component.cluster] += component.processors
-        ledger = self._state.ledger
-        if all(ledger.takes_jobs(c, now) and ledger.unclaimed(c) >= n for c, n in needed.items()):
+        if self._is_idle(job, now):
             plans.tried(job, now)
-            self._saga.attempts.begin_earlier(job, now)
+            self._saga.attempts.move(job, float(math.ceil(now + settings.plan_soon)), now)
+            return
+        plans.later(job, now)
+        where = Request(job.request.sizes, tuple(c.cluster for c in parts))
+        start, _ = self._earliest(job, where, now + settings.plan_lead, now)
+        if start < planned - max(_WORTH_IT, (planned - now) * _PART):
+            self._saga.attempts.move(job, start, now)
+
+    def _is_idle(self, job: Job, now: float) -> bool:
+        """Whether as many processors as it needs are idle in its clusters."""
+        needed, ledger = Counter[int](), self._state.ledger
+        for component in job.components:
+            needed[component.cluster] += component.processors
+        return all(
+            ledger.takes_jobs(cluster, now) and ledger.unclaimed(cluster) >= processors
+            for cluster, processors in needed.items()
+        )

@@ -71,7 +71,7 @@ class PlanConfig(Section):
     """how far ahead a job may be planned; 0: none is"""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """of a cluster's processors, how much plans may hold at a time; one alone may hold more"""
-    jobs: Count = 4
+    jobs: Count = 20
     """jobs of a queue that have a time at once"""
 
 

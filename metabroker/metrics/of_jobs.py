@@ -113,8 +113,8 @@ class OfJobs:
     ) -> None:
         if entry.what == "reserved":
             attempt.reserved[index] = entry.detail.get("begins", entry.time)
-        elif entry.what == "begins earlier":
-            attempt.reserved[index] = entry.time
+        elif entry.what == "reservation moved":
+            attempt.reserved[index] = entry.detail["start"]
         elif entry.what == "at the barrier":
             attempt.arrived[index] = entry.time
         elif entry.what == "started":

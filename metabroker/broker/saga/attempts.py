@@ -126,11 +126,17 @@ class Attempts:
             names = [self._state.settings.clusters[c.cluster].name for c in job.components]
             self._state.outbox.note(now, job, "planned", start=job.planned, clusters=names)
 
-    def begin_earlier(self, job: Job, now: float) -> None:
-        """Move the next of its reservations that is for later to now."""
-        later = [c for c in job.components if c.planned is not None and c.planned > now]
-        if later and job.uncertain is None:
-            self._pending.start(min(later, key=_in_order), Step.RESERVE, now)
+    def move(self, job: Job, start: float, now: float) -> None:
+        """Move its reservations to that time, one after another."""
+        for component in job.components:
+            component.moving = start
+        self.move_next(job, now)
+
+    def move_next(self, job: Job, now: float) -> None:
+        """The next of those that are to be moved."""
+        left = [c for c in job.components if c.moving not in (None, c.planned)]
+        if left and job.uncertain is None:
+            self._pending.start(min(left, key=_in_order), Step.RESERVE, now)
 
     def _reserve_next(self, job: Job, now: float) -> None:
         """In one order of clusters, so that two who plan never wait for each other."""

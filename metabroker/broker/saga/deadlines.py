@@ -135,4 +135,5 @@ class Deadlines:
         for component in job.components:
             if component.step is Step.RESERVE:  # it is being moved, which does not matter now
                 self._pending.done(component)
+            component.moving = None
         self._attempts.come_to_plan(job, now)

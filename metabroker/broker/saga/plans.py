@@ -12,9 +12,10 @@ All or nothing: a refusal gives up all, and the job is planned anew for a later 
 while if that has happened often. The same if a reservation is lost. That is nobody's failed
 submission: the job is back at its old place, and what it had is cleaned up first.
 
-Should the processors of all its reservations be idle earlier, they are moved to that moment, again
-one after another. Whatever that leads to, they are held until the end of the time that was planned;
-so if one cannot be moved, the plan is what it was.
+Should all its processors be idle earlier, or be free earlier than was known when it was planned,
+its reservations are moved to that time, again one after another. What was moved is held until the
+end of the time that was planned first; so if one cannot be moved, the others go back to where they
+were, and the plan is what it was.
 
 A plan is in the store, as `Component.planned`: what has been reserved, and what is to be, is known
 after a restart like any other step.
@@ -115,9 +116,18 @@ class Plans:
             self._put_off(job, self._state.blame(component, why), now)
 
     def _stays(self, component: Component, job: Job, now: float) -> None:
-        """It is held for the time that was planned, at least."""
+        """It is held for the time that was planned, at least: so are the others. (One that cannot
+        go back is held for longer.)"""
         self._pending.done(component)
         self.tried(job, now)
+        promised = job.planned or now
+        back = component.moving is not None and component.moving >= promised
+        for other in job.components:
+            other.moving = None
+            early = other.planned is not None and other.planned < promised
+            if early and other is not component and not back and job.uncertain is None:
+                other.moving = promised
+                self._pending.start(other, Step.RESERVE, now)
 
     # --- giving up ----------------------------------------------------------------------------
 

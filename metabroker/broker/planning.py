@@ -172,13 +172,15 @@ class Planning:
         parts, planned = job.components, job.planned
         if planned is None or planned - settings.plan_lead <= now or not is_held(job):
             return
-        if any(c.step is not Step.NONE for c in parts) or not plans.may_try(job, now):
+        if any(c.step is not Step.NONE for c in parts):
             return
         if any(settings.clusters[c.cluster].system == "openpbs" for c in parts):
             return  # it cannot move a reservation (see `clusters.openpbs.reserving`)
-        if self._is_idle(job, now):
+        if plans.may_try(job, now) and self._is_idle(job, now):
             plans.tried(job, now)
             self._saga.attempts.move(job, float(math.ceil(now + settings.plan_soon)), now)
+            return
+        if plans.not_before(job, now, held=True) is None:
             return
         plans.later(job, now)
         where = Request(job.request.sizes, tuple(c.cluster for c in parts))

@@ -44,11 +44,13 @@ _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 @dataclass(slots=True)
 class _Tried:
     """What has become of a job's plans. `moves`: how often it was refused; `not_before`: when its
-    next one may start; `again`: when it may be planned, or started earlier."""
+    next one may start; `again`: when it may be planned, or told an earlier time; `early`: when it
+    may be tried to start it at once."""
 
     moves: int = 0
     not_before: float = 0.0
     again: float = 0.0
+    early: float = 0.0
 
 
 @dataclass(eq=False)
@@ -76,24 +78,24 @@ class Plans:
 
     # --- when a job may be planned ------------------------------------------------------------
 
-    def not_before(self, job: Job, now: float) -> float | None:
+    def not_before(self, job: Job, now: float, *, held: bool = False) -> float | None:
         """The earliest moment for which the job may be planned now; None: not now. What it had
-        before must be cleaned up."""
+        before must be cleaned up, unless it is `held`, and is to be told an earlier time."""
         tried = self._tried.get(job.id, _Tried())
-        left = any(c.phase is not Phase.GONE for c in self._claims.of_job(job.id))
+        left = any(c.phase is not Phase.GONE for c in self._claims.of_job(job.id)) and not held
         return None if left or tried.again > now else max(now, tried.not_before)
 
     def may_try(self, job: Job, now: float) -> bool:
-        """Whether the pause after the last try is over."""
-        return self._tried.get(job.id, _Tried()).again <= now
+        """Whether it may be tried to start it at once."""
+        return self._tried.get(job.id, _Tried()).early <= now
 
     def later(self, job: Job, now: float) -> None:
         """There is no time for it: it is looked at again after a pause."""
         self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_again
 
     def tried(self, job: Job, now: float) -> None:
-        """It could not start earlier, or nobody knows yet whether it can: the same."""
-        self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_early
+        """It could not start at once, or nobody knows yet whether it can: the same."""
+        self._tried.setdefault(job.id, _Tried()).early = now + self._state.settings.plan_early
 
     # --- what clusters answer -----------------------------------------------------------------
 

@@ -176,7 +176,9 @@ class Planning:
             return
         if any(settings.clusters[c.cluster].system == "openpbs" for c in parts):
             return  # it cannot move a reservation (see `clusters.openpbs.reserving`)
-        if plans.may_try(job, now) and self._is_idle(job, now):
+        if not plans.may_try(job, now):
+            return
+        if self._is_idle(job, now):
             plans.tried(job, now)
             self._saga.attempts.move(job, float(math.ceil(now + settings.plan_soon)), now)
             return
@@ -186,6 +188,7 @@ class Planning:
         where = Request(job.request.sizes, tuple(c.cluster for c in parts))
         start, _ = self._earliest(job, where, now + settings.plan_lead, now)
         if start < planned - max(_WORTH_IT, (planned - now) * _PART):
+            plans.tried(job, now)
             self._saga.attempts.move(job, start, now)
 
     def _is_idle(self, job: Job, now: float) -> bool:

@@ -119,12 +119,13 @@ class Attempts:
         if job.planned is None or any(c.step is not Step.NONE for c in job.components):
             return
         due = job.planned - self._state.settings.plan_lead
+        if job.deadline not in (None, due):
+            names = [self._state.settings.clusters[c.cluster].name for c in job.components]
+            self._state.outbox.note(now, job, "planned", start=job.planned, clusters=names)
         if due <= now + _SAME:
             self._submit(job, now)
         elif job.deadline != due:
             self._state.set_deadline(job, due)
-            names = [self._state.settings.clusters[c.cluster].name for c in job.components]
-            self._state.outbox.note(now, job, "planned", start=job.planned, clusters=names)
 
     def move(self, job: Job, start: float, now: float) -> None:
         """Move its reservations to that time, one after another."""

@@ -38,6 +38,7 @@ from .pending import PendingSteps
 from .rollback import Rollback
 
 _CLOCKS = 10.0  # seconds by which a reservation may begin at another time than was asked for
+_MOST_DOUBLED = 4  # times
 _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 
 
@@ -45,12 +46,13 @@ _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 class _Tried:
     """What has become of a job's plans. `moves`: how often it was refused; `not_before`: when its
     next one may start; `again`: when it may be planned, or told an earlier time; `early`: when it
-    may be tried to start it at once."""
+    may be tried to move its reservations, after so many `tries`."""
 
     moves: int = 0
     not_before: float = 0.0
     again: float = 0.0
     early: float = 0.0
+    tries: int = 0
 
 
 @dataclass(eq=False)
@@ -68,6 +70,7 @@ class Plans:
     def watch(self, job: Job) -> None:
         """The job has a plan, or is about to."""
         self._jobs[job.id] = job
+        self._tried.setdefault(job.id, _Tried()).tries = 0
 
     def standing(self) -> list[Job]:
         """The jobs that have a plan, or are about to, and are not submitted yet."""
@@ -86,7 +89,7 @@ class Plans:
         return None if left or tried.again > now else max(now, tried.not_before)
 
     def may_try(self, job: Job, now: float) -> bool:
-        """Whether it may be tried to start it at once."""
+        """Whether it may be tried to move its reservations."""
         return self._tried.get(job.id, _Tried()).early <= now
 
     def later(self, job: Job, now: float) -> None:
@@ -94,8 +97,11 @@ class Plans:
         self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_again
 
     def tried(self, job: Job, now: float) -> None:
-        """It could not start at once, or nobody knows yet whether it can: the same."""
-        self._tried.setdefault(job.id, _Tried()).early = now + self._state.settings.plan_early
+        """It is tried to move its reservations: the pauses after that double, since its processors
+        may be others than those which are idle."""
+        tried = self._tried.setdefault(job.id, _Tried())
+        tried.early = now + self._state.settings.plan_early * 2 ** min(tried.tries, _MOST_DOUBLED)
+        tried.tries += 1
 
     # --- what clusters answer -----------------------------------------------------------------
 
@@ -121,7 +127,6 @@ class Plans:
         """It is held for the time that was planned, at least: so are the others. (One that cannot
         go back is held for longer.)"""
         self._pending.done(component)
-        self.tried(job, now)
         promised = job.planned or now
         back = component.moving is not None and component.moving >= promised
         for other in job.components:

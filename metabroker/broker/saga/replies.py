@@ -57,8 +57,6 @@ class Replies:
             if moved and component.planned is not None:
                 component.planned = job.moves_to(component)
                 component.moving = None
-                start = component.planned
-                self._state.note(now, job, component, "reservation moved", start=start)
                 self._attempts.move_next(job, now)
                 self._attempts.proceed(job, now)
                 return

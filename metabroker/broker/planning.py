@@ -83,10 +83,11 @@ class Planning:
             return False
         start, placement = self._earliest(job, request, least, now)
         useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
-        if not useful or not self._may_overtake(job, placement):
-            plans.later(job, now)
+        plans.later(job, now)
+        if not useful or not self._leaves_queue(job, placement):
             return False
-        self._queues.started(job, placement)
+        if self._queues.refusals.suspensions:
+            self._queues.refusals.spend(job, set(placement), now)
         usage.add(job, job.request.total, 1)
         try:
             self._saga.attempts.begin(job, placement, now, planned=start)
@@ -95,17 +96,30 @@ class Planning:
             self._saga.containment.contain(job.id, error, now)
         return True
 
+    def _leaves_queue(self, job: Job, placement: Placement) -> bool:
+        """It goes to these clusters, and overtakes whom it overtakes; unless somebody waits who may
+        not be overtaken again."""
+        queues, aside = self._queues, job.id not in self._queues.scheduler
+        if aside:  # nothing takes it now, but it has its place
+            queues.refusals.remove(job.id)
+            request = queues.request_of(job)
+            queues.scheduler.arrive(job.id, request, job.queue, job.queued_at, seq=job.seq)
+        if self._may_overtake(job, placement):
+            queues.started(job, placement)
+            return True
+        if aside:
+            queues.scheduler.remove(job.id)
+            queues.refusals.add(job)
+        return False
+
     def _may_overtake(self, job: Job, placement: Placement) -> bool:
         """Whether nobody waits who may not be overtaken again in these clusters."""
-        if job.id not in self._queues.scheduler:
-            return True
         view = self._queues.scheduler_view
         return all(view.may_start(job.id, cluster) for cluster in placement)
 
     def _request(self, job: Job, now: float) -> Request | None:
         """What it asks for, of the clusters that it may go to; None: it may go nowhere."""
-        barred = self._queues.refusals.elsewhere(job, now)
-        barred = job.excluded | (barred - self._queues.horizon.ahead(job, now).keys())
+        barred = self._queues.refusals.elsewhere(job, now, later=True)
         if job.request.clusters is not None and not barred.isdisjoint(job.request.clusters):
             return None
         return self._queues.request_of(job, barred)

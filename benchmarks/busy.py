@@ -33,7 +33,7 @@ from .own_users import OfOpenPBS, OfSlurm, OwnUsers
 
 _SIZES = {"leiden": 64, "lab": 32}
 _ROUND = 90.0  # seconds: more than the jobs need
-_SCRIPT = "#!/bin/sh\ndate +%s.%N >> {folder}/{tag}\nsleep 5\n"
+_SCRIPT = "#!/bin/sh\ndate +%s.%N >> {folder}/{tag}\nsleep {seconds}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +44,25 @@ class Busy:
     sizes: list[int]
     federation: Federation
 
-    def play(self, way: str, jobs: int, send: Callable[[int, str], None]) -> list[float]:
-        """Seconds that each of so many jobs has waited; `send` submits one script."""
+    def play(
+        self, way: str, jobs: int, send: Callable[[int, str], None], seconds: int = 5
+    ) -> list[float]:
+        """Seconds that each of so many jobs has waited, which runs for so long; `send` submits one
+        script."""
         folder = self.federation.folder
         tags = [f"{way}{number}" for number in range(jobs)]
         began = time.time()
         for number, tag in enumerate(tags):
-            send(number, _SCRIPT.format(folder=folder, tag=tag))
+            send(number, _SCRIPT.format(folder=folder, tag=tag, seconds=seconds))
         found = _waits(folder, tags, began)
         for tag in tags:
             (folder / tag).unlink()
         return found
 
-    def bare(self, cluster: int, jobs: int) -> list[float]:
+    def bare(self, cluster: int, jobs: int, processors: int = 16, seconds: int = 5) -> list[float]:
         """By the cluster's own command."""
         own = self.users[cluster]
-        return self.play(own.name, jobs, lambda _, script: own.submit(script, 16))
+        return self.play(own.name, jobs, lambda _, script: own.submit(script, processors), seconds)
 
     def split(self, jobs: int) -> list[float]:
         """By the clusters' own commands, divided between them by their sizes."""
@@ -157,6 +160,22 @@ def _clusters(path: Path | None) -> Iterator[tuple[list[OwnUsers], list[int], di
         yield users, [32, 32] if path else list(_SIZES.values()), config
 
 
+@contextlib.contextmanager
+def busy(path: Path | None, **config: Any) -> Iterator[Busy]:
+    """Two clusters that are full, one of them a live OpenPBS server if a path leads to it, and a
+    broker that is configured so."""
+    with (
+        _clusters(path) as (users, sizes, clusters),
+        serving({"clusters": clusters, "poll_interval": "2s", **config}) as federation,
+    ):
+        for own in users:
+            own.start()
+        time.sleep(20)
+        yield Busy(users, sizes, federation)
+        for own in users:
+            own.end()
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
@@ -165,17 +184,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=0, help="what local users pay, so many times")
     parser.add_argument("--openpbs", type=Path, help="a live server instead of one of the clusters")
     given = parser.parse_args()
-    line = {"depth": given.depth}
-    with (
-        _clusters(given.openpbs) as (users, sizes, clusters),
-        serving({"clusters": clusters, "poll_interval": "2s", "line": line}) as federation,
-    ):
-        for own in users:
-            own.start()
-        time.sleep(20)
-        (pay if given.rounds else race)(Busy(users, sizes, federation), given)
-        for own in users:
-            own.end()
+    with busy(given.openpbs, line={"depth": given.depth}) as it:
+        (pay if given.rounds else race)(it, given)
 
 
 if __name__ == "__main__":

@@ -127,6 +127,9 @@ class Scheduling:
             queues.join(job, now)
             self._keep_back()
             return
+        if queues.stepped_back and self._would_overtake(job, placement):
+            queues.stepped_back[job.id] = job
+            return
         checked = self._by_nodes or job.shape or queues.stepped_back
         if checked and not self._has_room(job, placement, now):
             queues.stepped_back[job.id] = job
@@ -141,6 +144,15 @@ class Scheduling:
             self._saga.containment.contain(job.id, error, now)
             return
         usage.add(job, sum(component.processors for component in job.components), 1)
+
+    def _would_overtake(self, job: Job, placement: Sequence[int]) -> bool:
+        """Whether one that has stepped back may not be overtaken again, by this one neither."""
+        return any(
+            other.seq < job.seq
+            and self._queues.scheduler_view.was_protected(other.id)
+            and (other.request.clusters is None or set(placement) & set(other.request.clusters))
+            for other in self._queues.stepped_back.values()
+        )
 
     def _keep_back(self) -> None:
         self._queues.scheduler.depart()

@@ -67,6 +67,8 @@ class Overtaking:
         self._empty: set[int] = set()
         """The sets of clusters of groups in which nobody waits any more. They stay until the next
         pass: who cannot be sent where it was placed comes back before, and was overtaken."""
+        self.left_protected: set[int] = set()
+        """The keys of the protected heads that have left since the last pass began."""
 
     def joined(self, entry: Entry) -> None:
         """A job joined a queue."""
@@ -97,16 +99,19 @@ class Overtaking:
         self._stale = True
 
     def begin(self, now: float) -> None:
-        """A pass begins."""
+        """Who is protected is asked for now."""
         self._now = now
-        if self._empty:
-            for mask in self._empty:
-                if not self._groups[mask].count:
-                    del self._groups[mask]
-            self._empty.clear()
         if self._stale or self._wait < inf:
             self._stale = False
             self._renew(self._groups.values())
+
+    def new_pass(self) -> None:
+        """A pass begins: who has left since the last one has gone for good."""
+        for mask in self._empty:
+            if not self._groups[mask].count:
+                del self._groups[mask]
+        self._empty.clear()
+        self.left_protected.clear()
 
     def left_for(self, entry: Entry, idle: Sequence[int]) -> Sequence[int]:
         """`idle` as it is for this job: nothing in the clusters of older protected jobs."""
@@ -186,6 +191,7 @@ class Overtaking:
         if group.protected_head is not None and group.protected_head[0] == entry[0]:
             group.protected_head = None
             self.protected_heads.remove(entry)
+            self.left_protected.add(entry[1])
         group.left = entry[0]
         if not group.count:
             group.waiting.clear()

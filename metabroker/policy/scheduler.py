@@ -266,6 +266,7 @@ class Scheduler(ABC):
         watch = self._watch
         if watch is None:
             return
+        watch.new_pass()
         watch.begin(now)
         done: set[int] = set()
         while True:

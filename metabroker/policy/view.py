@@ -90,6 +90,11 @@ class SchedulerView:
         watch = self._scheduler._watch
         return watch is None or watch.left_for(entry, idle)[cluster] > 0
 
+    def was_protected(self, key: int) -> bool:
+        """Whether a job could not be overtaken again when the last pass started it."""
+        watch = self._scheduler._watch
+        return watch is not None and key in watch.left_protected
+
     def why(
         self, key: int, idle: Sequence[int], now: float, capacity: Sequence[int] | None = None
     ) -> Why:

@@ -170,6 +170,14 @@ class WorldCluster:
             limit = 60.0 if self.plan.limited else 1e9
             self.model.submit("local", size, limit, now, extra={"lasts": lasts})
 
+    def leave(self) -> None:
+        """Local users go, and end all that they have."""
+        now = self.local()
+        self.until[LOCALS] = self._clock()
+        for job in [j for j in self.model.jobs.values() if j.name == "local"]:
+            self.model.end(job, State.CANCELLED, now)
+        self.step()
+
     def _follow(self, job: SimulatedJob, now: float) -> None:
         process = self.runs.get(job.id)
         if process is None:  # a local user's

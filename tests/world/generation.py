@@ -70,6 +70,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         faults = _with_lies(random.Random(f"{seed} lies"), faults, clusters, jobs)
         busy = random.Random(f"{seed} locals")
         clusters, faults = local_users.keep_full(busy, clusters, jobs, faults)
+        faults = [*faults, *local_users.leave(random.Random(f"{seed} leave"), clusters, jobs)]
         planned = random.Random(f"{seed} plans")
         clusters, jobs, faults, ahead = local_users.plans(planned, clusters, jobs, faults)
         if brokers > 1:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .scenario import DRAIN, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan
+from .scenario import DRAIN, LEAVE, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan
 
 
 def keep_full(
@@ -25,6 +25,24 @@ def keep_full(
     ]
     plans = (replace(c, queue_every=2.0) if c.name in busy else c for c in clusters)
     return tuple(plans), [*faults, *found]
+
+
+def leave(
+    rng: random.Random, clusters: Sequence[ClusterPlan], jobs: Sequence[JobPlan]
+) -> list[Fault]:
+    """The users of all clusters go within a second, while a job stands in line; the broker may die
+    then, and a controller stand still."""
+    busy, found = [c.name for c in clusters if c.queue_every is not None], list[Fault]()
+    while busy and rng.random() < 0.5:
+        at = rng.choice(jobs).at + rng.uniform(3, 60)
+        found += [Fault(round(at + rng.uniform(0, 0.5), 3), LEAVE, name) for name in busy]
+        if rng.random() < 0.5:
+            soon, how = round(at + rng.uniform(0, 2.5), 3), rng.choice(("now", "written", "Open"))
+            found.append(Fault(soon, "crash", "", round(rng.uniform(0.5, 20), 3), how))
+        if rng.random() < 0.3:
+            soon = round(at + rng.uniform(-0.5, 1.5), 3)
+            found.append(Fault(soon, "frozen", rng.choice(busy), round(rng.uniform(1, 30), 3)))
+    return found
 
 
 def drains(

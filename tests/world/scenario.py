@@ -27,6 +27,8 @@ WINDOWS = {
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 # Local users keep a cluster full: jobs of theirs always wait there, for a while.
 LOCALS = "locals"
+# They all go at once, so that whoever stands in line comes up.
+LEAVE = "leave"
 # A controller and a node that are killed at once may call a job COMPLETED whose script has not
 # started, and never will. It lasts until there is such a job.
 LIE = "lie"

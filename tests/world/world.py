@@ -35,6 +35,7 @@ from .scenario import (
     DRAIN,
     FULL,
     HOME,
+    LEAVE,
     MAINTENANCE,
     MEETS,
     POWER,
@@ -245,6 +246,8 @@ class World:
             self.at(until, lambda: setattr(cluster.model, "down", 0))
         elif what == MAINTENANCE:
             cluster.reserve_ahead(float(fault.how), fault.lasts, half=fault.then == "half")
+        elif what == LEAVE:
+            cluster.leave()
         elif what == "amnesia":
             for token in cluster.amnesia():
                 self.oracle.forgot(token)

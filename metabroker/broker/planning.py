@@ -15,13 +15,22 @@ from collections import Counter
 from collections.abc import Sequence
 from math import inf
 
-from metabroker.policy.availability import Booked, Held, Outlook, earliest_common_start
+from metabroker.policy.availability import (
+    Booked,
+    Held,
+    Outlook,
+    book,
+    earliest_common_start,
+    give_back,
+    profile_of_cluster,
+)
 from metabroker.policy.placement import worst_fit
+from metabroker.policy.profile import PoolProfile
 from metabroker.policy.request import Placement, Request
 
 from . import tokens
 from .job import Job
-from .observation import SOON
+from .observation import SOON, Snapshot
 from .queues import Queues
 from .resource_limits import Usage
 from .saga import Saga, is_held
@@ -41,6 +50,7 @@ class Planning:
         self._queues = queues
         self._saga = saga
         self._next = 0.0  # when those who wait are looked at again
+        self._known: dict[int, tuple[object, PoolProfile]] = {}  # profiles, with what they are of
 
     def after_pass(self, usage: Usage, now: float) -> None:
         """Who has not started may get a time. `usage`: what is in use, for limits."""
@@ -138,44 +148,63 @@ class Planning:
         seconds = job.time_limit + settings.reservation_slack
         needs = request.needs or [(0, size) for size in request.sizes]
         most = max(processors for _, processors in needs)
-        outlooks = [self._outlook(c, job, most, now) for c in range(len(settings.clusters))]
-        start, placement = earliest_common_start(
-            outlooks, request, seconds, now, not_before=least, place=place
-        )
+        pools = [self._pool(c, job, most, now) for c in range(len(settings.clusters))]
+        start, placement = earliest_common_start(pools, request, seconds, least, place=place)
         return (start, ()) if start == inf else (float(math.ceil(start + _MARGIN)), placement)
 
-    def _outlook(self, cluster: int, of: Job, needed: int, now: float) -> Outlook:
-        """What is known of the time to come there, by the broker's clock, without what the job has;
-        of no processors, where a plan cannot be held or that is not known. `needed`: so many a job
-        alone may always have."""
+    def _pool(self, cluster: int, of: Job, needed: int, now: float) -> PoolProfile:
+        """What will be free there for a job, without what it has; no processors, where a plan
+        cannot be held or the time to come is not known. `needed`: so many a job alone may always
+        have of the share of plans."""
         settings, ledger = self._state.settings, self._state.ledger
-        entry, told = ledger.entries[cluster], ledger.entries[cluster].outlook
+        told, last = ledger.entries[cluster].outlook, ledger.entries[cluster].snapshot
         fresh = told is not None and now - told.taken_at <= settings.stale_after
         able = settings.clusters[cluster].reserves and ledger.takes_jobs(cluster, now)
-        if told is None or told.held is None or not fresh or not able:
-            return Outlook(0)
-        held = [Held(each.processors, each.until - entry.clock_offset) for each in told.held]
+        if told is None or last is None or not fresh or not able:
+            return PoolProfile(0)
+        planned = self._planned(cluster, told)
+        key = (told.taken_at, last.taken_at, planned)
+        found = self._known.get(cluster)
+        if found is None or found[0] != key:  # it is much work, and asked for often
+            outlook = self._outlook(cluster, told, [booked for _, booked in planned], now)
+            found = self._known[cluster] = key, profile_of_cluster(outlook, now)
+        profile = found[1]
+        own = [booked for number, booked in planned if number == of.id]
+        if own:
+            profile = give_back(profile, own, now)
+        most = ledger.capacity(now)[cluster]
+        held = settings.clusters[cluster].held(needed)
+        share = PoolProfile(max(int(most * settings.plan_share), held))
+        book(share, (booked for number, booked in planned if number != of.id), now)
+        return profile.least(share)
+
+    def _planned(self, cluster: int, told: Snapshot) -> list[tuple[int, Booked]]:
+        """What is planned there, by job, and has not begun."""
+        found = []
+        for component in self._saga.claims.live[cluster].values():
+            start, job = component.planned, self._state.jobs.get(component.ref.job)
+            if start is not None and component.ahead and start - SOON > told.taken_at:
+                limit = 0 if job is None else job.time_limit
+                end = start + limit + self._state.settings.reservation_slack
+                found.append((component.ref.job, Booked(component.processors, start, end)))
+        return found
+
+    def _outlook(self, cluster: int, told: Snapshot, planned: list[Booked], now: float) -> Outlook:
+        """What is known of the time to come there, by the broker's clock."""
+        settings, entry = self._state.settings, self._state.ledger.entries[cluster]
+        offset = entry.clock_offset
+        held = [Held(each.processors, each.until - offset) for each in told.held or ()]
         more = told.busy - sum(each.processors for each in held)
         if more > 0:  # of other partitions, say: nobody knows until when
             held.append(Held(more, inf))
+        known = self._saga.claims.known
         booked = [
             Booked(each.processors, each.start, each.end)
             for each in entry.upcoming.items
-            if tokens.parse(settings.instance, each.name) not in self._saga.claims.known
+            if tokens.parse(settings.instance, each.name) not in known
         ]
-        plans = []
-        for component in self._saga.claims.live[cluster].values():
-            planned = component.planned
-            if component.ref.job == of.id:
-                continue
-            if planned is not None and component.ahead and planned - SOON > told.taken_at:
-                job = self._state.jobs.get(component.ref.job)
-                limit = job.time_limit if job is not None else 0
-                end = planned + limit + settings.reservation_slack
-                plans.append(Booked(component.processors, planned, end))
-        capacity = ledger.capacity(now)[cluster]
-        share = max(int(capacity * settings.plan_share), settings.clusters[cluster].held(needed))
-        return Outlook(capacity, held, booked, told.wanted, plans, share)
+        capacity = self._state.ledger.capacity(now)[cluster]
+        return Outlook(capacity, held, [*booked, *planned], told.wanted)
 
     # --- earlier ------------------------------------------------------------------------------
 

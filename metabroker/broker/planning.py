@@ -94,7 +94,7 @@ class Planning:
         start, placement = self._earliest(job, request, least, now)
         useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
         plans.later(job, now)
-        if not useful or not self._leaves_queue(job, placement):
+        if not useful or not self._leaves_queue(job, placement, now):
             return False
         if self._queues.refusals.suspensions:
             self._queues.refusals.spend(job, set(placement), now)
@@ -106,7 +106,7 @@ class Planning:
             self._saga.containment.contain(job.id, error, now)
         return True
 
-    def _leaves_queue(self, job: Job, placement: Placement) -> bool:
+    def _leaves_queue(self, job: Job, placement: Placement, now: float) -> bool:
         """It goes to these clusters, and overtakes whom it overtakes; unless somebody waits who may
         not be overtaken again."""
         queues, aside = self._queues, job.id not in self._queues.scheduler
@@ -114,7 +114,7 @@ class Planning:
             queues.refusals.remove(job.id)
             request = queues.request_of(job)
             queues.scheduler.arrive(job.id, request, job.queue, job.queued_at, seq=job.seq)
-        if self._may_overtake(job, placement):
+        if self._may_overtake(job, placement, now):
             queues.started(job, placement)
             return True
         if aside:
@@ -122,10 +122,10 @@ class Planning:
             queues.refusals.add(job)
         return False
 
-    def _may_overtake(self, job: Job, placement: Placement) -> bool:
+    def _may_overtake(self, job: Job, placement: Placement, now: float) -> bool:
         """Whether nobody waits who may not be overtaken again in these clusters."""
         view = self._queues.scheduler_view
-        return all(view.may_start(job.id, cluster) for cluster in placement)
+        return all(view.may_start(job.id, cluster, now) for cluster in placement)
 
     def _request(self, job: Job, now: float) -> Request | None:
         """What it asks for, of the clusters that it may go to; None: it may go nowhere."""

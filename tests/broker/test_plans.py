@@ -328,9 +328,25 @@ def test_a_plan_goes_by_the_clock_of_its_clusters_and_ends_where_nodes_fail(site
     later = (job.planned or 0) + 200
     for found in site.reserved.values():
         (token,) = found
-        found[token] = replace(found[token], start_time=later)
+        found[token] = replace(found[token], start_time=later, end_time=later + 900)
     site.pass_time(10)
     assert (job.planned, job.deadline) == (later, later - 20)
     site.bench.broker._state.ledger.entries[DELFT].usable = 4
     assert not site.bench.broker._saga.plans._in_the_way(job.components[0], job, site.now)
     assert site.bench.broker._saga.plans._in_the_way(job.components[0], job, later - 30)
+
+
+def test_a_plan_whose_time_has_passed_while_the_broker_was_away_is_given_up(site: Site) -> None:
+    job = site.planned()
+    site.bench.now = FREE_AT + 5 + 31
+    site.bench.restart()
+    site.reserved = {DELFT: {}, LEIDEN: {}}
+    assert not of(site.pass_time(1), Submit)
+    assert site.job(job.id).state is JobState.QUEUED
+
+
+def test_a_reservation_that_ends_too_soon_is_given_up(site: Site) -> None:
+    job = site.planned()
+    (token,) = found = site.reserved[DELFT]
+    found[token] = replace(found[token], end_time=(job.planned or 0) + 600)
+    assert of(site.pass_time(10), Clean) and job.state is JobState.QUEUED

@@ -23,6 +23,7 @@ from .pending import PendingSteps
 from .staging import Staging
 
 _SAME = 0.001  # seconds
+_TOO_LATE = 30.0  # seconds: half of what `Settings.reservation_slack` has for that
 
 
 @dataclass(eq=False)
@@ -122,7 +123,9 @@ class Attempts:
         if job.deadline not in (None, due):
             names = [self._state.settings.clusters[c.cluster].name for c in job.components]
             self._state.outbox.note(now, job, "planned", start=job.planned, clusters=names)
-        if due <= now + _SAME:
+        if is_late(job, now):
+            self._state.set_deadline(job, now)
+        elif due <= now + _SAME:
             self._submit(job, now)
         elif job.deadline != due:
             self._state.set_deadline(job, due)
@@ -153,6 +156,12 @@ class Attempts:
             self._claims.begin(component)
             self._pending.watch(component)
             self._pending.start(component, Step.SUBMIT, now)
+
+
+def is_late(job: Job, now: float) -> bool:
+    """Whether the time of its plan has passed so long ago that its reservations may end before its
+    job would."""
+    return job.planned is not None and now > job.planned + _TOO_LATE
 
 
 def _in_order(component: Component) -> tuple[int, int]:

@@ -166,7 +166,8 @@ class Plans:
         if found is not None:
             component.missing_since = None
             self._keep_time(component, job, found)
-            why = self._in_the_way(component, job, now)
+            why = self._ends_early(component, job, found, now)
+            why = why or self._in_the_way(component, job, now)
         elif not snapshot.settled:
             return
         elif component.missing_since is None:
@@ -191,6 +192,17 @@ class Plans:
             if is_held(job):
                 lead = self._state.settings.plan_lead
                 self._state.set_deadline(job, (job.planned or start) - lead)
+
+    def _ends_early(
+        self, component: Component, job: Job, found: NativeReservation, now: float
+    ) -> str:
+        """That its reservation ends before its job would, in words."""
+        if found.end_time is None:
+            return ""
+        end = found.end_time - self._state.ledger.entries[component.cluster].clock_offset
+        over = max(now, component.planned or now) + job.time_limit
+        over += self._state.settings.barrier_slack
+        return "its reservation ends too soon" if end + _CLOCKS < over else ""
 
     def _in_the_way(self, component: Component, job: Job, now: float) -> str:
         """What leaves too little for it, in words: maintenance, which may be reserved over others'

@@ -151,7 +151,7 @@ class Server:
             state, substate = "E", 51
         fields: dict[str, object] = {
             "Job_Name": shown(job),
-            "Job_Owner": f"root@{self.name}",
+            "Job_Owner": f"{'root' if job.name.startswith('mb-') else 'someone'}@{self.name}",
             "job_state": state,
             "substate": substate,
             "ctime": _date(job.submit_time),

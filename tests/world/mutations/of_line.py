@@ -6,12 +6,13 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
+from metabroker.broker.effects import Submit
 from metabroker.broker.job import Component, Job
 from metabroker.broker.ledger import Ledger
 from metabroker.broker.saga.claims import Claims
 from metabroker.broker.saga.line import Line
+from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.states import Phase, Step
-from metabroker.clusters.gate import Gates
 
 from .planting import mutation, swap
 
@@ -47,12 +48,11 @@ def losers_stay_in_line(stack: contextlib.ExitStack) -> None:
 def sibling_without_a_gate(stack: contextlib.ExitStack) -> None:
     """A sibling's script starts as soon as it comes up."""
 
-    def prepare(self: Any, request: Any) -> None:
-        if request.barrier_seconds == 60:
-            request = replace(request, barrier_seconds=None)
-        old(self, request)
+    def effect(self: Any, component: Component, again: bool) -> Any:
+        made = old(self, component, again)
+        return replace(made, barrier=False) if isinstance(made, Submit) and made.sibling else made
 
-    old = swap(stack, Gates, "prepare", prepare)
+    old = swap(stack, PendingSteps, "_effect", effect)
 
 
 @mutation

@@ -29,7 +29,7 @@ class Stage:
 class Reserve:
     """Make the component's reservation, re-read it and compare. `tasks`, `shape`: what is to fit
     into it, where that is more than any processors. `start`: when it begins, in Unix seconds by
-    the cluster's clock (None: now). `begin`: it was made for later, and is to begin now."""
+    the cluster's clock (None: now). `move`: it is there, and is moved to `start` if that can be."""
 
     ref: Ref
     cluster: int
@@ -39,7 +39,7 @@ class Reserve:
     tasks: int = 0
     shape: Shape = ANY_PROCESSORS
     start: float | None = None
-    begin: bool = False
+    move: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ class Component:
     seen_at: float | None = None
     asked_at: float = 0.0  # when its latest step was first asked for
     planned: float | None = None  # its reservation begins then (broker's clock); None: at once
+    moving: float | None = None  # to which time its reservation is being moved
     ahead: bool = False  # it claims no processors yet (see `claims`)
     contradicted: int = 0  # polls in a row that show it pending, against its own records
 
@@ -179,6 +180,13 @@ class Job:
         """When its attempt is to start, if that was put off to a later time (see `saga.plans`)."""
         moments = [c.planned for c in self.components if c.planned is not None]
         return max(moments, default=None)
+
+    def moves_to(self, component: Component) -> float:
+        """To which time a component's reservation is being moved. (After a restart that is known
+        only if another one has been moved there.)"""
+        if component.moving is not None:
+            return component.moving
+        return min(c.planned for c in self.components if c.planned is not None)
 
     @property
     def irreversible(self) -> bool:

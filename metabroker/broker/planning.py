@@ -15,13 +15,22 @@ from collections import Counter
 from collections.abc import Sequence
 from math import inf
 
-from metabroker.policy.availability import Booked, Held, Outlook, earliest_common_start
+from metabroker.policy.availability import (
+    Booked,
+    Held,
+    Outlook,
+    book,
+    earliest_common_start,
+    give_back,
+    profile_of_cluster,
+)
 from metabroker.policy.placement import worst_fit
+from metabroker.policy.profile import PoolProfile
 from metabroker.policy.request import Placement, Request
 
 from . import tokens
 from .job import Job
-from .observation import SOON
+from .observation import SOON, Snapshot
 from .queues import Queues
 from .resource_limits import Usage
 from .saga import Saga, is_held
@@ -29,6 +38,7 @@ from .state import BrokerState
 from .states import Step
 
 _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
+_WORTH_IT, _PART = 60.0, 0.2  # a plan is moved for so many seconds, and such a part of its wait
 _MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
 
 
@@ -40,6 +50,7 @@ class Planning:
         self._queues = queues
         self._saga = saga
         self._next = 0.0  # when those who wait are looked at again
+        self._known: dict[int, tuple[object, PoolProfile]] = {}  # profiles, with what they are of
 
     def after_pass(self, usage: Usage, now: float) -> None:
         """Who has not started may get a time. `usage`: what is in use, for limits."""
@@ -77,12 +88,16 @@ class Planning:
         if least is None or self._queues.held_back.beyond(job, job.queue, usage) is not None:
             return False
         least = max(least, now + settings.plan_lead)
-        start, placement = self._earliest(job, least, now)
-        useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
-        if not useful or not self._may_overtake(job, placement):
-            plans.later(job, now)
+        request = self._request(job, now)
+        if request is None:
             return False
-        self._queues.started(job, placement)
+        start, placement = self._earliest(job, request, least, now)
+        useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
+        plans.later(job, now)
+        if not useful or not self._leaves_queue(job, placement, now):
+            return False
+        if self._queues.refusals.suspensions:
+            self._queues.refusals.spend(job, set(placement), now)
         usage.add(job, job.request.total, 1)
         try:
             self._saga.attempts.begin(job, placement, now, planned=start)
@@ -91,15 +106,38 @@ class Planning:
             self._saga.containment.contain(job.id, error, now)
         return True
 
-    def _may_overtake(self, job: Job, placement: Placement) -> bool:
-        """Whether nobody waits who may not be overtaken again in these clusters."""
-        if job.id not in self._queues.scheduler:
+    def _leaves_queue(self, job: Job, placement: Placement, now: float) -> bool:
+        """It goes to these clusters, and overtakes whom it overtakes; unless somebody waits who may
+        not be overtaken again."""
+        queues, aside = self._queues, job.id not in self._queues.scheduler
+        if aside:  # nothing takes it now, but it has its place
+            queues.refusals.remove(job.id)
+            request = queues.request_of(job)
+            queues.scheduler.arrive(job.id, request, job.queue, job.queued_at, seq=job.seq)
+        if self._may_overtake(job, placement, now):
+            queues.started(job, placement)
             return True
-        view = self._queues.scheduler_view
-        return all(view.may_start(job.id, cluster) for cluster in placement)
+        if aside:
+            queues.scheduler.remove(job.id)
+            queues.refusals.add(job)
+        return False
 
-    def _earliest(self, job: Job, least: float, now: float) -> tuple[float, Placement]:
-        """When and where; (inf, ()): never, as far as is known."""
+    def _may_overtake(self, job: Job, placement: Placement, now: float) -> bool:
+        """Whether nobody waits who may not be overtaken again in these clusters."""
+        view = self._queues.scheduler_view
+        return all(view.may_start(job.id, cluster, now) for cluster in placement)
+
+    def _request(self, job: Job, now: float) -> Request | None:
+        """What it asks for, of the clusters that it may go to; None: it may go nowhere."""
+        barred = self._queues.refusals.elsewhere(job, now, later=True)
+        if job.request.clusters is not None and not barred.isdisjoint(job.request.clusters):
+            return None
+        return self._queues.request_of(job, barred)
+
+    def _earliest(
+        self, job: Job, request: Request, least: float, now: float
+    ) -> tuple[float, Placement]:
+        """When and where, without what it has already; (inf, ()): never, as far as is known."""
         settings = self._state.settings
         units = [cluster.unit for cluster in settings.clusters]
 
@@ -107,67 +145,101 @@ class Planning:
             whole = [n // unit * unit for n, unit in zip(free, units, strict=True)]
             return worst_fit(request, whole)
 
-        barred = self._queues.refusals.elsewhere(job, now)
-        barred = job.excluded | (barred - self._queues.horizon.ahead(job, now).keys())
-        if job.request.clusters is not None and not barred.isdisjoint(job.request.clusters):
-            return inf, ()
-        request = self._queues.request_of(job, barred)
         seconds = job.time_limit + settings.reservation_slack
         needs = request.needs or [(0, size) for size in request.sizes]
         most = max(processors for _, processors in needs)
-        outlooks = [self._outlook(c, most, now) for c in range(len(settings.clusters))]
-        start, placement = earliest_common_start(
-            outlooks, request, seconds, now, not_before=least, place=place
-        )
+        pools = [self._pool(c, job, most, now) for c in range(len(settings.clusters))]
+        start, placement = earliest_common_start(pools, request, seconds, least, place=place)
         return (start, ()) if start == inf else (float(math.ceil(start + _MARGIN)), placement)
 
-    def _outlook(self, cluster: int, needed: int, now: float) -> Outlook:
-        """What is known of the time to come there, by the broker's clock; of no processors, where a
-        plan cannot be held or that is not known. `needed`: so many a job alone may always have."""
+    def _pool(self, cluster: int, of: Job, needed: int, now: float) -> PoolProfile:
+        """What will be free there for a job, without what it has; no processors, where a plan
+        cannot be held or the time to come is not known. `needed`: so many a job alone may always
+        have of the share of plans."""
         settings, ledger = self._state.settings, self._state.ledger
-        entry, told = ledger.entries[cluster], ledger.entries[cluster].outlook
+        told, last = ledger.entries[cluster].outlook, ledger.entries[cluster].snapshot
         fresh = told is not None and now - told.taken_at <= settings.stale_after
         able = settings.clusters[cluster].reserves and ledger.takes_jobs(cluster, now)
-        if told is None or told.held is None or not fresh or not able:
-            return Outlook(0)
-        held = [Held(each.processors, each.until - entry.clock_offset) for each in told.held]
+        if told is None or last is None or not fresh or not able:
+            return PoolProfile(0)
+        planned = self._planned(cluster, told)
+        key = (told.taken_at, last.taken_at, planned)
+        found = self._known.get(cluster)
+        if found is None or found[0] != key:  # it is much work, and asked for often
+            outlook = self._outlook(cluster, told, [booked for _, booked in planned], now)
+            found = self._known[cluster] = key, profile_of_cluster(outlook, now)
+        profile = found[1]
+        own = [booked for number, booked in planned if number == of.id]
+        if own:
+            profile = give_back(profile, own, now)
+        most = ledger.capacity(now)[cluster]
+        held = settings.clusters[cluster].held(needed)
+        share = PoolProfile(max(int(most * settings.plan_share), held))
+        book(share, (booked for number, booked in planned if number != of.id), now)
+        return profile.least(share)
+
+    def _planned(self, cluster: int, told: Snapshot) -> list[tuple[int, Booked]]:
+        """What is planned there, by job, and has not begun."""
+        found = []
+        for component in self._saga.claims.live[cluster].values():
+            start, job = component.planned, self._state.jobs.get(component.ref.job)
+            if start is not None and component.ahead and start - SOON > told.taken_at:
+                limit = 0 if job is None else job.time_limit
+                end = start + limit + self._state.settings.reservation_slack
+                found.append((component.ref.job, Booked(component.processors, start, end)))
+        return found
+
+    def _outlook(self, cluster: int, told: Snapshot, planned: list[Booked], now: float) -> Outlook:
+        """What is known of the time to come there, by the broker's clock."""
+        settings, entry = self._state.settings, self._state.ledger.entries[cluster]
+        offset = entry.clock_offset
+        held = [Held(each.processors, each.until - offset) for each in told.held or ()]
         more = told.busy - sum(each.processors for each in held)
         if more > 0:  # of other partitions, say: nobody knows until when
             held.append(Held(more, inf))
+        known = self._saga.claims.known
         booked = [
             Booked(each.processors, each.start, each.end)
             for each in entry.upcoming.items
-            if tokens.parse(settings.instance, each.name) not in self._saga.claims.known
+            if tokens.parse(settings.instance, each.name) not in known
         ]
-        plans = []
-        for component in self._saga.claims.live[cluster].values():
-            planned = component.planned
-            if planned is not None and component.ahead and planned - SOON > told.taken_at:
-                job = self._state.jobs.get(component.ref.job)
-                limit = job.time_limit if job is not None else 0
-                end = planned + limit + settings.reservation_slack
-                plans.append(Booked(component.processors, planned, end))
-        capacity = ledger.capacity(now)[cluster]
-        share = max(int(capacity * settings.plan_share), settings.clusters[cluster].held(needed))
-        return Outlook(capacity, held, booked, told.wanted, plans, share)
+        capacity = self._state.ledger.capacity(now)[cluster]
+        return Outlook(capacity, held, [*booked, *planned], told.wanted)
 
     # --- earlier ------------------------------------------------------------------------------
 
     def _start_earlier(self, job: Job, now: float) -> None:
-        """If all that it was promised is idle now, it need not wait."""
+        """If all that it was promised is idle now, or will be free much earlier, it need not
+        wait."""
         plans, settings = self._saga.plans, self._state.settings
         parts, planned = job.components, job.planned
         if planned is None or planned - settings.plan_lead <= now or not is_held(job):
             return
-        if any(c.step is not Step.NONE for c in parts) or not plans.may_try(job, now):
+        if any(c.step is not Step.NONE for c in parts):
             return
         if any(settings.clusters[c.cluster].system == "openpbs" for c in parts):
             return  # it cannot move a reservation (see `clusters.openpbs.reserving`)
-        needed = Counter[int]()
-        for component in parts:
-            if component.planned is not None and component.planned > now:
-                needed[component.cluster] += component.processors
-        ledger = self._state.ledger
-        if all(ledger.takes_jobs(c, now) and ledger.unclaimed(c) >= n for c, n in needed.items()):
+        if not plans.may_try(job, now):
+            return
+        if self._is_idle(job, now):
             plans.tried(job, now)
-            self._saga.attempts.begin_earlier(job, now)
+            self._saga.attempts.move(job, float(math.ceil(now + settings.plan_soon)), now)
+            return
+        if plans.not_before(job, now, held=True) is None:
+            return
+        plans.later(job, now)
+        where = Request(job.request.sizes, tuple(c.cluster for c in parts))
+        start, _ = self._earliest(job, where, now + settings.plan_lead, now)
+        if start < planned - max(_WORTH_IT, (planned - now) * _PART):
+            plans.tried(job, now)
+            self._saga.attempts.move(job, start, now)
+
+    def _is_idle(self, job: Job, now: float) -> bool:
+        """Whether as many processors as it needs are idle in its clusters."""
+        needed, ledger = Counter[int](), self._state.ledger
+        for component in job.components:
+            needed[component.cluster] += component.processors
+        return all(
+            ledger.takes_jobs(cluster, now) and ledger.unclaimed(cluster) >= processors
+            for cluster, processors in needed.items()
+        )

@@ -216,8 +216,9 @@ class Refusals:
         """When the next pause of a suspended cluster is over."""
         return min((s.until for s in self.suspensions.values() if s.until > now), default=None)
 
-    def elsewhere(self, job: Job, now: float) -> frozenset[int]:
-        """Clusters that the job must not go to now."""
+    def elsewhere(self, job: Job, now: float, *, later: bool = False) -> frozenset[int]:
+        """Clusters that the job must not go to now; `later`: it would not go there before others'
+        reservations there have ended."""
         found = set(job.excluded)
         for cluster, until in self._later.get(job.id, {}).items():
             if until > now:
@@ -225,7 +226,8 @@ class Refusals:
         for scope, suspension in self._of(job.user, single=job.single):
             if suspension.allowance <= 0:
                 found.add(scope.cluster)
-        found.update(self.ahead(job, now))
+        if not later:
+            found.update(self.ahead(job, now))
         return frozenset(found)
 
     def denied(self, job: Job) -> frozenset[int]:

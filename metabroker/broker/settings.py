@@ -61,10 +61,11 @@ class Settings:
     line_pending: float = 30.0  # a job of ours that is pending for so long: others want the cluster
     plan_ahead: float = 0.0  # how far ahead a co-allocated job may be planned (0: none is)
     plan_share: float = 0.5  # of a cluster's processors that plans may have at a time
-    plan_jobs: int = 4  # jobs of a queue that are planned at once
+    plan_jobs: int = 20  # jobs of a queue that are planned at once
     plan_lead: float = 20.0  # so long before its time the components of a plan are submitted
     plan_again: float = 15.0  # between two tries to plan a job
     plan_early: float = 5.0  # between two tries to start it earlier
+    plan_soon: float = 4.0  # then it is moved to so long from now, for all to be moved by then
     plan_moves: int = 6  # refusals after which a job is not planned for a while
     plan_pause: float = 300.0  # that while
     stuck_after: float = 10.0  # pending for a reason that will not pass soon

@@ -63,8 +63,8 @@ class Peer:
 class ReserveRequest:
     """A reservation of `processors` for `seconds`, named by its token: on such nodes that `tasks`
     of that `shape` fit into it, where that is more than any processors. It begins at `start` (Unix
-    seconds, by the cluster's clock; None: now). `begin`: it was made for later, and is moved to
-    now; it ends when it would have, and stays as it was where that is refused."""
+    seconds, by the cluster's clock; None: now). `move`: it is there, has not begun, and is
+    moved to `start`; it ends when it would have, and stays as it was where that is refused."""
 
     token: str
     processors: int
@@ -72,7 +72,7 @@ class ReserveRequest:
     tasks: int = 0
     shape: Shape = ANY_PROCESSORS
     start: float | None = None
-    begin: bool = False
+    move: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,10 @@ class OfJobs:
         if component is not None:
             self._of_component(entry, component, attempt, parts)
         elif entry.what == "planned":
+            start = entry.detail["start"]
+            attempt.reserved = dict.fromkeys(attempt.reserved, start)
             if attempt.planned is None:
-                attempt.planned = entry.detail["start"]
+                attempt.planned = start
                 self._meters.plans.labels("made").inc()
         elif entry.what == "opened":
             if attempt.planned is not None:
@@ -113,8 +115,6 @@ class OfJobs:
     ) -> None:
         if entry.what == "reserved":
             attempt.reserved[index] = entry.detail.get("begins", entry.time)
-        elif entry.what == "begins earlier":
-            attempt.reserved[index] = entry.time
         elif entry.what == "at the barrier":
             attempt.arrived[index] = entry.time
         elif entry.what == "started":

@@ -8,7 +8,7 @@ CONSERVATIVE backfilling. So nothing is planned for earlier than the cluster's o
 a job of that size which joins it now.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from metabroker.policy.request import Request
 
 _OVERDUE = 60.0  # seconds for which what should have ended is taken to go on
 _HERE = (0,)
-_MOST_WANTED = 256  # waiting jobs that have a place of their own in a profile
+_MOST = 256  # jobs, and reservations, of a cluster that are looked at one by one
 
 
 class Held(NamedTuple):
@@ -45,42 +45,47 @@ class Wanted(NamedTuple):
 
 class Outlook(NamedTuple):
     """What is known of a cluster. `processors`: in nodes that take jobs; `wanted` in the order in
-    which they would start. `planned`: what is planned there already, which may be `share` at a
-    time (None: all)."""
+    which they would start."""
 
     processors: int
     held: Sequence[Held] = ()
     booked: Sequence[Booked] = ()
     wanted: Sequence[Wanted] = ()
-    planned: Sequence[Booked] = ()
-    share: int | None = None
 
 
 def profile_of_cluster(outlook: Outlook, now: float) -> PoolProfile:
-    """The processors that will be free there, after all who wait there had theirs."""
+    """The processors that will be free there, after all who wait there had theirs. It has some
+    hundred steps at most, of however much is known: what ends at about the same time is taken to
+    end together, then."""
     found = PoolProfile(outlook.processors)
-    for held in outlook.held:
+    for held in _few_held(outlook.held):
         found.take(now, max(held.until, now + _OVERDUE), _HERE, (held.processors,))
-    _book(found, (*outlook.booked, *outlook.planned), now)
+    book(found, _few_booked(outlook.booked), now)
     rest = 0.0
     for place, wanted in enumerate(outlook.wanted):
-        if place < _MOST_WANTED:
+        if place < _MOST:
             _queue(found, wanted, now)
         elif wanted.processors <= outlook.processors:
             rest += wanted.processors * wanted.seconds
     if rest:  # as if all of the cluster worked at it
         _queue(found, Wanted(outlook.processors, rest / outlook.processors), now)
-    if outlook.share is None:
-        return found
-    left = PoolProfile(outlook.share)
-    _book(left, outlook.planned, now)
-    return found.least(left)
+    return found
 
 
-def _book(profile: PoolProfile, reservations: Sequence[Booked], now: float) -> None:
+def book(profile: PoolProfile, reservations: Iterable[Booked], now: float) -> None:
+    """Take what reservations keep from now on."""
     for booked in reservations:
         if booked.end > now:
             profile.take(max(booked.start, now), booked.end, _HERE, (booked.processors,))
+
+
+def give_back(profile: PoolProfile, reservations: Iterable[Booked], now: float) -> PoolProfile:
+    """The profile as it would be without these."""
+    found = profile.copy()
+    for booked in reservations:
+        if booked.end > now:
+            found.give(max(booked.start, now), booked.end, _HERE, (booked.processors,))
+    return found
 
 
 def _queue(profile: PoolProfile, wanted: Wanted, now: float) -> None:
@@ -90,21 +95,42 @@ def _queue(profile: PoolProfile, wanted: Wanted, now: float) -> None:
         profile.take(start, start + wanted.seconds, _HERE, (wanted.processors,))
 
 
+def _few_held(held: Sequence[Held]) -> Iterable[Held]:
+    if len(held) <= _MOST:
+        return held
+    held = sorted(held, key=lambda each: each.until)
+    groups = (held[i : i + -(-len(held) // _MOST)] for i in _cuts(len(held)))
+    return [Held(sum(each.processors for each in group), group[-1].until) for group in groups]
+
+
+def _few_booked(booked: Sequence[Booked]) -> Iterable[Booked]:
+    if len(booked) <= _MOST:
+        return booked
+    booked = sorted(booked, key=lambda each: each.start)
+    groups = (booked[i : i + -(-len(booked) // _MOST)] for i in _cuts(len(booked)))
+    return [
+        Booked(sum(each.processors for each in group), group[0].start, max(b.end for b in group))
+        for group in groups
+    ]
+
+
+def _cuts(count: int) -> range:
+    return range(0, count, -(-count // _MOST))
+
+
 def earliest_common_start(
-    outlooks: Sequence[Outlook],
+    pools: Sequence[PoolProfile],
     request: Request,
     seconds: float,
-    now: float,
-    *,
     not_before: float,
+    *,
     place: Place = worst_fit,
 ) -> Slot:
     """The first moment, at least `not_before`, from which all components can be had for so many
     seconds, and on which clusters; of several by `place`, which is Worst Fit.
 
-    `outlooks`: those of all clusters, by index; one of no processors is no candidate. (inf, ()): as
+    `pools`: those of all clusters, by index; one of no processors is no candidate. (inf, ()): as
     far as is known they never can be had.
     """
-    pools = [profile_of_cluster(outlook, now) for outlook in outlooks]
-    found = Profile.of(pools, place).earliest(request, seconds, max(now, not_before))
+    found = Profile.of(pools, place).earliest(request, seconds, not_before)
     return found if found[0] < inf else NEVER

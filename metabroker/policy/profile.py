@@ -74,6 +74,12 @@ class PoolProfile(AnyProfile):
         gone = bisect_right(self.times, now) - 1
         del self.times[:gone], self.free[:gone]
 
+    def copy(self) -> "PoolProfile":
+        """The same, to be changed apart."""
+        found = PoolProfile(0)
+        found.times, found.free = list(self.times), list(self.free)
+        return found
+
     def least(self, other: "PoolProfile") -> "PoolProfile":
         """What is free in both."""
         found = PoolProfile(0)

@@ -138,7 +138,7 @@ class RequestBuilder:
             tasks=effect.tasks,
             shape=effect.shape,
             start=effect.start,
-            begin=effect.begin,
+            move=effect.move,
         )
 
     def submit(self, effect: Submit) -> ComponentRequest:

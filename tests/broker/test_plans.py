@@ -187,31 +187,60 @@ def test_it_is_started_earlier_when_all_its_processors_are_idle_earlier(site: Si
     site.busy = [24, 31]
     assert not of(site.pass_time(20), Reserve)
     site.busy = [24, 24]
-    asked = [*of(site.pass_time(20), Reserve)]
-    assert [(e.cluster, e.start, e.begin) for e in asked] == [(DELFT, None, True)]
-    site.handle(Reserved(asked[0].ref))
+    (asked,) = of(site.pass_time(20), Reserve)
+    assert (asked.cluster, asked.move) == (DELFT, True)
+    assert site.now - 20 < (asked.start or 0) < site.now + 15
+    site.handle(Reserved(asked.ref))
     (second,) = of(site.effects, Reserve)
-    assert (second.cluster, second.begin) == (LEIDEN, True)
+    assert (second.cluster, second.move, second.start) == (LEIDEN, True, asked.start)
     site.handle(Reserved(second.ref))
     assert len(of(site.effects, Submit)) == 2
     assert job.state is JobState.SUBMITTING and claimed(site) == [8, 8]
 
 
-def test_what_cannot_begin_earlier_stays_planned_as_it_was(site: Site) -> None:
+def test_it_is_told_an_earlier_time_when_much_is_free_earlier_than_was_known(site: Site) -> None:
+    job = site.planned()
+    site.held = {c: [Held(32, FREE_AT - 200)] for c in (DELFT, LEIDEN)}
+    site.pass_time(30)
+    assert {(e.start, e.move) for e in site.reserve_all()} == {(FREE_AT - 195, True)}
+    assert (job.state, job.planned) == (JobState.RESERVING, FREE_AT - 195)
+    assert job.deadline == FREE_AT - 195 - 20
+    site.held = {c: [Held(32, FREE_AT - 230)] for c in (DELFT, LEIDEN)}
+    assert not of(site.pass_time(30), Reserve)  # not worth it
+
+
+@pytest.mark.parametrize("answer", ["refused", "unsure"])
+def test_what_cannot_be_moved_takes_the_others_back_to_where_they_were(
+    site: Site, answer: str
+) -> None:
     job = site.planned()
     promised = job.planned
     site.busy = [24, 24]
     (asked,) = of(site.pass_time(20), Reserve)
     site.handle(Reserved(asked.ref))
     (second,) = of(site.effects, Reserve)
-    site.handle(Refused(second.ref, Step.RESERVE, Cause.BUSY, "Requested nodes are busy"))
+    if answer == "refused":
+        site.handle(Refused(second.ref, Step.RESERVE, Cause.BUSY, "Requested nodes are busy"))
+    else:
+        site.handle(Unsure(second.ref, Step.RESERVE, "timed out"))
+    (back,) = of(site.effects, Reserve)
+    assert (back.ref, back.start, back.move) == (asked.ref, promised, True)
+    site.handle(Refused(back.ref, Step.RESERVE, Cause.BUSY, "Reservation already started"))
     assert (job.state, job.planned) == (JobState.RESERVING, promised)
     assert {c.step for c in job.components} == {Step.NONE}
-    again = of(site.pass_time(35), Reserve)
-    assert [e.cluster for e in again] == [LEIDEN]
-    site.handle(Unsure(again[0].ref, Step.RESERVE, "timed out"))
-    assert (job.state, job.planned) == (JobState.RESERVING, promised)
+    site.busy = [32, 32]
     assert len(of(site.pass_time(600), Submit)) == 2
+
+
+def test_a_move_that_a_restart_interrupts_ends_in_one_time_for_all(site: Site) -> None:
+    job = site.planned()
+    site.busy = [24, 24]
+    (asked,) = of(site.pass_time(20), Reserve)
+    site.handle(Reserved(asked.ref))
+    (second,) = of(site.bench.restart().effects, Reserve)
+    assert (second.start, second.move, second.again) == (asked.start, True, True)
+    site.handle(Reserved(second.ref))
+    assert site.job(job.id).state is JobState.SUBMITTING
 
 
 def test_a_lost_reservation_has_the_job_planned_anew(site: Site) -> None:
@@ -299,9 +328,25 @@ def test_a_plan_goes_by_the_clock_of_its_clusters_and_ends_where_nodes_fail(site
     later = (job.planned or 0) + 200
     for found in site.reserved.values():
         (token,) = found
-        found[token] = replace(found[token], start_time=later)
+        found[token] = replace(found[token], start_time=later, end_time=later + 900)
     site.pass_time(10)
     assert (job.planned, job.deadline) == (later, later - 20)
     site.bench.broker._state.ledger.entries[DELFT].usable = 4
     assert not site.bench.broker._saga.plans._in_the_way(job.components[0], job, site.now)
     assert site.bench.broker._saga.plans._in_the_way(job.components[0], job, later - 30)
+
+
+def test_a_plan_whose_time_has_passed_while_the_broker_was_away_is_given_up(site: Site) -> None:
+    job = site.planned()
+    site.bench.now = FREE_AT + 5 + 31
+    site.bench.restart()
+    site.reserved = {DELFT: {}, LEIDEN: {}}
+    assert not of(site.pass_time(1), Submit)
+    assert site.job(job.id).state is JobState.QUEUED
+
+
+def test_a_reservation_that_ends_too_soon_is_given_up(site: Site) -> None:
+    job = site.planned()
+    (token,) = found = site.reserved[DELFT]
+    found[token] = replace(found[token], end_time=(job.planned or 0) + 600)
+    assert of(site.pass_time(10), Clean) and job.state is JobState.QUEUED

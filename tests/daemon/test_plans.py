@@ -34,11 +34,10 @@ def test_a_job_is_told_a_time_keeps_it_over_a_kill_and_starts_earlier_if_all_is_
     site.start_and_look()
     assert site.job(job)["plan"] == told
     for name in SIZES:
+        end(kind, name, waits[name])
         end(kind, name, full[name])
     ended = site.wait_end(job, "COMPLETED")
     assert ended["start_time"] < told["start"] and ended["attempts"] == 1
     assert len(site.runs(job)) == 2
-    for name in SIZES:
-        end(kind, name, waits[name])
     site.wait_clean()
     assert not any(clusters[name].reservations() for name in SIZES)

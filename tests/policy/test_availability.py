@@ -11,6 +11,7 @@ from metabroker.policy.availability import (
     Outlook,
     Wanted,
     earliest_common_start,
+    give_back,
     profile_of_cluster,
 )
 
@@ -19,7 +20,8 @@ BOTH = Request((8, 8))
 
 
 def start(*outlooks: Outlook, request: Request = BOTH, not_before: float = NOW) -> object:
-    return earliest_common_start(outlooks, request, 600, NOW, not_before=not_before)
+    pools = [profile_of_cluster(outlook, NOW) for outlook in outlooks]
+    return earliest_common_start(pools, request, 600, not_before)
 
 
 def test_the_common_start_is_the_latest_of_the_earliest() -> None:
@@ -74,3 +76,20 @@ def test_a_very_long_queue_costs_little_and_counts_as_work_for_the_whole_cluster
 
 def test_a_waiting_job_that_never_fits_holds_up_nobody() -> None:
     assert start(Outlook(16, wanted=[Wanted(17, 10)]), Outlook(16)) == (NOW, (0, 1))
+
+
+def test_of_very_much_what_ends_at_about_the_same_time_is_taken_to_end_together() -> None:
+    held = [Held(1, NOW + 100 + second) for second in range(10_000)]
+    booked = [Booked(1, NOW + 20_000 + n, NOW + 20_100 + n) for n in range(5_000)]
+    profile = profile_of_cluster(Outlook(10_000, held, booked), NOW)
+    assert len(profile.times) < 1000 and profile.free[1] == 0
+    ends, _ = profile.earliest(Request((5_000,)), 600, NOW)
+    assert NOW + 5_099 <= ends < NOW + 5_200  # a little later than it is, and never earlier
+
+
+def test_what_a_job_has_planned_itself_is_given_back_to_it() -> None:
+    own = Booked(8, NOW + 100, NOW + 900)
+    profile = profile_of_cluster(Outlook(8, booked=[own]), NOW)
+    without = give_back(profile, [own], NOW)
+    assert profile.earliest(Request((8,)), 600, NOW)[0] == NOW + 900
+    assert without.earliest(Request((8,)), 600, NOW)[0] == NOW

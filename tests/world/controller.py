@@ -84,7 +84,7 @@ class Controller:
         if "create" in command.argv:
             return self._create(words, now)
         if "update" in command.argv:
-            return self._begin(words["ReservationName"], now)
+            return self._move(words, now)
         if "delete" in command.argv:
             return self._delete(words["ReservationName"])
         if command.argv[2] == "config":
@@ -247,11 +247,12 @@ class Controller:
             self.laid_out[name] = words["Nodes"], words["CoreCnt"] if size == asked else ""
         return _said(f"Reservation created: {name}\n")
 
-    def _begin(self, name: str, now: float) -> Completed:
+    def _move(self, words: dict[str, str], now: float) -> Completed:
+        name, start = words["ReservationName"], float(words["StartTime"].removeprefix("uts"))
         if not is_ours(name):
             raise Meddling(f"P4: moves {name}, which is not its own")
         try:
-            self.model.begin_now(name, now)
+            self.model.move(name, start, now)
         except Denied:
             return _failed("Error updating the reservation: Requested nodes are busy")
         return _said("Reservation updated.\n")

@@ -175,8 +175,7 @@ class Oracle:
         way."""
         entries = broker.view.entries
         for cluster, (most, wanted) in enumerate(clusters):
-            parts = broker.view.components(cluster)
-            claimed = sum(part.claimed for part in parts if not part.doubted)
+            claimed = sum(part.claimed for part in broker.view.components(cluster))
             if entries[cluster].contested_until:
                 self.contested.add(cluster)
             if claimed > most and not wanted and cluster not in self.contested:

@@ -23,6 +23,7 @@ from .pending import PendingSteps
 from .staging import Staging
 
 _SAME = 0.001  # seconds
+_TOO_LATE = 30.0  # seconds: half of what `Settings.reservation_slack` has for that
 
 
 @dataclass(eq=False)
@@ -119,18 +120,27 @@ class Attempts:
         if job.planned is None or any(c.step is not Step.NONE for c in job.components):
             return
         due = job.planned - self._state.settings.plan_lead
-        if due <= now + _SAME:
+        if job.deadline not in (None, due):
+            names = [self._state.settings.clusters[c.cluster].name for c in job.components]
+            self._state.outbox.note(now, job, "planned", start=job.planned, clusters=names)
+        if is_late(job, now):
+            self._state.set_deadline(job, now)
+        elif due <= now + _SAME:
             self._submit(job, now)
         elif job.deadline != due:
             self._state.set_deadline(job, due)
-            names = [self._state.settings.clusters[c.cluster].name for c in job.components]
-            self._state.outbox.note(now, job, "planned", start=job.planned, clusters=names)
 
-    def begin_earlier(self, job: Job, now: float) -> None:
-        """Move the next of its reservations that is for later to now."""
-        later = [c for c in job.components if c.planned is not None and c.planned > now]
-        if later and job.uncertain is None:
-            self._pending.start(min(later, key=_in_order), Step.RESERVE, now)
+    def move(self, job: Job, start: float, now: float) -> None:
+        """Move its reservations to that time, one after another."""
+        for component in job.components:
+            component.moving = start
+        self.move_next(job, now)
+
+    def move_next(self, job: Job, now: float) -> None:
+        """The next of those that are to be moved."""
+        left = [c for c in job.components if c.moving not in (None, c.planned)]
+        if left and job.uncertain is None:
+            self._pending.start(min(left, key=_in_order), Step.RESERVE, now)
 
     def _reserve_next(self, job: Job, now: float) -> None:
         """In one order of clusters, so that two who plan never wait for each other."""
@@ -146,6 +156,12 @@ class Attempts:
             self._claims.begin(component)
             self._pending.watch(component)
             self._pending.start(component, Step.SUBMIT, now)
+
+
+def is_late(job: Job, now: float) -> bool:
+    """Whether the time of its plan has passed so long ago that its reservations may end before its
+    job would."""
+    return job.planned is not None and now > job.planned + _TOO_LATE
 
 
 def _in_order(component: Component) -> tuple[int, int]:

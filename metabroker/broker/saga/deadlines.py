@@ -16,7 +16,7 @@ from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 
-from .attempts import Attempts
+from .attempts import Attempts, is_late
 from .claims import Claims
 from .completion import Completion
 from .outcome import AttemptOutcome
@@ -135,4 +135,8 @@ class Deadlines:
         for component in job.components:
             if component.step is Step.RESERVE:  # it is being moved, which does not matter now
                 self._pending.done(component)
-        self._attempts.come_to_plan(job, now)
+            component.moving = None
+        if is_late(job, now):
+            self._plans.give_up(job, "its time has passed", now)
+        else:
+            self._attempts.come_to_plan(job, now)

@@ -86,12 +86,6 @@ class PendingSteps:
         if component.step is not Step.NONE and component.retry_at is None:
             self._emit(component, again=True)
 
-    def _start(self, component: Component) -> float | None:
-        """When its reservation is to begin, by its cluster's clock; None: at once."""
-        if component.planned is None:
-            return None
-        return component.planned + self._state.ledger.entries[component.cluster].clock_offset
-
     def _emit(self, component: Component, *, again: bool) -> None:
         if not self._state.shut(component.cluster):
             self._state.outbox.effects.append(self._effect(component, again))
@@ -116,10 +110,12 @@ class PendingSteps:
             seconds = job.time_limit + settings.reservation_slack
             shape = job.shape
             tasks = job.request.sizes[ref.component] // shape.cpus_per_task if shape else 0
-            begin = component.planned is not None and component.reservation
-            start = None if begin else self._start(component)
+            move = component.planned is not None and component.reservation
+            start = job.moves_to(component) if move else component.planned
+            if start is not None:
+                start += self._state.ledger.entries[cluster].clock_offset
             held = component.processors
-            return Reserve(ref, cluster, held, seconds, again, tasks, shape, start, begin)
+            return Reserve(ref, cluster, held, seconds, again, tasks, shape, start, move)
         seconds = job.time_limit if job.single else job.time_limit + settings.barrier_slack
         return Submit(
             ref,

@@ -12,9 +12,10 @@ All or nothing: a refusal gives up all, and the job is planned anew for a later 
 while if that has happened often. The same if a reservation is lost. That is nobody's failed
 submission: the job is back at its old place, and what it had is cleaned up first.
 
-Should the processors of all its reservations be idle earlier, they are moved to that moment, again
-one after another. Whatever that leads to, they are held until the end of the time that was planned;
-so if one cannot be moved, the plan is what it was.
+Should all its processors be idle earlier, or be free earlier than was known when it was planned,
+its reservations are moved to that time, again one after another. What was moved is held until the
+end of the time that was planned first; so if one cannot be moved, the others go back to where they
+were, and the plan is what it was.
 
 A plan is in the store, as `Component.planned`: what has been reserved, and what is to be, is known
 after a restart like any other step.
@@ -37,17 +38,21 @@ from .pending import PendingSteps
 from .rollback import Rollback
 
 _CLOCKS = 10.0  # seconds by which a reservation may begin at another time than was asked for
+_MOST_DOUBLED = 4  # times
 _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 
 
 @dataclass(slots=True)
 class _Tried:
     """What has become of a job's plans. `moves`: how often it was refused; `not_before`: when its
-    next one may start; `again`: when it may be planned, or started earlier."""
+    next one may start; `again`: when it may be planned, or told an earlier time; `early`: when it
+    may be tried to move its reservations, after so many `tries`."""
 
     moves: int = 0
     not_before: float = 0.0
     again: float = 0.0
+    early: float = 0.0
+    tries: int = 0
 
 
 @dataclass(eq=False)
@@ -65,6 +70,7 @@ class Plans:
     def watch(self, job: Job) -> None:
         """The job has a plan, or is about to."""
         self._jobs[job.id] = job
+        self._tried.setdefault(job.id, _Tried()).tries = 0
 
     def standing(self) -> list[Job]:
         """The jobs that have a plan, or are about to, and are not submitted yet."""
@@ -75,24 +81,27 @@ class Plans:
 
     # --- when a job may be planned ------------------------------------------------------------
 
-    def not_before(self, job: Job, now: float) -> float | None:
+    def not_before(self, job: Job, now: float, *, held: bool = False) -> float | None:
         """The earliest moment for which the job may be planned now; None: not now. What it had
-        before must be cleaned up."""
+        before must be cleaned up, unless it is `held`, and is to be told an earlier time."""
         tried = self._tried.get(job.id, _Tried())
-        left = any(c.phase is not Phase.GONE for c in self._claims.of_job(job.id))
+        left = any(c.phase is not Phase.GONE for c in self._claims.of_job(job.id)) and not held
         return None if left or tried.again > now else max(now, tried.not_before)
 
     def may_try(self, job: Job, now: float) -> bool:
-        """Whether the pause after the last try is over."""
-        return self._tried.get(job.id, _Tried()).again <= now
+        """Whether it may be tried to move its reservations."""
+        return self._tried.get(job.id, _Tried()).early <= now
 
     def later(self, job: Job, now: float) -> None:
         """There is no time for it: it is looked at again after a pause."""
         self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_again
 
     def tried(self, job: Job, now: float) -> None:
-        """It could not start earlier, or nobody knows yet whether it can: the same."""
-        self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_early
+        """It is tried to move its reservations: the pauses after that double, since its processors
+        may be others than those which are idle."""
+        tried = self._tried.setdefault(job.id, _Tried())
+        tried.early = now + self._state.settings.plan_early * 2 ** min(tried.tries, _MOST_DOUBLED)
+        tried.tries += 1
 
     # --- what clusters answer -----------------------------------------------------------------
 
@@ -115,9 +124,17 @@ class Plans:
             self._put_off(job, self._state.blame(component, why), now)
 
     def _stays(self, component: Component, job: Job, now: float) -> None:
-        """It is held for the time that was planned, at least."""
+        """It is held for the time that was planned, at least: so are the others. (One that cannot
+        go back is held for longer.)"""
         self._pending.done(component)
-        self.tried(job, now)
+        promised = job.planned or now
+        back = component.moving is not None and component.moving >= promised
+        for other in job.components:
+            other.moving = None
+            early = other.planned is not None and other.planned < promised
+            if early and other is not component and not back and job.uncertain is None:
+                other.moving = promised
+                self._pending.start(other, Step.RESERVE, now)
 
     # --- giving up ----------------------------------------------------------------------------
 
@@ -149,7 +166,8 @@ class Plans:
         if found is not None:
             component.missing_since = None
             self._keep_time(component, job, found)
-            why = self._in_the_way(component, job, now)
+            why = self._ends_early(component, job, found, now)
+            why = why or self._in_the_way(component, job, now)
         elif not snapshot.settled:
             return
         elif component.missing_since is None:
@@ -174,6 +192,17 @@ class Plans:
             if is_held(job):
                 lead = self._state.settings.plan_lead
                 self._state.set_deadline(job, (job.planned or start) - lead)
+
+    def _ends_early(
+        self, component: Component, job: Job, found: NativeReservation, now: float
+    ) -> str:
+        """That its reservation ends before its job would, in words."""
+        if found.end_time is None:
+            return ""
+        end = found.end_time - self._state.ledger.entries[component.cluster].clock_offset
+        over = max(now, component.planned or now) + job.time_limit
+        over += self._state.settings.barrier_slack
+        return "its reservation ends too soon" if end + _CLOCKS < over else ""
 
     def _in_the_way(self, component: Component, job: Job, now: float) -> str:
         """What leaves too little for it, in words: maintenance, which may be reserved over others'

@@ -55,9 +55,9 @@ class Replies:
         if component.step is Step.RESERVE and job is not None:
             self._pending.done(component)
             if moved and component.planned is not None:
-                component.planned = min(component.planned, now)
-                self._state.note(now, job, component, "begins earlier")
-                self._attempts.begin_earlier(job, now)
+                component.planned = job.moves_to(component)
+                component.moving = None
+                self._attempts.move_next(job, now)
                 self._attempts.proceed(job, now)
                 return
             self._state.ledger.accepted(component.cluster)

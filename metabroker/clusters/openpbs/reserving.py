@@ -32,8 +32,8 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
         UnknownOutcome: something may be left of it.
     """
     mine = yield from operations.reservations_of(who, request.token)
-    if request.begin:
-        # (What `pbs_ralter -R` does to one whose processors are not idle has not been tried.)
+    if request.move:
+        # (What `pbs_ralter -R` does to one whose processors are not free has not been tried.)
         raise ClusterRefusal(Cause.BUSY, "it begins when it was made for")
     if len(mine) == 1 and _fits(mine[0], request):
         return ahead

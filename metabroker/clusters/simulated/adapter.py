@@ -103,12 +103,11 @@ def native(job: SimulatedJob) -> NativeJob:
 
 
 def reserve(model: Model, request: ReserveRequest, now: float) -> None:
-    """Make the reservation, or find that it is there already; one that is to begin now, though it
-    was made for later, begins now if that can be."""
+    """Make the reservation, or find that it is there already, or move it."""
     existing = model.reservations.get(request.token)
     try:
-        if request.begin:
-            model.begin_now(request.token, now)
+        if request.move:
+            model.move(request.token, now if request.start is None else request.start, now)
             return
         if existing is not None and existing.processors == request.processors:
             return

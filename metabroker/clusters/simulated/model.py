@@ -147,11 +147,11 @@ class Model:
             raise Denied(f"{processors} processors asked for, {free} free then", busy=True)
         self.reservations[name] = SimulatedReservation(name, processors, start, end, ahead=True)
 
-    def begin_now(self, name: str, now: float) -> None:
-        """Let a reservation begin that has not, if all of it is idle; it ends when it would.
+    def move(self, name: str, start: float, now: float) -> None:
+        """Let a reservation that has not begun begin at that time; it ends when it would have.
 
         Raises:
-            Denied: there is none, or its processors are not idle.
+            Denied: there is none, or its processors are not free from then on.
         """
         found = self.reservations.get(name)
         if found is None:
@@ -159,11 +159,13 @@ class Model:
         if not found.ahead:
             return
         del self.reservations[name]
-        idle = min(self.idle(found.end), self._free(now, found.end))
+        free = self._free(max(start, now), found.end)
+        if start <= now:
+            free = min(free, self.idle(found.end))
         self.reservations[name] = found
-        if found.processors > idle:
-            raise Denied(f"{found.processors} processors asked for, {idle} idle", busy=True)
-        found.start, found.ahead = now, False
+        if found.processors > free:
+            raise Denied(f"{found.processors} processors asked for, {free} free", busy=True)
+        found.start, found.ahead = max(start, now), start > now
 
     def _free(self, start: float, end: float) -> int:
         """Processors that nobody has from `start` to `end`, if jobs run to their limits."""

@@ -146,10 +146,10 @@ def reserve_nodes(
     return Command(tuple(words))
 
 
-def begin_reservation(token: str, end: float) -> Command:
-    """Let a reservation begin now; it goes on until `end`, in Unix seconds."""
-    name, until = f"ReservationName={token}", f"EndTime={moment(end)}"
-    return Command(("scontrol", "update", name, "StartTime=now", until))
+def move_reservation(token: str, start: float | None, end: float) -> Command:
+    """Let a reservation begin at another time; it goes on until `end`, in Unix seconds."""
+    times = f"StartTime={moment(start)}", f"EndTime={moment(end)}"
+    return Command(("scontrol", "update", f"ReservationName={token}", *times))
 
 
 def moment(time: float | None) -> str:

@@ -163,8 +163,8 @@ def reserve(
     No form of the command means the same in every release, and some answer "created" to something
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
-    if request.begin:
-        yield from _begin(request)
+    if request.move:
+        yield from _move(request)
         return
     if request.shape:
         yield from _reserve_shaped(who, request, nodes, version)
@@ -309,14 +309,14 @@ def _is_in_time(found: SlurmReservation, request: ReserveRequest) -> bool:
     return found.state == "ACTIVE" if start is None else found.start_time <= start
 
 
-def _begin(request: ReserveRequest) -> Operation[None]:
-    """Move a reservation that was made for later to now. Slurm does it if the very processors that
-    it was given are idle, and leaves it as it was if they are not."""
+def _move(request: ReserveRequest) -> Operation[None]:
+    """Move a reservation that has not begun. Slurm does it if the very processors that it was given
+    are free by then, and leaves it as it was if they are not."""
     found = yield from _shown(request)
     if found is None:
         raise ClusterRefusal(Cause.LOST, "its reservation is gone")
     if found.state != "ACTIVE":
-        yield from told(commands.begin_reservation(request.token, found.end_time))
+        yield from told(commands.move_reservation(request.token, request.start, found.end_time))
 
 
 def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | UnknownOutcome:

@@ -229,8 +229,10 @@ def test_a_promise_counts_running_jobs_to_their_limits_and_can_begin_earlier() -
     with pytest.raises(Denied):
         model.promise("more", 9, 150.0, 250.0, 0.0)
     with pytest.raises(Denied):
-        model.begin_now("later", 10.0)
+        model.move("later", 90.0, 10.0)
     assert model.reservations["later"].ahead
     model.end(running, State.COMPLETED, 20.0, 0)
-    model.begin_now("later", 20.0)
+    model.move("later", 50.0, 20.0)
+    assert model.reservations["later"].ahead and model.reservations["later"].start == 50.0
+    model.move("later", 20.0, 20.0)
     assert (model.busy(), model.reservations["later"].end) == (8, 200.0)

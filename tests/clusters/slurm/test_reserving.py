@@ -240,19 +240,18 @@ def test_releases_that_spread_cores_are_asked_for_few_nodes_though_all_are_busy_
     assert "NodeCnt=1" in lines[0]
 
 
-def test_a_reservation_is_moved_to_now_and_keeps_its_end() -> None:
-    order = replace(ORDER, begin=True)
-    moved = f"scontrol update ReservationName={TOKEN} StartTime=now EndTime=uts1795248134"
+def test_a_reservation_is_moved_and_keeps_its_end() -> None:
+    order = replace(ORDER, start=LATER, move=True)
+    moved = f"scontrol update ReservationName={TOKEN} StartTime=uts1795244834 EndTime=uts1795248134"
     assert reserve([shown(state="INACTIVE"), said("")], nodes(48), "22.05.8", order) == [
         SHOW,
         moved,
     ]
     assert reserve([shown()], nodes(48), "22.05.8", order) == [SHOW]
-    refusals: list[tuple[list[Completed | Exception], Cause]] = [
+    refusals: list[tuple[list[Answer], Cause]] = [
         ([shown(state="INACTIVE"), BUSY], Cause.BUSY),
-        ([Completed(1, f"Reservation {TOKEN} not found", "")], Cause.LOST),
+        ([NOT_FOUND], Cause.LOST),
     ]
     for answers, cause in refusals:
-        with pytest.raises(ClusterRefusal) as refused:
+        with refused(cause):
             reserve(answers, nodes(48), "22.05.8", order)
-        assert refused.value.cause is cause

@@ -218,11 +218,11 @@ def denied_is_invalid(stack: contextlib.ExitStack) -> None:
 def tokens_without_a_term(stack: contextlib.ExitStack) -> None:
     """All brokers give their components the same names."""
 
-    def begin(self: Any, job: Job, placement: Iterable[int], now: float) -> None:
+    def begin(self: Any, job: Job, placement: Iterable[int], now: float, **more: Any) -> None:
         settings = self._state.settings
         self._state.settings = replace(settings, term=0)
         try:
-            old(self, job, placement, now)
+            old(self, job, placement, now, **more)
         finally:
             self._state.settings = settings
 

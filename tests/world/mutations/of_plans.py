@@ -57,7 +57,7 @@ def refused_plan_holds_the_rest(stack: contextlib.ExitStack) -> None:
 @mutation
 def plans_overtake_whom_they_like(stack: contextlib.ExitStack) -> None:
     """A job that may not be overtaken again is overtaken by planned ones."""
-    swap(stack, Planning, "_may_overtake", lambda self, job, placement: True)
+    swap(stack, Planning, "_may_overtake", lambda self, job, placement, now: True)
 
 
 @mutation

@@ -68,6 +68,9 @@ def test_a_users_job_stands_in_line_in_full_clusters_with_its_files(by_sudo: Use
     assert site.cli("drain", "delft").returncode == 0
     full = {name: real[name].submit("-n", str(n)) for name, n in (("leiden", 8), ("lab", 4))}
     waiting = [real[name].submit("-n", "1", "-t1", script="true") for name in full]
+    for name, number in full.items():
+        real[name].wait_job(number, "RUNNING")
+    site.look_at_clusters(anew=True)
     options = ("-n", "3", "--stage-in", "in/secret", "--stage-out", "out")
     job = by_sudo.submit("alice", *options, script=TAKES)
     eventually(lambda: {s["cluster"] for s in site.job(job)["line"] if s["native_id"]} == set(full))

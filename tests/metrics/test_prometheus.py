@@ -48,7 +48,8 @@ def rules() -> list[str]:
 
 @pytest.mark.parametrize("asked", [("check", "rules", "alerts.yml"),
                                    ("check", "config", "prometheus.yml"),
-                                   ("test", "rules", "alerts.test.yml")])  # fmt: skip
+                                   ("test", "rules", "alerts.test.yml"),
+                                   ("test", "rules", "alerts.slow.test.yml")])  # fmt: skip
 def test_promtool_finds_nothing_wrong(programs: Prometheus, asked: tuple[str, ...]) -> None:
     done = captured([programs.promtool, *asked], cwd=ALERTS.parent)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -56,7 +57,8 @@ def test_promtool_finds_nothing_wrong(programs: Prometheus, asked: tuple[str, ..
 
 def test_every_alert_is_tested_quiet_and_firing() -> None:
     tests = yaml.safe_load((ALERTS.parent / "alerts.test.yml").read_text())["tests"]
-    quiet, wrong = tests[0], tests[1:]
+    slow = yaml.safe_load((ALERTS.parent / "alerts.slow.test.yml").read_text())["tests"]
+    quiet, wrong = tests[0], [*tests[1:], *slow]
     assert [case["alertname"] for case in quiet["alert_rule_test"]] == rules()
     fired = [each for test in wrong for each in test["promql_expr_test"]]
     for name in rules():

@@ -12,7 +12,7 @@ from .play import play, play_seed
 from .scenario import Scenario, Tally
 from .storm import SEVERAL, brokers_of, hunt
 
-SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "60"))
+SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "40"))
 SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "20"))
 SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
 # Those that show within a few seeds; `make storm-mutations` hunts for all of them.

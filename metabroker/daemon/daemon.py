@@ -337,7 +337,9 @@ class Daemon:
 
     def _own(self) -> dict[str, Any]:
         """What it says of itself while it stands by."""
-        return {"policy": self._config.policy, "offline": self._offline}
+        options = AskedOptions(self._words, self._config.drop_options)
+        own = {"policy": self._config.policy, "offline": self._offline}
+        return {**own, "partition": options.partition}
 
     def _users_now(self) -> Users:
         return self._users

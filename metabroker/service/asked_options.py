@@ -18,6 +18,8 @@ from metabroker.submission.native.asked import (
     shown,
 )
 
+PARTITION = "metabroker"
+"""What jobs that name no partition are said to be in, where clusters' own are not all the same."""
 Check = Callable[[str, tuple[str, ...]], str | None]
 
 
@@ -27,6 +29,13 @@ class AskedOptions:
 
     clusters: Mapping[str, ClusterWords] = field(default_factory=dict)
     dropped: Collection[str] = ()
+
+    @property
+    def partition(self) -> str:
+        """The partition of jobs that name none: what all clusters call theirs, or ours."""
+        own = {words.own.get("partition") for words in self.clusters.values()}
+        found = own.pop() if len(own) == 1 else None
+        return found or PARTITION
 
     def said(self, submission: Submission, check: Check) -> tuple[Submission, tuple[str, ...]]:
         """The submission, with the words for each cluster that its job may go to, and the others.
@@ -63,6 +72,8 @@ class AskedOptions:
         return replace(submission, native=kept), tuple(why)
 
     def _drops(self, asked: AskedOption) -> bool:
+        if asked.option == "partition" and asked.value == self.partition == PARTITION:
+            return True
         return asked.option in self.dropped or asked.called.removeprefix("-") in self.dropped
 
     def _among(self, submission: Submission) -> AskedOption | None:

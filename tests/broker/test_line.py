@@ -296,6 +296,7 @@ def test_none_starts_past_a_job_that_may_not_be_overtaken_again(waits: bool) -> 
     assert of(site.bench.handle(Arrived(sibling(young, 0), "node")).effects, Open)
     if not waits:
         site.bench.broker._queues.withdraw(late)
+        site.bench.broker._queues.refusals.add(late)
     effects = site.bench.handle(Arrived(sibling(late, 0), "node")).effects
     assert (of(effects, Open), late.state) == ([], JobState.QUEUED)
     assert of(site.bench.handle(Arrived(sibling(old, 0), "node")).effects, Open)

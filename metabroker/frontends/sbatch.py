@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from metabroker import __version__
 from metabroker.frontends.link import client
@@ -52,7 +53,7 @@ def run(words: list[str]) -> int:
         raise FrontEndError(what, "submit the script by that, or write #SBATCH lines")
     given = [*sbatch.of_script(script, name), *_of_environment(), *line]
     options = _options(given, script, name)
-    submission = submission_of(options, script, name, tuple(args))
+    submission = replace(submission_of(options, script, name, tuple(args)), speaks="slurm")
     way, said = client(), {each.name: each for each in given}
     if "test-only" in said:
         return _tell_plan(way.dry_run(to_wire(submission)), submission.processors.single or 1)

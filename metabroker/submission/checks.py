@@ -52,6 +52,9 @@ def check(submission: Submission) -> None:
         check_cluster(cluster)
         _check_words(f"native option of {cluster}", words)
     _check_asked(submission.asked)
+    if submission.speaks not in (None, "slurm"):
+        what = f"a job cannot speak as {shown(submission.speaks)} does"
+        raise SubmissionError(what, "use the commands of the daemon's own version")
     request_id = submission.request_id
     if request_id is not None and _REQUEST_ID.fullmatch(request_id) is None:
         what = f"the request id {shown(request_id)} cannot be used"

@@ -54,7 +54,8 @@ class Submission:
 
     `stage_in` are files below `submit_dir`, an absolute path of the submitting host; what
     `stage_out` matches comes back there. `asked`: options of sbatch and qsub that are its cluster's
-    matter.
+    matter. `speaks`: it was submitted by the commands of this system ("slurm"), and is told by that
+    system's variables which job of metabroker it is.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -77,6 +78,7 @@ class Submission:
     stage_out: tuple[str, ...] = ()
     submit_dir: str | None = None
     asked: tuple[AskedOption, ...] = ()
+    speaks: str | None = None
 
     @property
     def stages(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import re
 from collections.abc import Callable
 from importlib import import_module
@@ -85,6 +87,31 @@ def submit_all(
     return theirs, ours
 
 
+def assert_it_sees_its_number(
+    site: Site, cluster: SlurmCluster, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number that was printed, also where `srun` starts it; and Slurm's commands work."""
+    monkeypatch.setenv("PATH", f"{cluster.bin}:{os.environ['PATH']}")
+    script = site.work / "ids.sh"
+    script.write_text(
+        "#!/bin/sh\nset -ex\nsrun -n1 -o at.%j env > /dev/null\n"
+        "grep -qx SLURM_JOB_ID=$SLURM_JOB_ID at.$SLURM_JOB_ID\n"
+        'test "$METABROKER_JOB_ID" = "$SLURM_JOB_ID"\n'
+        "scontrol show job $SLURM_JOB_ID | grep JobId=$METABROKER_NATIVE_JOB_ID\n"
+        "if scancel 999; then exit 1; fi\nscancel -s CONT $SLURM_JOB_ID\n"
+    )
+    code, out, err = ask("sbatch", "--parsable", "-n1", "-t5", "-o", "%x.%u.%3j", str(script))
+    assert code == 0, err
+    try:
+        site.wait_end(int(out), "COMPLETED")
+    except AssertionError as error:
+        output = list(site.work.glob("ids.sh.*"))
+        raise AssertionError("".join(path.read_text() for path in output)) from error
+    user = getpass.getuser()
+    assert (site.work / f"ids.sh.{user}.{int(out):03}").exists()
+    assert ask("scancel", out.strip())[0] == 0
+
+
 def test_they_print_what_slurms_own_print(
     clusters: dict[str, SlurmCluster],
     make_site: MakeSite,
@@ -113,5 +140,6 @@ def test_they_print_what_slurms_own_print(
             was = f"{done.returncode} {done.stderr}\n{plain(done.stdout)}"
             wrong.append(f"{words}: real {was}\n-- ours {code} {err}\n{plain(out)}")
     assert not wrong, "\n\n".join(wrong)
+    assert_it_sees_its_number(site, clusters["lab"], ask, monkeypatch)
     ask("scancel", ours["runs"], ours["held"])
     site.wait_end(int(ours["runs"]), "CANCELLED")

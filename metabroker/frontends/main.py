@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from metabroker.errors import AdvisedError
 
-COMMANDS = ("sbatch", "scancel", "scontrol", "sacct", "sinfo", "squeue")
+COMMANDS = ("sbatch", "scancel", "scontrol", "sacct", "sinfo", "squeue", "srun")
 
 
 class FrontEndError(AdvisedError):

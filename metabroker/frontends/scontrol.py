@@ -5,7 +5,6 @@ All else is a matter of one cluster: inside a job the cluster's own scontrol is 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from metabroker import __version__
@@ -15,7 +14,7 @@ from metabroker.frontends.printing import duration, hostlist, moment
 from metabroker.frontends.records import Record, records, uid_of
 from metabroker.frontends.sinfo import Partition, partitions
 from metabroker.frontends.squeue import job_number
-from metabroker.paths import without_front_ends
+from metabroker.frontends.srun import become_native
 
 _QUIET = ("-o", "--oneliner", "-a", "--all", "-Q", "--quiet", "-v", "--verbose", "-d", "--details")
 
@@ -44,11 +43,7 @@ def run(words: list[str]) -> int:
 
 def _native(words: list[str]) -> int:
     """Be the cluster's own command, where there is one behind this one in PATH."""
-    path = without_front_ends(os.environ.get("PATH", os.defpath))
-    for folder in path.split(os.pathsep):
-        own = os.path.join(folder, "scontrol")
-        if os.access(own, os.X_OK):
-            os.execv(own, ["scontrol", *words])
+    become_native("scontrol", words)
     told = " ".join(words[:3])
     raise FrontEndError(
         f"{ascii(told)[1:-1]:.60} is not known here",

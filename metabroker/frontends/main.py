@@ -11,7 +11,10 @@ from typing import NoReturn
 
 from metabroker.errors import AdvisedError
 
-COMMANDS = ("sbatch", "scancel", "scontrol", "sacct", "sinfo", "squeue", "srun")
+COMMANDS = (
+    *("sbatch", "scancel", "scontrol", "sacct", "sinfo", "squeue", "srun"),
+    *("qsub", "qstat", "qdel"),
+)
 
 
 class FrontEndError(AdvisedError):
@@ -34,7 +37,8 @@ def main(name: str, words: Sequence[str] | None = None) -> NoReturn:
     except AdvisedError as error:
         told = f"{error.message}; {error.advice}" if error.advice else error.message
         line = "".join(char if char.isprintable() else " " for char in told)
-        print(f"{name}: error: {line}", file=sys.stderr)
+        of_pbs = name.startswith("q")
+        print(f"{name}: {line}" if of_pbs else f"{name}: error: {line}", file=sys.stderr)
         code = error.code if isinstance(error, FrontEndError) else 1
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

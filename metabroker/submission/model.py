@@ -54,8 +54,8 @@ class Submission:
 
     `stage_in` are files below `submit_dir`, an absolute path of the submitting host; what
     `stage_out` matches comes back there. `asked`: options of sbatch and qsub that are its cluster's
-    matter. `speaks`: it was submitted by the commands of this system ("slurm"), and is told by that
-    system's variables which job of metabroker it is.
+    matter. `speaks`: it was submitted by the commands of this system ("slurm", "pbs"), and is told
+    by that system's variables which job of metabroker it is.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}

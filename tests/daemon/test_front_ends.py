@@ -112,6 +112,21 @@ def assert_it_sees_its_number(
     assert ask("scancel", out.strip())[0] == 0
 
 
+def assert_a_script_of_pbs_runs(site: Site, ask: Ask) -> None:
+    """In a cluster of Slurm: it has PBS's variables, and a node's name for each of its tasks."""
+    (site.work / "pbs.sh").write_text(
+        "#PBS -N of-pbs -l select=3:ncpus=1 -l walltime=60 -j oe\nset -ex\n"
+        'cd "$PBS_O_WORKDIR"\ntest "$PBS_JOBID" = "$METABROKER_JOB_ID.metabroker"\n'
+        'test "$(wc -l < "$PBS_NODEFILE")" -eq 3\ntest "$PBS_JOBNAME" = of-pbs\n'
+    )
+    code, out, err = ask("qsub", "pbs.sh")
+    assert code == 0 and out.endswith(".metabroker\n"), err
+    number = out.partition(".")[0]
+    site.wait_end(int(number), "COMPLETED")
+    assert (site.work / f"of-pbs.o{number}").exists()
+    assert '"Exit_status":\t0' in ask("qstat", "-x", "-f", "-F", "json", out.strip())[1]
+
+
 def test_they_print_what_slurms_own_print(
     clusters: dict[str, SlurmCluster],
     make_site: MakeSite,
@@ -141,5 +156,6 @@ def test_they_print_what_slurms_own_print(
             wrong.append(f"{words}: real {was}\n-- ours {code} {err}\n{plain(out)}")
     assert not wrong, "\n\n".join(wrong)
     assert_it_sees_its_number(site, clusters["lab"], ask, monkeypatch)
+    assert_a_script_of_pbs_runs(site, ask)
     ask("scancel", ours["runs"], ours["held"])
     site.wait_end(int(ours["runs"]), "CANCELLED")

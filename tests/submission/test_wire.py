@@ -72,7 +72,7 @@ WRONG: list[tuple[str, Any]] = [
     ("environment", {"A": "\0"}), ("environment", {"METABROKER_JOB_ID": "1"}),
     ("environment", {f"A{i}": "" for i in range(20_000)}),
     ("native", []), ("native", {"a": "x"}), ("native", {"a b": ["x"]}), ("native", {"a": [1]}),
-    ("hold", "yes"), ("hold", 1), ("speaks", "pbs"), ("asked", [{}]), ("asked", ["x"]),
+    ("hold", "yes"), ("hold", 1), ("speaks", "lsf"), ("asked", [{}]), ("asked", ["x"]),
     ("asked", [{"option": "qos", "value": "a\nb"}]), ("asked", [{"option": "x"}] * 300),
     ("request_id", ""), ("request_id", "a b"), ("request_id", "x" * 129),
     ("uid", 0), ("user", "root"),

@@ -1,4 +1,4 @@
-"""A job that was submitted by `sbatch`: the number that was printed is the one that it sees.
+"""A job that was submitted by `sbatch` or `qsub`: it sees the number that was printed.
 
 Tools name files by SLURM_JOB_ID, inside the job and outside. So the script has metabroker's number
 there, and METABROKER_NATIVE_JOB_ID is its cluster's. Slurm's own commands need that one: in front
@@ -10,6 +10,7 @@ be somebody else's job.
 from __future__ import annotations
 
 import importlib.resources
+import shlex
 
 _NAMES = "srun scontrol scancel squeue sacct sstat sattach sbcast"
 
@@ -36,3 +37,26 @@ esac"""
 export SLURM_JOB_ID={job} SLURM_JOBID={job}
 if [ -n "$mb__native" ]; then export PATH="$mb__native:$PATH"; fi"""
     return before, behind
+
+
+# A node's name once for each task that it has.
+_NODE_FILE = r"""
+awk -v hosts="$mb__hosts" -v counts="${SLURM_TASKS_PER_NODE:-}" 'BEGIN {
+    parts = split(counts, part, ",")
+    for (i = 1; i <= parts; i++) {
+        split(part[i], word, /[(x)]+/)
+        for (j = 0; j < (word[2] ? word[2] : 1); j++) tasks[++nodes] = word[1]
+    }
+    all = split(hosts, host, " ")
+    for (i = 1; i <= all; i++) for (j = 0; j < (tasks[i] ? tasks[i] : 1); j++) print host[i]
+}' > "$mb__gate/nodefile" && export PBS_NODEFILE="$mb__gate/nodefile"
+"""
+
+
+def spoken_as_pbs(job: int, name: str, folder: str) -> str:
+    """The same for `qsub`, in a cluster of another system; in one of PBS a job has its own number,
+    by which its processes are started there."""
+    return f"""\
+if [ -z "${{PBS_JOBID:-}}" ]; then
+export PBS_JOBID={job}.metabroker PBS_ENVIRONMENT=PBS_BATCH
+export PBS_JOBNAME={shlex.quote(name)} PBS_O_WORKDIR={shlex.quote(folder)}{_NODE_FILE}fi"""

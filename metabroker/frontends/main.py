@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -23,6 +23,14 @@ class FrontEndError(AdvisedError):
     def __init__(self, message: str, advice: str = "", code: int = 1) -> None:
         super().__init__(message, advice)
         self.code = code
+
+
+def refuse(options: Iterable[str], why: Mapping[str, str]) -> None:
+    """Raises `FrontEndError` for the first of these options that nothing can be done about."""
+    for name in options:
+        if name in why:
+            dashes = "--" if len(name) > 1 else "-"
+            raise FrontEndError(f"{dashes}{name}: {why[name]}", "leave it out")
 
 
 def main(name: str, words: Sequence[str] | None = None) -> NoReturn:

@@ -8,7 +8,7 @@ import time
 from metabroker import __version__
 from metabroker.frontends import pbs
 from metabroker.frontends.link import client
-from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.records import Record, records, user_names, whose
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
@@ -25,6 +25,7 @@ _REFUSED = {
     "B": "servers are not shown: clusters have their own",
     "J": "arrays of jobs are not supported yet",
     "W": "sites are not known",
+    **dict.fromkeys("ainrspTGMw1", "that form is not printed here: ask with -f"),
 }
 
 
@@ -35,9 +36,7 @@ def run(words: list[str]) -> int:
     if "version" in options:
         print(f"pbs_version = metabroker-{__version__}")
         return 0
-    for letter, why in _REFUSED.items():
-        if letter in options:
-            raise FrontEndError(f"-{letter}: {why}")
+    refuse(options, _REFUSED)
     history = "x" in options or "H" in options
     wanted = [pbs.number(word.text, "qstat") for word in rest]
     users = user_names(options["u"].value or "") if "u" in options else None

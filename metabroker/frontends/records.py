@@ -174,6 +174,13 @@ class Record:
         text = (text or "metabroker-%j.out").replace("%j", str(self.id))
         return text if text.startswith("/") else f"{folder}/{text}"
 
+    def in_one_of(self, clusters: str | None) -> bool:
+        """Whether it is in one of these clusters (`all`, or None: any), as far as that is known."""
+        if clusters in (None, "all"):
+            return True
+        names = (clusters or "").split(",")
+        return any(part["cluster"] in names for part in self.json["components"])
+
 
 def _time(value: Any) -> float | None:
     return None if value is None else float(value)

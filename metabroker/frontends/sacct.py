@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from metabroker.frontends.link import client
-from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.printing import duration, hostlist, moment
 from metabroker.frontends.records import (
     Record,
@@ -36,6 +36,12 @@ _ROWS = tuple(
 )  # fmt: skip
 _DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
 _BRIEF = "jobid,state,exitcode"
+
+_REFUSED = {
+    "nodelist": "jobs are not chosen by their nodes",
+    "long": "no such usage is known of jobs",
+    "helpformat": "see docs/submit.md",
+}
 
 Show = Callable[[Record, bool], str]
 """What is shown of a job, or of its batch step."""
@@ -126,6 +132,7 @@ def run(words: list[str]) -> int:
     if rest:
         raise FrontEndError(f"Unknown arguments:\n {rest[0].text}")
     options = {each.name: each for each in given}
+    refuse(options, _REFUSED)
     form = _form(options)
     jobs = _asked(given)
     users = _users(options, jobs)
@@ -242,6 +249,8 @@ def parse_moment(text: str) -> float:
 
 def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> bool:
     if users is not None and job.user not in users:
+        return False
+    if not job.in_one_of(options["clusters"].value if "clusters" in options else None):
         return False
     if "endtime" in options and job.submitted > parse_moment(options["endtime"].value or ""):
         return False

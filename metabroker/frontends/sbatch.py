@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from metabroker.submission.directives import directives, qsub, sbatch
 from metabroker.submission.directives.getopt import Given, Takes
 from metabroker.submission.wire import to_wire
 
+_OF_BROKER = re.compile(r"mb-[0-9a-z]+(-[0-9]+){3,4}")
 _COUNTS = ("ntasks", "nodes", "ntasks-per-node")
 # Variables that stand for an option, where the name is not SBATCH_ and the option's own.
 _VARIABLES = {
@@ -53,6 +55,9 @@ def run(words: list[str]) -> int:
         raise FrontEndError(what, "submit the script by that, or write #SBATCH lines")
     given = [*sbatch.of_script(script, name), *_of_environment(), *line]
     options = _options(given, script, name)
+    if _OF_BROKER.fullmatch(str(options.get("name"))):
+        what = "a daemon of metabroker takes this for its cluster's own sbatch"
+        raise FrontEndError(what, "name the folder of that one: `bin` of the cluster")
     submission = replace(submission_of(options, script, name, tuple(args)), speaks="slurm")
     way, said = client(), {each.name: each for each in given}
     if "test-only" in said:

@@ -6,7 +6,7 @@ import sys
 
 from metabroker.api.client import Client, ClientError
 from metabroker.frontends.link import client
-from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.records import Record, own_user, records, state_word, user_names, whose
 from metabroker.frontends.squeue import job_number
 from metabroker.submission.directives.getopt import Given, scan
@@ -35,9 +35,7 @@ def run(words: list[str]) -> int:
     """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
     given, rest = scan([Word(word) for word in words], _ROWS, "scancel", permute=True)
     options = {each.name: each for each in given}
-    for name, why in _REFUSED.items():
-        if name in options:
-            raise FrontEndError(f"--{name}: {why}", "leave it out")
+    refuse(options, _REFUSED)
     signal = options.get("signal")
     if signal is not None and (signal.value or "").upper() not in _ENDS:
         what = f"--signal={signal.value}: no signals are sent to jobs yet"
@@ -67,6 +65,7 @@ def _wanted(way: Client, numbers: list[int], options: dict[str, Given]) -> list[
         job
         for job in found
         if not job.ended
+        and job.in_one_of(options["clusters"].value if "clusters" in options else None)
         and (users is None or job.user in users)
         and (states is None or job.state in states)
         and _has(job, options)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from metabroker import __version__
 from metabroker.api.client import Client
 from metabroker.frontends.link import client
-from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.printing import cell
 from metabroker.frontends.records import DEFAULT_PARTITION
 from metabroker.submission.directives.getopt import Given, scan
@@ -25,6 +25,10 @@ _ROWS = tuple(
         "verbose v", "version V",
     )
 )  # fmt: skip
+_REFUSED = {
+    **dict.fromkeys(("nodes", "Node", "list-reasons", "states"), "single nodes are not shown"),
+    **dict.fromkeys(("long", "summarize"), "that form is not printed here"),
+}
 _DEFAULT = "%9P %.5a %.10l %.6D %.6t %N"
 
 
@@ -88,9 +92,7 @@ def run(words: list[str]) -> int:
     if "version" in options:
         print(f"slurm metabroker-{__version__}")
         return 0
-    for name in ("nodes", "Node", "list-reasons", "states"):
-        if name in options:
-            raise FrontEndError(f"--{name}: single nodes are not shown", "ask their cluster's own")
+    refuse(options, _REFUSED)
     if rest:
         raise FrontEndError(f"Unrecognized option: {rest[0].text}")
     columns = _columns(options)

@@ -28,7 +28,7 @@ _ROWS: tuple[Row, ...] = tuple(
     row(called, Command())
     for called in (
         "accounts A =", "all a", "array r", "array-unique", "Format O =", "format o =",
-        "federation", "help", "hide", "jobs|job j [=]", "local", "long l", "cluster|clusters M =",
+        "federation", "help", "hide", "jobs|job j [=]", "local", "long l", "clusters|cluster M =",
         "me", "name n =", "noconvert", "nodelist|node|nodes w =", "noheader h",
         "only-job-state", "partitions p =", "priority P", "qos q =", "sort S =", "sib|sibling",
         "start", "states t =", "usage", "users|user u =", "verbose v", "version V",
@@ -228,6 +228,8 @@ def _since(options: dict[str, Given]) -> float | None:
 
 def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> bool:
     states = _states(options)
+    if not job.in_one_of(options["clusters"].value if "clusters" in options else None):
+        return False
     if (job.ended if states is None else job.state not in states) or (
         users is not None and job.user not in users
     ):

@@ -139,6 +139,21 @@ def test_scancel_chooses_as_slurms_does(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    ["sacct --long", "sacct -N n1", "sinfo -N", "sinfo -s", "scancel -b 1", "qstat -Q", "qstat -a"],
+)
+def test_an_option_that_changes_nothing_here_is_refused_by_name(ask: Ask, words: str) -> None:
+    name, option, *rest = words.split()
+    code, out, told = ask(stub(), name, option, *rest)
+    assert (code, out) == (1, "") and told.startswith("-")
+
+
+def test_jobs_of_one_cluster(ask: Ask) -> None:
+    assert ask(stub(), "squeue", "-h", "-M", "leiden") == (0, "", "")
+    assert ask(stub(), "squeue", "-h", "-M", "delft", "-o", "%i", "-j", "2")[1] == "2\n"
+
+
+@pytest.mark.parametrize(
     ("hosts", "text"),
     [
         (["n1"], "n1"),

@@ -74,6 +74,7 @@ def test_a_command_may_be_wrapped_or_come_from_standard_input(
         (["-d", "afterok:1", "job.sh"], "dependencies are not supported yet"),
         (["none.sh"], "Unable to open file none.sh: No such file or directory"),
         (["--wrap", "x", "job.sh"], "Script arguments not permitted with --wrap option"),
+        (["-J", "mb-abc123-1-1-0-0", "job.sh"], "takes this for its cluster's own sbatch"),
         (["--nonsense"], "'--nonsense' is no option of sbatch"),
     ],
 )

@@ -14,6 +14,7 @@ TURNS ?= 50
 SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
+TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10.26
 DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml setup.py requirements-lock.txt
@@ -75,9 +76,9 @@ fuzz: setup ## CASES=100000 of whatever a component, a cluster or a client can w
 submissions: setup ## 20,000 submissions under faults of the socket, against the store
 	METABROKER_TEST_SUBMISSIONS=20000 $(BIN)/python -m pytest -q --timeout 3600 tests/faults/test_submissions.py
 
-tools: setup ## released tools from the package index (submitit), unmodified, over two real Slurm clusters
+tools: setup ## released tools of the package index, unmodified, over two real Slurm clusters
 	$(PYTHON) -m venv .cache/tools
-	.cache/tools/bin/python -m pip install --quiet --disable-pip-version-check submitit==1.5.4
+	.cache/tools/bin/python -m pip install --quiet --disable-pip-version-check $(TOOLS)
 	METABROKER_TEST_TOOLS=$(CURDIR)/.cache/tools $(BIN)/python -m pytest -q -s tests/tools
 
 same-second: setup ## TURNS=50 jobs that come up in two real clusters at once, with the broker killed

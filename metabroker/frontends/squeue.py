@@ -72,7 +72,7 @@ FIELDS: dict[str, tuple[str, Show]] = {
     "contiguous": ("CONTIGUOUS", lambda job: "0"),
     "dependency": ("DEPENDENCY", lambda job: "(null)"),
     "endtime": ("END_TIME", lambda job: moment(job.ends)),
-    "exit_code": ("EXIT_CODE", lambda job: str(job.exit_code[0] * 256 + job.exit_code[1])),
+    "exit_code": ("EXIT_CODE", lambda job: f"{job.exit_code[0]}:{job.exit_code[1]}"),  # of 24.11
     "feature": ("FEATURES", lambda job: job.asked("constraint") or "(null)"),
     "jobarrayid": ("JOBID", lambda job: str(job.id)),
     "jobid": ("JOBID", lambda job: str(job.id)),

@@ -14,7 +14,8 @@ TURNS ?= 50
 SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
-TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10.26
+TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10.26 \
+  snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml setup.py requirements-lock.txt

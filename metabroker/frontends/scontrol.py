@@ -153,7 +153,6 @@ def _config(_words: list[str], _one_line: bool) -> list[str]:
     now = moment(_now())
     settings = {
         "ClusterName": "metabroker",
-        "MaxArraySize": "1",
         "MinJobAge": "86400 sec",
         "SLURM_VERSION": f"metabroker-{__version__}",
     }

@@ -23,6 +23,8 @@ case $name in
 esac
 
 export SLURM_JOB_ID="$METABROKER_NATIVE_JOB_ID" SLURM_JOBID="$METABROKER_NATIVE_JOB_ID"
+# Tools that start steps clear all of Slurm's variables.
+if [ -n "${METABROKER_SLURM_CONF:-}" ]; then export SLURM_CONF="$METABROKER_SLURM_CONF"; fi
 if [ "$name" = srun ]; then
     before=
     for word do

@@ -20,7 +20,7 @@ def spoken(job: int) -> tuple[str, str]:
     and behind them. It is for a component that `mb__gate` names."""
     text = importlib.resources.files(__package__).joinpath("native.sh").read_text("ascii")
     before = f"""\
-export METABROKER_NATIVE_JOB_ID="${{SLURM_JOB_ID:-}}"
+export METABROKER_NATIVE_JOB_ID="${{SLURM_JOB_ID:-}}" METABROKER_SLURM_CONF="${{SLURM_CONF:-}}"
 mb__native=
 case $mb__gate in *:*) ;; *)
     if [ -n "$METABROKER_NATIVE_JOB_ID" ] && mkdir -p "$mb__gate/bin"; then

@@ -25,7 +25,8 @@ rule all_of_them:
     shell: "cat {input} > {output}"
 ''')
 done = subprocess.run(
-    [sys.executable, "-m", "snakemake", "--executor", "slurm", "--jobs", "19", "--latency-wait", "30",
+    [sys.executable, "-m", "snakemake", "--executor", "slurm", "--jobs", "19",
+     "--latency-wait", "30",
      "--seconds-between-status-checks", "3",
      "--slurm-init-seconds-before-status-checks", "2", "--nocolor"],
     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

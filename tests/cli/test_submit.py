@@ -142,7 +142,7 @@ def test_a_wrong_directive_names_file_and_line(
         (["-n", "4", "-J", "a\nb", "job.sh"], "control characters"),
         (["-n", "4", "-J", "x" * 5000, "job.sh"], "5000 characters"),
         (["-n", "4", "-J", "", "job.sh"], "is empty"),
-        (["-n", "4", "-o", "%x", "job.sh"], "unknown sign"),
+        (["-n", "4", "-o", "%N", "job.sh"], "unknown sign"),
         (["-n", "4", "--export", "A B", "job.sh"], "environment variable"),
         (["-n", "4", "--native", "--mem=4", "job.sh"], "for which cluster"),
         (

@@ -70,6 +70,7 @@ class World:
         self._instant = 0
         self.claim = ""  # of the broker that leads, by the database
         self.database_ahead = 0.0
+        self.clocks_right = scenario.brokers == 1
         store.now = lambda: self.now + self.database_ahead
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0

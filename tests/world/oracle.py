@@ -165,15 +165,18 @@ class Oracle:
         seen: Sequence[tuple[bool, float]],
         clusters: Sequence[Announcing],
         now: float,
+        ahead: float,
     ) -> None:
         """No job was placed in a cluster that is kept for others before the job would be over, as
-        the poll told by which that was decided (clocks may be some minutes apart)."""
+        the poll told by which that was decided (clocks may be some minutes apart). `ahead`: of the
+        world's clock, the broker's."""
         for job in new:
             for component in job.components:
                 if component.reached(Phase.ARRIVED):
                     continue  # a sibling that has come up, by its cluster's own decision
-                shut = clusters[component.cluster].shut_from(seen[component.cluster][1] - _CLOCKS)
-                start = component.planned or now
+                seen_at = seen[component.cluster][1] - ahead
+                shut = clusters[component.cluster].shut_from(seen_at - _CLOCKS)
+                start = now if component.planned is None else component.planned - ahead
                 if start < shut < start + job.time_limit - _CLOCKS:
                     where = f"cluster {component.cluster}, which is shut in {shut - now:.0f} s"
                     raise Violation(f"job {job.id} of {job.time_limit} s was placed in {where}")

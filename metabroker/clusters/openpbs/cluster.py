@@ -62,6 +62,8 @@ class OpenPBSOptions(PbsIdentity):
 class OpenPBSCluster(GatedCluster):
     """One OpenPBS cluster (see `metabroker.clusters.port.Cluster`)."""
 
+    moves = False
+
     def __init__(self, options: OpenPBSOptions, transport: Transport) -> None:
         super().__init__(transport)
         self._options = options

@@ -31,6 +31,8 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
         ClusterRefusal: it cannot be had now, or not at all; nothing is left of it.
         UnknownOutcome: something may be left of it.
     """
+    if request.end is not None:  # it ends when it was to, or with its job
+        return ahead
     mine = yield from operations.reservations_of(who, request.token)
     if request.move:
         # (What `pbs_ralter -R` does to one whose processors are not free has not been tried.)

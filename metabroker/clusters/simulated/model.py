@@ -167,6 +167,17 @@ class Model:
             raise Denied(f"{found.processors} processors asked for, {free} free", busy=True)
         found.start, found.ahead = max(start, now), start > now
 
+    def end_reservation(self, name: str, end: float, now: float) -> None:
+        """Let a reservation end at that time.
+
+        Raises:
+            Denied: there is none, or that is past.
+        """
+        found = self.reservations.get(name)
+        if found is None or end <= now:
+            raise Denied(f"there is no reservation {name} that could end then")
+        found.end = end
+
     def _free(self, start: float, end: float) -> int:
         """Processors that nobody has from `start` to `end`, if jobs run to their limits."""
         running = sum(

@@ -195,11 +195,12 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The component's script has started."""
+    """The component's script has started, in the job `native_id`, as that says (None: nothing)."""
 
     ref: Ref
     time: float
     hosts: str = ""
+    native_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,10 @@ def _snapshot(given: Any) -> Any:
     return given if system is given.system else replace(given, system=system)
 
 
+def _told_text(given: Any) -> Any:
+    return None if given is None else text(given)
+
+
 _own_exit = _whole("an exit code", 0, LARGEST_EXIT)
 _any_exit = _whole("an exit code", -_LARGEST, _LARGEST)
 _size = _whole("a size", 0, _MOST_BYTES)
@@ -86,7 +90,7 @@ _CHECKS: Mapping[type, Mapping[str, Callable[[Any], Any]]] = {
     Refused: {"detail": text},
     Unsure: {"detail": text},
     Arrived: {"hosts": _hosts},
-    Started: {"time": _moment, "hosts": _hosts},
+    Started: {"time": _moment, "hosts": _hosts, "native_id": _told_text},
     Ended: {"time": _moment, "exit_code": _own_exit},
     ClusterUnreachable: {"detail": text},
     DrainCluster: {"reason": text},

@@ -92,6 +92,7 @@ class Component:
     moving: float | None = None  # to which time its reservation is being moved
     ahead: bool = False  # it claims no processors yet (see `claims`)
     contradicted: int = 0  # polls in a row that show it pending, against its own records
+    writer: str | None = None  # the job that has started its script, by that one's own word
 
     def reached(self, phase: Phase) -> bool:
         """Whether it has come at least as far as `phase`."""

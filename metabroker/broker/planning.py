@@ -127,7 +127,7 @@ class Planning:
     def _may_overtake(self, job: Job, placement: Placement, now: float) -> bool:
         """Whether nobody waits who may not be overtaken again in these clusters."""
         view = self._queues.scheduler_view
-        return all(view.may_start(job.id, cluster, now) for cluster in placement)
+        return all(view.may_start(job.seq, cluster, now) for cluster in placement)
 
     def _request(self, job: Job, now: float) -> Request | None:
         """What it asks for, of the clusters that it may go to; None: it may go nowhere."""

@@ -8,7 +8,19 @@ from dataclasses import replace
 
 from . import tokens
 from .job import Component
-from .observation import NativeState, Snapshot
+from .observation import NativeJob, NativeState, Snapshot
+
+
+def _own(component: Component, snapshot: Snapshot) -> NativeJob | None:
+    """The component's own job, under another name. One that bears its token all the same was
+    submitted again, before anybody knew of the first; or is somebody's imitation."""
+    found = snapshot.unnamed.get(component.native_id or "")
+    if found is not None and found.is_of(component.native):
+        return found
+    # Its own word, which may name any job: one that is too small for it is not it.
+    told = snapshot.unnamed.get(component.writer or "")
+    large = told is not None and 0 < component.processors <= told.processors
+    return told if large else None
 
 
 def with_tokens(snapshot: Snapshot, live: Iterable[Component], instance: str) -> Snapshot:
@@ -19,14 +31,14 @@ def with_tokens(snapshot: Snapshot, live: Iterable[Component], instance: str) ->
     jobs, ours = dict(snapshot.jobs), dict(snapshot.ours)
     live = list(live)
     for component in live:
-        found = snapshot.unnamed.get(component.native_id or "")
+        found = _own(component, snapshot)
         token = tokens.make(instance, component.ref)
-        if found is None or token in jobs or not found.is_of(component.native):
+        if found is None or (token in jobs and jobs[token].native_id == component.writer):
             continue
         jobs[token] = found
         if found.state is NativeState.RUNNING:
             ours[token] = ours.get(token, 0) + found.processors
-    ids = {component.native_id for component in live}
+    ids = {component.native_id for component in live if component.writer is None}
     found_again = {job.native_id for job in jobs.values()}
     doubtful = {
         n: job

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple, Self
 
@@ -152,10 +152,10 @@ class GatedCluster:
             raise
 
     def _cleaned(
-        self, request: CleanRequest, cleaning: Operation[NativeEnd]
+        self, request: CleanRequest, clean: Callable[[CleanRequest], Operation[NativeEnd]]
     ) -> Operation[CleanupResult]:
-        """Shut the gate, carry out `cleaning` (which answers the cluster's word on how the job
-        ended), and say what remains. The record stays until `discard`.
+        """Shut the gate, carry out what `clean` asks for (which answers the cluster's word on how
+        the job ended), and say what remains. The record stays until `discard`.
 
         Raises:
             UnknownOutcome: not clean yet, and whether the gate at least was shut in time.
@@ -164,8 +164,12 @@ class GatedCluster:
             request = replace(request, gate=self.placed(request.gate))
         fenced = self._gates.shut(request)
         request.only_if(fenced)
+        record = None
+        if request.gate is not None and not fenced:
+            record = self._gates.record(request.gate)
+            request = replace(request, writer=None if record is None else record.writer)
         try:
-            end = yield from answered(cleaning)
+            end = yield from answered(clean(request))
         except (ClusterRefusal, UnknownOutcome) as trouble:
             raise UnknownOutcome(trouble.detail, fenced=fenced) from trouble
-        return self._gates.remains(request.gate, end.cause, end.started)
+        return self._gates.remains(request.gate, end.cause, end.started, record)

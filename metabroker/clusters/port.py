@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from metabroker.broker.observation import Snapshot
+from metabroker.broker.observation import NativeJob, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import NativeId
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
@@ -27,6 +27,10 @@ OF_OWN_OPTIONS = {
 }
 """What a refusal means of a job whose user has chosen more than the broker knows: it may concern
 that choice alone, and no other job."""
+
+
+# Seconds by which the clocks of a cluster's controller and of its file server may differ.
+_CLOCKS = 5.0
 
 
 class ClusterRefusal(Exception):
@@ -151,11 +155,31 @@ class Transferred:
 
 
 @dataclass(frozen=True, slots=True)
+class Writer:
+    """The job that has written down that it started a component's script, by its own word.
+
+    `made`: when the gate was made; `started`: when the script was (Unix seconds, both by the clock
+    of the gate's files).
+    """
+
+    native_id: str
+    made: float
+    started: float
+
+    def wrote(self, job: NativeJob) -> bool:
+        """Whether this can be it: a later job may have the same id, and a record tell any."""
+        if job.native_id != self.native_id or job.submit_time is None:
+            return False
+        return self.made - _CLOCKS <= job.submit_time <= self.started + _CLOCKS
+
+
+@dataclass(frozen=True, slots=True)
 class CleanRequest:
     """Leave nothing of this token. `gate` is None where the component never had one.
 
     `reservation`: it may have one; `native`: its job, as far as it is known, which somebody may
-    have renamed; `unless_started`: but do nothing if its script may have started.
+    have renamed; `writer`: the job that has started its script, by the script's own record;
+    `unless_started`: but do nothing if its script may have started.
     """
 
     token: str
@@ -163,6 +187,7 @@ class CleanRequest:
     reservation: bool = True
     native: NativeId | None = None
     unless_started: bool = False
+    writer: Writer | None = None
 
     def only_if(self, fenced: bool) -> None:
         """Raises `ClusterRefusal` if nothing is to be done: the gate was not shut in time."""
@@ -199,7 +224,8 @@ class CleanupResult:
 class ComponentRecord:
     """What a component's own records say. Times in Unix seconds.
 
-    `begun`: its script has started, or is about to; `started`: when, once that is written down.
+    `begun`: its script has started, or is about to; `started`: when, once that is written down;
+    `writer`: the job that has started it.
     """
 
     arrived: bool = False
@@ -210,6 +236,7 @@ class ComponentRecord:
     exit_code: int | None = None
     signalled: bool = False
     gave_up: bool = False
+    writer: Writer | None = None
 
 
 class Cluster(Protocol):

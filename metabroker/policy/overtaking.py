@@ -113,9 +113,8 @@ class Overtaking:
         self._empty.clear()
         self.left_protected.clear()
 
-    def left_for(self, entry: Entry, idle: Sequence[int]) -> Sequence[int]:
+    def left_for(self, seq: int, idle: Sequence[int]) -> Sequence[int]:
         """`idle` as it is for this job: nothing in the clusters of older protected jobs."""
-        seq = entry[0]
         mask = 0
         for protected_head in self.protected_heads:
             if protected_head[0] >= seq:

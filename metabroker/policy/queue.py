@@ -172,7 +172,7 @@ class Queue(ABC):
         """Where a job would go now; None if it does not fit or would overtake a protected job."""
         _, _, request, pin, _, _ = entry
         if self._watch is not None:
-            idle = self._watch.left_for(entry, idle)
+            idle = self._watch.left_for(entry[0], idle)
         if self.contested:
             idle = self.open_to(request, idle)
         if pin >= 0:

@@ -83,14 +83,14 @@ class SchedulerView:
         found.sort(key=itemgetter(0))
         return found
 
-    def may_start(self, key: int, cluster: int, now: float | None = None) -> bool:
-        """Whether no waiting job that may not be overtaken again speaks against a start of this
-        one in that cluster; `now`: None means as at the last pass. Raises KeyError if unknown."""
-        entry, idle = self._scheduler._waiting[key], [1] * self._scheduler.clusters
+    def may_start(self, seq: int, cluster: int, now: float) -> bool:
+        """Whether no waiting job that may not be overtaken again speaks against a start in that
+        cluster now, of a job that joined as `seq`."""
         watch = self._scheduler._watch
-        if watch is not None and now is not None:
-            watch.begin(now)
-        return watch is None or watch.left_for(entry, idle)[cluster] > 0
+        if watch is None:
+            return True
+        watch.begin(now)
+        return watch.left_for(seq, [1] * self._scheduler.clusters)[cluster] > 0
 
     def was_protected(self, key: int) -> bool:
         """Whether a job could not be overtaken again when the last pass started it."""

@@ -85,7 +85,8 @@ def news(ref: Ref, before: ComponentRecord, after: ComponentRecord) -> list[Even
     if after.arrived and not before.arrived:
         events.append(Arrived(ref, hosts))
     if after.started is not None and before.started is None:
-        events.append(Started(ref, after.started, hosts))
+        writer = None if after.writer is None else after.writer.native_id
+        events.append(Started(ref, after.started, hosts, writer))
     if after.exit_code is not None and before.exit_code is None:
         assert after.ended is not None
         events.append(Ended(ref, after.ended, after.exit_code, after.signalled))

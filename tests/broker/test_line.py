@@ -285,7 +285,8 @@ def test_no_more_than_the_depth_of_a_queue_stand_in_line() -> None:
     site.bench.close()
 
 
-def test_none_starts_past_a_job_that_may_not_be_overtaken_again() -> None:
+@pytest.mark.parametrize("waits", [True, False], ids=["in its queue", "set aside meanwhile"])
+def test_none_starts_past_a_job_that_may_not_be_overtaken_again(waits: bool) -> None:
     site = Site(aging=Aging(overtaken=1))
     old, young, late = site.submit(), site.submit(), site.submit()
     for job in (old, young, late):
@@ -293,6 +294,9 @@ def test_none_starts_past_a_job_that_may_not_be_overtaken_again() -> None:
             *(Submitted(s.ref, f"{job.id}{s.cluster}", site.bench.now) for s in job.line)
         )
     assert of(site.bench.handle(Arrived(sibling(young, 0), "node")).effects, Open)
+    if not waits:
+        site.bench.broker._queues.withdraw(late)
+        site.bench.broker._queues.refusals.add(late)
     effects = site.bench.handle(Arrived(sibling(late, 0), "node")).effects
     assert (of(effects, Open), late.state) == ([], JobState.QUEUED)
     assert of(site.bench.handle(Arrived(sibling(old, 0), "node")).effects, Open)

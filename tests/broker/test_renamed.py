@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from metabroker.broker import tokens
 from metabroker.broker.effects import Clean
 from metabroker.broker.events import CancelJob, Observed, Started, Submitted
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
@@ -85,3 +86,23 @@ def test_one_that_runs_and_whose_id_is_not_known_yet_may_be_any_that_is_not_over
         script.play("wait 10")
         script.bench.handle(Observed(0, Snapshot(script.bench.now, 64, 64, 0)))
     assert component.cause is Cause.LOST
+
+
+@pytest.mark.parametrize(
+    ("processors", "found"), [(16, True), (8, False)], ids=["as large", "too small to be it"]
+)
+def test_the_job_that_says_it_started_the_script_goes_before_one_submitted_after_it(
+    processors: int, found: bool
+) -> None:
+    script = submitted()  # 100 was submitted again, since nothing bore the token any more
+    assert script.bench is not None
+    script.bench.handle(Started(Ref(1, 1, 0), script.bench.now, "node1", "99"))
+    script.play("wait 10")
+    token = tokens.make(script.bench.broker.settings.instance, Ref(1, 1, 0))
+    twin = NativeJob("100", SUBMITTED, NativeState.ENDED, "FAILED", cause=Cause.EXIT, exit_code=75)
+    first = NativeJob("99", START, NativeState.RUNNING, "RUNNING", processors=processors)
+    seen = Snapshot(script.bench.now, 64, 64, 16, jobs={token: twin}, unnamed={"99": first})
+    script.bench.handle(Observed(0, seen))
+    (component,) = script.bench.broker.view.jobs[1].components
+    assert (component.cause is None) is found
+    assert component.native == (NativeId("99", START) if found else component.native)

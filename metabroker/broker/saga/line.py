@@ -209,19 +209,18 @@ class Line:
         self._state.note(now, job, sibling, "at its gate", hosts=sibling.hosts)
         if job.state is not JobState.QUEUED:
             return
-        against = self._against(job, sibling.cluster)
+        against = self._against(job, sibling.cluster, now)
         if against:
             self._pause(job, sibling.cluster, now)
             self.withdraw(sibling, job, against, now)
         else:
             self._choose(job, sibling, now)
 
-    def _against(self, job: Job, cluster: int) -> str:
+    def _against(self, job: Job, cluster: int, now: float) -> str:
         """Why the job may not start there now, though it has come up; "": it may."""
         if self._state.ledger.drained(cluster):
             return "its cluster is drained"
-        waits = job.id in self._queues.scheduler
-        if waits and not self._queues.scheduler_view.may_start(job.id, cluster):
+        if not self._queues.scheduler_view.may_start(job.seq, cluster, now):
             return "a job before it may not be overtaken again"
         held_back = self._queues.held_back
         if held_back.limits.hold_back:

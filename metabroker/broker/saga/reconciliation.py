@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from metabroker.broker import tokens
 from metabroker.broker.effects import CleanStray
-from metabroker.broker.job import Component
+from metabroker.broker.job import Component, Job
 from metabroker.broker.observation import NativeJob, NativeState, Snapshot
 from metabroker.broker.orphans import UnclaimedOrphans
 from metabroker.broker.state import BrokerState
@@ -143,6 +143,8 @@ class Reconciliation:
             self._count_suspended(component, native.suspended, snapshot.taken_at)
             detail = f"{native.word}: {native.reason}" if native.reason else native.word
             hosts = native.hosts or component.hosts
+            if native.native_id == component.writer:
+                component.native_id = native.native_id
             same = native.native_id == component.native_id
             submitted = native.submit_time if same else component.submit_time
             seen = (detail, hosts, submitted)
@@ -214,8 +216,10 @@ class Reconciliation:
     def _missing(self, component: Component, snapshot: Snapshot, now: float) -> None:
         if not snapshot.settled:
             return
-        if component.started and component.seen_at is None and _may_be_renamed(component, snapshot):
-            return
+        if component.started and component.seen_at is None:
+            _, job = self._claims.find(component.ref)
+            if job is not None and _may_be_renamed(component, job, snapshot):
+                return
         grace = self._state.settings.missing_grace
         if component.missing_since is None:
             component.missing_since = snapshot.taken_at
@@ -268,12 +272,15 @@ class Reconciliation:
             self._rollback.roll_back(job, now, self._state.blame(component, why))
 
 
-def _may_be_renamed(component: Component, snapshot: Snapshot) -> bool:
+def _may_be_renamed(component: Component, job: Job, snapshot: Snapshot) -> bool:
     """Whether one of these is perhaps the component's job, renamed before any poll: when it was
-    submitted is but guessed then; or not even its id is known, and it may be any that is not over.
-    """
+    submitted is but guessed then. Or not even its id is known (on a full disk no record tells it),
+    and it may be any that is not over, for as long as its job may take."""
     if component.native_id is not None:
         return component.native_id in snapshot.unnamed
+    over = (component.start_time or 0.0) + job.time_limit
+    if component.writer is not None or snapshot.taken_at > over:
+        return False
     return any(job.state is not NativeState.ENDED for job in snapshot.unnamed.values())
 
 

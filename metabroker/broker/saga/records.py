@@ -54,7 +54,10 @@ class Records:
     def started(self, event: Started, now: float) -> None:
         """A component's script runs."""
         component, job = self._claims.find(event.ref)
-        if component is None or component.started:
+        if component is None:
+            return
+        component.writer = event.native_id
+        if component.started:
             return
         component.started = True
         component.start_time = start = _within(job, event.time, now)

@@ -27,7 +27,10 @@ lost, repeated or late:
   broker does too late, when it goes on, cannot make a second one.
 
 Beside the token file the component writes down its arrival, its start and its end: the exit
-status that counts, also where the cluster forgets ended jobs.
+status that counts, also where the cluster forgets ended jobs. With its start it tells which job of
+its cluster it is: one that was renamed before that was known is found by this id. It is a user's
+word: it is believed only of a job of the component's own account, submitted between the making of
+the gate and the start.
 """
 
 from .gates import Gates, Position

@@ -21,6 +21,7 @@ from metabroker.clusters.port import (
     ComponentRequest,
     Peer,
     UnknownOutcome,
+    Writer,
 )
 from metabroker.clusters.transports.base import (
     BulkRead,
@@ -58,6 +59,7 @@ _BORN = ".born"
 _HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is not expanded
 _MOST_HOSTS = 10_000
 _LAST = 2.0**32  # Unix seconds: in the year 2106
+_NATIVE = re.compile(rb"\bid=([A-Za-z0-9][A-Za-z0-9_.-]{0,254})\n?\Z")
 _EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
 # Seconds by which a controller's clock may be ahead of its file server's.
 _SKEW = 2.0
@@ -230,12 +232,22 @@ class Gates:
         return found
 
     @_doubted
+    def record(self, gate: str) -> ComponentRecord | None:
+        """What one component has written down so far; None: its gate is gone."""
+        return _marks(self._files.bulk_read([gate], RECORDS), gate)
+
     def remains(
-        self, gate: str | None, cause: Cause | None, native_start: float | None = None
+        self,
+        gate: str | None,
+        cause: Cause | None,
+        native_start: float | None = None,
+        marks: ComponentRecord | None = None,
     ) -> CleanupResult:
         """The component's last record; `cause` is its cluster's word on how it ended, and
-        `native_start` on when its last run began (Unix seconds)."""
-        marks = None if gate is None else _marks(self._files.bulk_read([gate], RECORDS), gate)
+        `native_start` on when its last run began (Unix seconds). `marks`: what it was a moment ago,
+        which is its last if it tells of the end."""
+        if gate is not None and (marks is None or marks.exit_code is None):
+            marks = self.record(gate)
         own = marks is not None and marks.exit_code is not None and not marks.signalled
         if cause is Cause.EXIT:
             # A job that failed: its script ended by itself, or both were killed before it could.
@@ -313,18 +325,28 @@ def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:
     arrived = ARRIVED in times or READY in times
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
+    started = times.get(STARTED) if begun else None
     return ComponentRecord(
         arrived=arrived,
         hosts=_hosts(seen, gate) if arrived or STARTED in times else (),
         begun=begun,
         # The token file has the time when it was made. Until the start is written down, a moment
         # after it was taken, its time is not known.
-        started=times.get(STARTED) if begun else None,
+        started=started,
         ended=times[ENDED] if exit_code is not None else None,
         exit_code=exit_code,
         signalled=signalled,
         gave_up=Position.ABORT.value in times,
+        writer=None
+        if started is None
+        else _writer(_record(seen, f"{gate}/{STARTED}"), times[Position.RUN.value], started),
     )
+
+
+def _writer(record: bytes, made: float, started: float) -> Writer | None:
+    """Which job says that it has started the script."""
+    told = _NATIVE.search(record)
+    return None if told is None else Writer(told[1].decode(), made, started)
 
 
 def _known(name: str) -> str:

@@ -13,6 +13,7 @@ case $mb__hosts in
     '') if [ -r "${PBS_NODEFILE:-}" ]; then mb__hosts=$(sort -u "$PBS_NODEFILE"); fi ;;
 esac
 if [ -z "$mb__hosts" ]; then mb__hosts=$(uname -n); fi
+mb__native=${SLURM_JOB_ID:-${PBS_JOBID:-}}
 
 # The gate's path is no secret once it is made: nobody else can enter it, or exchange it. But if it
 # is gone, somebody could have put another one there.
@@ -23,7 +24,7 @@ mb__own() {
 
 # Whole when it is there: who looks in between would learn of no hosts.
 mb__note() {
-    echo $mb__hosts > "$mb__gate/.$1-$$" && mv "$mb__gate/.$1-$$" "$mb__gate/$1"
+    echo $mb__hosts "id=$mb__native" > "$mb__gate/.$1-$$" && mv "$mb__gate/.$1-$$" "$mb__gate/$1"
 }
 
 mb__wait_at_gate() {

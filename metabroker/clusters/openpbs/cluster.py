@@ -141,8 +141,9 @@ class OpenPBSCluster(GatedCluster):
     def clean(self, request: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete; the record stays until `discard`."""
         seen = Ending()
-        ending = self._pace.working(self._ending(request, seen))
-        left = yield from self._cleaned(request, ending)
+        left = yield from self._cleaned(
+            request, lambda asked: self._pace.working(self._ending(asked, seen))
+        )
         return replace(left, detail=seen.words(left.cause))
 
     def _ending(self, request: CleanRequest, seen: Ending) -> Operation[NativeEnd]:
@@ -162,6 +163,7 @@ class OpenPBSCluster(GatedCluster):
                 reservation=request.reservation,
                 seen=seen,
                 native=request.native,
+                writer=request.writer,
             )
         finally:
             if seen.told and not before:

@@ -20,6 +20,7 @@ from metabroker.clusters.port import (
     ComponentRequest,
     NativeSubmission,
     UnknownOutcome,
+    Writer,
 )
 from metabroker.clusters.transports.base import Command, Completed
 
@@ -155,10 +156,11 @@ def _reservations(identity: str | None = None) -> Operation[list[PbsReservation]
 
 
 def find(
-    who: PbsIdentity, token: str, native: NativeId | None = None
+    who: PbsIdentity, token: str, native: NativeId | None = None, writer: Writer | None = None
 ) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest; ended ones as long as the
-    server remembers them. `native`: its own, which may have been renamed."""
+    server remembers them. `native`: its own, `writer`: its record's, which may have been renamed.
+    """
     done = yield from _told(commands.select_all(who.user, token))
     history = parsing.NO_HISTORY not in done.stderr
     if not history:
@@ -166,9 +168,17 @@ def find(
     ids = parsing.ids(done.stdout)
     if native is not None and native.id not in ids:
         ids.append(native.id)
+    if writer is not None and writer.native_id not in ids:
+        # An id can name another server too, which a record must not lead to.
+        live = parsing.ids((yield from _told(commands.select_live(who.user))).stdout)
+        ids += [writer.native_id] if writer.native_id in live else []
     jobs = (yield from _jobs(ids, history=history)) if ids else []
     mine = [(job.name == token, native_job(job)) for job in jobs if job.owner == who.user]
-    return liveliest_first(job for named, job in mine if named or job.is_of(native))
+    return liveliest_first(
+        job
+        for named, job in mine
+        if named or job.is_of(native) or (writer is not None and writer.wrote(job))
+    )
 
 
 def reservations_of(who: PbsIdentity, token: str) -> Operation[list[PbsReservation]]:
@@ -238,9 +248,10 @@ def clean(
     reservation: bool,
     seen: Ending | None = None,
     native: NativeId | None = None,
+    writer: Writer | None = None,
 ) -> Operation[NativeJob | None]:
-    """Leave nothing of the token, also if its job `native` was renamed; answers its job as it was
-    seen last. `seen` is filled in.
+    """Leave nothing of the token, also if its job `native`, or the `writer` of its record, was
+    renamed; answers its job as it was seen last. `seen` is filled in.
 
     Raises:
         UnknownOutcome: not yet.
@@ -254,7 +265,8 @@ def clean(
             seen.told = True
 
     delete = partial(delete_reservations, who, token, seen) if reservation else None
-    return (yield from cleanup.clean(token, partial(find, who, token, native), cancel, delete))
+    looking = partial(find, who, token, native, writer)
+    return (yield from cleanup.clean(token, looking, cancel, delete))
 
 
 def _cancel(who: PbsIdentity, jobs: Sequence[NativeJob]) -> Operation[None]:

@@ -115,12 +115,16 @@ class SlurmCluster(GatedCluster):
         stray = self._verified.stray(request.token) if self._verified and not who.acting else None
         if stray is not None:
             who = replace(who, user=stray, acting=True)
-        return (yield from self._cleaned(request, self._ending(who, request)))
+        return (yield from self._cleaned(request, partial(self._ending, who)))
 
     @staticmethod
     def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
         last = yield from operations.clean(
-            who, request.token, reservation=request.reservation, native=request.native
+            who,
+            request.token,
+            reservation=request.reservation,
+            native=request.native,
+            writer=request.writer,
         )
         return NativeEnd(None, None) if last is None else NativeEnd(last.cause, last.start_time)
 

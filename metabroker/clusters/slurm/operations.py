@@ -24,6 +24,7 @@ from metabroker.clusters.port import (
     NativeSubmission,
     ReserveRequest,
     UnknownOutcome,
+    Writer,
 )
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed, first_line
 
@@ -141,15 +142,16 @@ def find(who: SlurmIdentity, token: str) -> Operation[list[NativeJob]]:
     return liveliest_first(native_job(line) for line in jobs if line.name == token)
 
 
-def find_renamed(who: SlurmIdentity, native: NativeId) -> Operation[list[NativeJob]]:
-    """The job of this id, if it is still the one that was submitted then."""
-    done = yield from command(commands.find_job(who.user, native.id))
+def find_by_id(who: SlurmIdentity, native_id: str) -> Operation[list[NativeJob]]:
+    """The account's job that has this id now."""
+    if not native_id.isdigit():
+        return []
+    done = yield from command(commands.find_job(who.user, native_id))
     if done.exit_status != 0 and "Invalid job id" in done.stderr:
         return []
     if done.exit_status != 0:
         raise failure(done, "squeue")
-    found = [native_job(line) for line in parsing.jobs(done.stdout)]
-    return [job for job in found if job.is_of(native)]
+    return [native_job(line) for line in parsing.jobs(done.stdout)]
 
 
 # --- reserving --------------------------------------------------------------------------------
@@ -353,10 +355,15 @@ def submit(
 
 
 def clean(
-    who: SlurmIdentity, token: str, *, reservation: bool, native: NativeId | None = None
+    who: SlurmIdentity,
+    token: str,
+    *,
+    reservation: bool,
+    native: NativeId | None = None,
+    writer: Writer | None = None,
 ) -> Operation[NativeJob | None]:
-    """Leave nothing of the token, also if its job `native` was renamed; answers its job as it was
-    seen last.
+    """Leave nothing of the token, also if its job `native`, or the `writer` of its record, was
+    renamed; answers its job as it was seen last.
 
     Raises:
         UnknownOutcome: not yet.
@@ -365,8 +372,13 @@ def clean(
 
     def looking() -> Operation[list[NativeJob]]:
         jobs = yield from find(who, token)
-        if native is not None and all(job.native_id != native.id for job in jobs):
-            renamed[:] = yield from find_renamed(who, native)
+        ids = {native.id} if native is not None else set()
+        ids |= {writer.native_id} if writer is not None else set()
+        renamed.clear()
+        for native_id in sorted(ids - {job.native_id for job in jobs}):
+            for job in (yield from find_by_id(who, native_id)):
+                if job.is_of(native) or (writer is not None and writer.wrote(job)):
+                    renamed.append(job)
         return liveliest_first([*jobs, *renamed])
 
     def cancel(_jobs: object) -> Operation[None]:

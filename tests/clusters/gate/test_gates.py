@@ -20,6 +20,7 @@ from metabroker.clusters.port import (
     ComponentRecord,
     Peer,
     UnknownOutcome,
+    Writer,
 )
 from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.clusters.transports.trust import FOLDER
@@ -255,6 +256,15 @@ def test_between_the_two_steps_of_a_start_its_time_is_not_known(tmp_path: Path) 
     assert marks(gate, arrived="n1\n") == ComponentRecord(arrived=True, hosts=("n1",), begun=True)
     left = gates().remains(gate, Cause.NODE)
     assert (left.started, left.start_time) == (True, None)
+
+
+@pytest.mark.parametrize("told", ["4711", "12.pbsa", "", "7 rm", "@far", "x" * 300])
+def test_which_job_started_the_script(tmp_path: Path, told: str) -> None:
+    gate = at(gates(), tmp_path, Position.RUN)
+    os.utime(Path(gate) / "run", (900.0, 900.0))
+    writer = marks(gate, started=f"n1 n2 id={told}\n").writer
+    named = told in ("4711", "12.pbsa")
+    assert writer == (Writer(told, made=900.0, started=1000.0) if named else None)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from metabroker.broker.tokens import NativeId
 from metabroker.clusters.openpbs import operations, parsing
 from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.snapshot import PbsPoll, snapshot
-from metabroker.clusters.port import UnknownOutcome
+from metabroker.clusters.port import UnknownOutcome, Writer
 from metabroker.clusters.transports.base import Completed
 from tests.clusters.slurm.drive import TOKEN, Answer, Told, drive, said
 
@@ -157,6 +157,16 @@ def test_a_job_that_was_renamed_is_found_by_its_id(
     cleaning = operations.clean(PbsIdentity(who), TOKEN, reservation=False, native=native)
     drive(cleaning, [said(), RENAMED, *more], told)
     assert ("qdel 84.pbsa" in told.lines) is cancelled
+
+
+@pytest.mark.parametrize("listed", ["84.pbsa\n", "85.pbsa\n"])
+def test_the_job_that_wrote_the_record_is_found_among_those_of_its_account(listed: str) -> None:
+    told, gone = Told(), Completed(153, "", "qstat: Unknown Job Id 84.pbsa\n")
+    writer = Writer("84.pbsa", made=1795236060.0, started=1795236070.0)
+    cleaning = operations.clean(PbsIdentity("pbsal"), TOKEN, reservation=False, writer=writer)
+    more: list[Answer] = [RENAMED, said(), said(), said(listed), gone]
+    drive(cleaning, [said(), said(listed), *(more if "84" in listed else [])], told)
+    assert ("qdel 84.pbsa" in told.lines) is ("84" in listed)
 
 
 def test_a_poll_tells_of_renamed_jobs_by_their_ids() -> None:

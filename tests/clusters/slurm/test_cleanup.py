@@ -8,7 +8,7 @@ import pytest
 
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import NativeId
-from metabroker.clusters.port import UnknownOutcome
+from metabroker.clusters.port import UnknownOutcome, Writer
 from metabroker.clusters.slurm import operations
 from metabroker.clusters.slurm.commands import SlurmIdentity
 
@@ -130,9 +130,10 @@ NATIVE = NativeId("7", 1795244532.0)
 BY_ID = "squeue -h -r -t all -u mbsvc -j 7 -o JOBS"
 
 
-def clean_renamed(*answers: Answer) -> list[str]:
+def clean_renamed(*answers: Answer, writer: Writer | None = None) -> list[str]:
     told = Told()
-    cleaning = operations.clean(WHO, TOKEN, reservation=False, native=NATIVE)
+    native = NATIVE if writer is None else None
+    cleaning = operations.clean(WHO, TOKEN, reservation=False, native=native, writer=writer)
     drive(cleaning, answers, told)
     return told.lines
 
@@ -154,3 +155,20 @@ def test_a_job_that_was_renamed_is_found_and_cancelled_by_its_id() -> None:
 )
 def test_a_job_that_only_has_its_id_is_left_alone(answer: Answer) -> None:
     assert clean_renamed(said(), answer) == [FIND, BY_ID]
+
+
+@pytest.mark.parametrize(
+    ("submitted", "cancelled"), [(1795244532, True), (1795244592, False), (1795244000, False)]
+)
+def test_the_job_that_wrote_the_record_is_cancelled_if_it_can_be_it(
+    submitted: int, cancelled: bool
+) -> None:
+    mine, twin = job("RUNNING", name="mine", submitted=submitted), job("FAILED", 8)
+    more = [said(), said(), said(twin), said()] if cancelled else []
+    writer = Writer("7", made=1795244530.0, started=1795244540.0)
+    lines = clean_renamed(said(twin), said(mine), *more, writer=writer)
+    assert ("scancel -u mbsvc 7" in lines) is cancelled
+
+
+def test_a_record_names_no_job_that_is_not_a_number() -> None:
+    assert clean_renamed(said(), writer=Writer("7_[1-9]", 0.0, 1.0)) == [FIND]

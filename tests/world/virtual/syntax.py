@@ -49,6 +49,27 @@ def parse(text: str) -> Commands:
     Raises:
         SyntaxError: it is not in the part of the grammar that is known here.
     """
+    found: list[Command] = []
+    begun = ""
+    for paragraph in text.split("\n\n"):  # most are the same in all scripts
+        begun = f"{begun}\n\n{paragraph}" if begun else paragraph
+        commands = _whole(begun)
+        if commands is not None:
+            found += commands
+            begun = ""
+    return (*found, *_read(begun))
+
+
+@functools.lru_cache(maxsize=2048)
+def _whole(text: str) -> Commands | None:
+    """The commands, unless the last of them goes on after it."""
+    try:
+        return _read(text)
+    except SyntaxError:
+        return None
+
+
+def _read(text: str) -> Commands:
     reader = _Reader(text)
     found = reader.commands(())
     reader.blank()

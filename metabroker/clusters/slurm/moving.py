@@ -1,10 +1,10 @@
 """Other times for a reservation of ours that is there: an earlier start, or its end.
 
-Slurm (22.05) compares what it moves by whole nodes: with any job on them that goes on beyond the
-new start, also on other cores; and with no reservation of cores at all, so that one may come to lie
-over another. So its own comparison is switched off (IGNORE_JOBS), and made here by cores. What is
-the reservation's own is only known to be free if nothing holds it: jobs that go on beyond its
-present start cannot be on its cores, and jobs in other reservations are on the cores of those.
+Slurm (22.05 to 26.05) compares what it moves by whole nodes: with any job on them that goes on
+beyond the new start, also on other cores; and with no reservation of cores at all, so that one may
+come to lie over another. So its own comparison is switched off (IGNORE_JOBS), and made here by
+cores. Jobs that go on beyond the reservation's present start cannot be on its cores, and jobs in
+other reservations are on the cores of those; what else goes on beyond the new start may be.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Other times for a reservation of ours. What Slurm prints here 22.05.8 has printed."""
+"""Other times for a reservation of ours. The lines are as 22.05.8 has printed them."""
 
 from __future__ import annotations
 

@@ -221,8 +221,6 @@ class Planning:
             return
         if any(c.step is not Step.NONE for c in parts):
             return
-        if not all(settings.clusters[c.cluster].moves for c in parts):
-            return
         if not plans.may_try(job, now):
             return
         if self._is_idle(job, now):

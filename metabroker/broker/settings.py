@@ -9,8 +9,7 @@ from dataclasses import dataclass
 class ClusterSettings:
     """What the core must know of one cluster. `unit`: it gives processors only by so many at a
     time, those of a whole node. `acting`: jobs run there under the accounts of their users. `part`:
-    of its system's partitions or queues (None: the default one); `moves`: it can let a reservation
-    begin at another time; `identity`: the system that it was
+    of its system's partitions or queues (None: the default one); `identity`: the system that it was
     when it was last used (see `identities`; "": not known); `configured`: it can be reached."""
 
     name: str
@@ -22,7 +21,6 @@ class ClusterSettings:
     part: str | None = None
     identity: str = ""
     configured: bool = True
-    moves: bool = True
 
     def held(self, processors: int, cpus_per_task: int = 1) -> int:
         """How many processors a component holds that asks for so many, in tasks of so many."""

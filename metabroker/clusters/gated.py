@@ -54,7 +54,6 @@ class GatedCluster:
     """
 
     part = PART
-    moves = True  # it can let a reservation begin at another time
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport

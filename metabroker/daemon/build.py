@@ -67,7 +67,6 @@ def settings(config: Config, store: Store) -> Settings:
             acting=cluster.run_as != "self",
             part=part_of(cluster) if isinstance(cluster, RealCluster) else None,
             identity=systems.get(name, UNKNOWN)[0],
-            moves=OpenPBSCluster.moves if isinstance(cluster, OpenPBSConfig) else True,
         )
         for name, cluster in config.clusters.items()
     ]

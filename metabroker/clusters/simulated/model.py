@@ -284,6 +284,8 @@ class Model:
         reservation = self.reservations.get(job.reservation or "")
         if reservation is None or reservation.start > now:
             return False
+        if job.processors > self.processors - self.held_by_jobs():
+            return False  # a job that is over its limit has not been ended yet
         return job.processors <= reservation.processors - self.held_by_jobs(job.reservation)
 
     def overdue(self, now: float) -> list[SimulatedJob]:

@@ -229,7 +229,7 @@ class Planning:
             return
         if plans.not_before(job, now, held=True) is None:
             return
-        plans.later(job, now, settings.plan_early)
+        plans.later(job, now, min(plans.pause(job, now), settings.plan_again))
         where = Request(job.request.sizes, tuple(c.cluster for c in parts))
         start, _ = self._earliest(job, where, now + settings.plan_lead, now)
         if start < planned - max(_WORTH_IT, (planned - now) * _PART):

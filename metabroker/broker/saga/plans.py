@@ -39,7 +39,8 @@ from .pending import PendingSteps
 from .rollback import Rollback
 
 _CLOCKS = 10.0  # seconds by which a reservation may begin at another time than was asked for
-_MOST_DOUBLED = 1  # times
+_MOST_DOUBLED = 5  # times
+_PAUSE = 0.02  # of the time until a plan's start there is nothing new
 _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 
 
@@ -99,13 +100,19 @@ class Plans:
         """It was looked for a time for it: that is done again after a pause, in seconds."""
         self._tried.setdefault(job.id, _Tried()).again = now + pause
 
+    def pause(self, job: Job, now: float) -> float:
+        """Between two looks for an earlier time for it: the longer, the further its time is."""
+        least = self._state.settings.plan_early
+        return max(least, _PAUSE * ((job.planned or now) - now))
+
     def tried(self, job: Job, now: float) -> None:
         """It is tried to move its reservations: the pauses after that double, since its processors
         may be others than those which are idle."""
         tried = self._tried.setdefault(job.id, _Tried())
         if tried.told != job.planned:
             tried.tries, tried.told = 0, job.planned
-        tried.early = now + self._state.settings.plan_early * 2 ** min(tried.tries, _MOST_DOUBLED)
+        doubled = self._state.settings.plan_early * 2 ** min(tried.tries, _MOST_DOUBLED)
+        tried.early = now + min(doubled, self.pause(job, now))
         tried.tries += 1
 
     # --- what clusters answer -----------------------------------------------------------------

@@ -206,7 +206,8 @@ def _judge(outcome: Outcome, site: Site, people: People, faults: Faults) -> None
     ended = [job for answer in site.client.history(limit="all") for job in answer["jobs"]]
     found = [*ended, *site.client.get("jobs")["jobs"]]
     outcome.jobs = {job["job"]: job for job in found}
-    truth = Truth(site.runs(), {code: site.recorded(f"ends.{code}") for code in CODES})
+    single = {number for number, job in outcome.jobs.items() if len(job["components"]) == 1}
+    truth = Truth(site.runs(), {code: site.recorded(f"ends.{code}") for code in CODES}, single)
     partly = judging.in_part(outcome.jobs, truth)
     events = {number: site.job(number)["events"] for number in partly}
     verdict = judging.judge(people.told, outcome.jobs, events, truth, faults.happened)

@@ -16,8 +16,8 @@ ended, since a fault hit it meanwhile (`end unknown`).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from metabroker.api.client import ENDED
@@ -38,6 +38,7 @@ class Truth:
 
     starts: list[Run]
     ends: Mapping[int, list[Run]]
+    single: Collection[int] = frozenset()  # jobs of one component: siblings in line are the same
 
     def started(self, job: int) -> dict[int, set[int]]:
         """Components that started, by attempt."""
@@ -53,11 +54,15 @@ class Truth:
     def __post_init__(self) -> None:
         self._starts: dict[int, list[Run]] = defaultdict(list)
         self._codes: dict[int, dict[int, int]] = defaultdict(dict)
+        self.starts = [self._own(run) for run in self.starts]
         for run in self.starts:
             self._starts[run.job].append(run)
         for code, runs in self.ends.items():
             for run in runs:
-                self._codes[run.job][run.component] = code
+                self._codes[run.job][self._own(run).component] = code
+
+    def _own(self, run: Run) -> Run:
+        return replace(run, component=0) if run.job in self.single else run
 
     def twice(self) -> list[Run]:
         """Starts of components that had started before, in this attempt or another."""

@@ -49,7 +49,8 @@ def found(
     """What the verdict says of job 1."""
     known = told or Told(PLAN, 1, 100.0, {1}, state=None if shown is None else shown["state"])
     jobs = {} if shown is None else {1: shown}
-    truth = Truth(started, ends)
+    single = {1} if shown is not None and len(shown["components"]) == 1 else set()
+    truth = Truth(started, ends, single)
     verdict = judge([known], jobs, {1: events or []}, truth, list(faults))
     return [what.partition(":")[0] for _, what in verdict.violations]
 
@@ -65,6 +66,12 @@ def test_nothing_is_wrong_with_a_job_that_ran_well() -> None:
 @pytest.mark.parametrize("again", [(1, 0), (2, 0)])
 def test_a_second_start_in_any_attempt(again: tuple[int, int]) -> None:
     assert "P2" in found(job(), runs(*BOTH, again), WELL)
+
+
+def test_siblings_of_a_job_in_line_are_one_component() -> None:
+    one = job(parts=1)
+    assert found(one, runs((1, 1)), {0: runs((1, 1))}) == []
+    assert found(one, runs((1, 0), (1, 1)), {0: runs((1, 1))}) == ["P2"]
 
 
 def test_a_part_that_started_alone() -> None:

@@ -37,8 +37,10 @@ class Job:
 
     @property
     def active(self) -> bool:
-        """Waiting, running or ending: not yet over."""
-        return self.state in ACTIVE_STATES
+        """Waiting, running or ending: not yet over. (Slurm 26.05 calls what has ended RESV_DEL_HOLD
+        where its controller was restarted and its reservation is gone.)"""
+        over = self.state == "RESV_DEL_HOLD" and self.ended is not None
+        return self.state in ACTIVE_STATES and not over
 
 
 @dataclass(frozen=True)

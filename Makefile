@@ -14,11 +14,13 @@ TURNS ?= 50
 SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
+TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10.26 \
+  snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml setup.py requirements-lock.txt
 
-.PHONY: help deb lock same-second plans-killed submissions setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help deb lock same-second plans-killed submissions tools setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -74,6 +76,11 @@ fuzz: setup ## CASES=100000 of whatever a component, a cluster or a client can w
 
 submissions: setup ## 20,000 submissions under faults of the socket, against the store
 	METABROKER_TEST_SUBMISSIONS=20000 $(BIN)/python -m pytest -q --timeout 3600 tests/faults/test_submissions.py
+
+tools: setup ## released tools of the package index, unmodified, over two real Slurm clusters
+	$(PYTHON) -m venv .cache/tools
+	.cache/tools/bin/python -m pip install --quiet --disable-pip-version-check $(TOOLS)
+	METABROKER_TEST_TOOLS=$(CURDIR)/.cache/tools $(BIN)/python -m pytest -q -s tests/tools
 
 same-second: setup ## TURNS=50 jobs that come up in two real clusters at once, with the broker killed
 	METABROKER_TEST_TURNS=$(TURNS) $(BIN)/python -m pytest -q -s --timeout 0 tests/faults/test_same_second.py

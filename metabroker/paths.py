@@ -10,6 +10,8 @@ from pathlib import Path
 
 SYSTEM_SOCKET = Path("/run/metabroker/metabroker.sock")
 SYSTEM_STATE = Path("/var/lib/metabroker")
+FRONT_ENDS = ".metabroker-front-ends"
+"""The file that says that a folder has front ends (`metabroker.frontends`)."""
 
 
 def default_socket() -> Path:
@@ -43,6 +45,12 @@ def token_file() -> Path:
     base = os.environ.get("XDG_CONFIG_HOME", "")
     folder = Path(base) if base.startswith("/") else Path.home() / ".config"
     return folder / "metabroker" / "token"
+
+
+def without_front_ends(path: str) -> str:
+    """A PATH in which `sbatch` and the others are the clusters' own."""
+    marks = ((folder, os.path.join(folder, FRONT_ENDS)) for folder in path.split(os.pathsep))
+    return os.pathsep.join(folder for folder, mark in marks if not os.path.exists(mark))
 
 
 def _own_socket() -> Path:

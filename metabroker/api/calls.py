@@ -13,6 +13,8 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 | `GET /v1/jobs/{id}/wait?timeout=` | the job, once it has ended or `timeout` seconds have passed |
 | `GET /v1/history?user=&state=&since=&until=&limit=&page=&after=` | `{"jobs": [...], "next", \
 "older"}`: ended ones |
+| `GET /v1/records?jobs=&user=&since=` | `{"jobs": [...]}`: these, or those that have not ended or \
+have since then, each with what its user asked for |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
 | `POST /v1/clusters/{cluster}/drain` | the cluster, to which nothing new goes any more, for the \
 `reason` in the body; for administrators |
@@ -79,6 +81,17 @@ def _history(asked: Asked) -> Arguments:
     found["page"] = min(_limit(asked, "page") or GREATEST, GREATEST)
     found["after"] = _places(asked.query.get("after"))
     return found
+
+
+def _records(asked: Asked) -> Arguments:
+    words = asked.query.get("jobs")
+    numbers = None if words is None else words.split(",")
+    if numbers and not all(n.isascii() and n.isdigit() and len(n) <= 18 for n in numbers):
+        raise ServiceError(Failure.INVALID, "`jobs` must be numbers", "write them as in 17,18")
+    if numbers and len(numbers) > GREATEST:
+        raise ServiceError(Failure.INVALID, "`jobs` are too many", f"ask for {GREATEST} at most")
+    jobs = None if numbers is None else [int(number) for number in numbers]
+    return {"jobs": jobs, "user": asked.query.get("user"), "since": number(asked, "since")}
 
 
 def _states(text: str | None) -> list[str]:
@@ -185,6 +198,7 @@ CALLS = (
     Call("job", "GET", "/v1/jobs/{job}", _job),
     *(_change(verb) for verb in ("cancel", "hold", "release", "abandon")),
     Call("history", "GET", "/v1/history", _history),
+    Call("records", "GET", "/v1/records", _records),
     Call("clusters", "GET", "/v1/clusters"),
     Call(
         *("drain", "POST", "/v1/clusters/{cluster}/drain", _drain),

@@ -25,7 +25,7 @@ _UNKNOWN_SIZE = 10**9
 class Admission:
     """What requests are held against. `sizes` are processors in all, 0 where not known yet; `nodes`
     those of each cluster, empty where not known; `units`: processors of a node, where only whole
-    nodes are given (1: they are not)."""
+    nodes are given (1: they are not). `closed`: clusters that the job cannot go to at all."""
 
     names: Sequence[str]
     sizes: Sequence[int]
@@ -33,6 +33,7 @@ class Admission:
     place: Place
     nodes: Sequence[Sequence[NodeKind]] = ()
     units: Sequence[int] = ()
+    closed: frozenset[int] = frozenset()
 
     def request(
         self, wanted: Processors, shape: Shape = ANY_PROCESSORS
@@ -96,7 +97,7 @@ class Admission:
         Raises:
             Rejected: it does not; says which node comes nearest.
         """
-        chosen = range(len(self.sizes)) if where is None else sorted(set(where))
+        chosen = sorted(set(range(len(self.sizes)) if where is None else where) - self.closed)
         without = [c for c in chosen if self.sizes[c] and not rooms[c]]
         if not without or (where is None and len(without) < len(chosen)):
             return
@@ -115,7 +116,10 @@ class Admission:
 
     def _capacities(self, rooms: Sequence[int]) -> list[int]:
         """Of a cluster that was never seen: any number."""
-        return [r if s else _UNKNOWN_SIZE for r, s in zip(rooms, self.sizes, strict=True)]
+        known = enumerate(zip(rooms, self.sizes, strict=True))
+        return [
+            0 if c in self.closed else room if size else _UNKNOWN_SIZE for c, (room, size) in known
+        ]
 
     def _index(self, name: str) -> int:
         if name not in self.names:
@@ -137,7 +141,8 @@ class Admission:
             asked += f" in component {refusal.component}"
         known = ", ".join(
             f"{name} {room if size else '?'}"
-            for name, room, size in zip(self.names, rooms, self.sizes, strict=True)
+            for c, (name, room, size) in enumerate(zip(self.names, rooms, self.sizes, strict=True))
+            if c not in self.closed
         )
         return Rejected(
             f"the request can never run: it asks for {asked}",

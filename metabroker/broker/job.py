@@ -33,7 +33,7 @@ class NewJob:
     job (or, under LS, any job) was put by its user, `home` the one configured for the user.
     `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its
     files are sent to its clusters before it is submitted there; `stages_out`: its results are
-    brought back.
+    brought back. `closed`: clusters that cannot be asked for all that it asks for.
     """
 
     user: str
@@ -46,6 +46,7 @@ class NewJob:
     shape: Shape = ANY_PROCESSORS
     stages_in: bool = False
     stages_out: bool = False
+    closed: frozenset[int] = frozenset()
 
 
 class ImpossibleTransition(Exception):
@@ -163,7 +164,8 @@ class Job:
     shape: Shape = ANY_PROCESSORS
     stages_in: bool = False
     stages_out: bool = False
-    excluded: frozenset[int] = frozenset()  # clusters that will never accept it
+    closed: frozenset[int] = frozenset()  # clusters that cannot be asked for all that it asks for
+    excluded: frozenset[int] = frozenset()  # clusters that will never accept it, closed or not
     uncertain: str | None = None
     """The backup (its time, in words) in which the present attempt stood when the store came back
     from it: nobody knows how far the attempt has come since. None: that is known."""

@@ -89,7 +89,7 @@ class Queues:
                 for entry, answering in zip(entries, answers, strict=True)
             ],
             waiting=self._waiting,
-            excluded={c for c, most in bounds if most < largest}.union(excluded),
+            excluded={c for c, most in bounds if most < largest}.union(excluded, job.closed),
         )
         return self.scheduler.queue_of(job.request, local)
 
@@ -212,6 +212,7 @@ class Queues:
 
     def can_join(self, job: Job | NewJob, barred: frozenset[int]) -> bool:
         """The same of a job that may be new."""
+        barred |= job.closed
         if not barred:
             return True
         request = job.request

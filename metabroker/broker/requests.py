@@ -62,6 +62,8 @@ class Requests:
             shape=new.shape,
             stages_in=new.stages_in,
             stages_out=new.stages_out,
+            closed=new.closed,
+            excluded=new.closed,
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )
         state.next_job += 1

@@ -253,7 +253,7 @@ class ViewAt:
 
     def plan(self, new: NewJob) -> Plan:
         """Where a new job would go now."""
-        barred = frozenset(self.ahead(new))
+        barred = new.closed.union(self.ahead(new))
         while True:
             queue, request = self._queues.queue_of(new, barred), self.request_of(new, barred)
             if not self._queues.can_join(new, barred):

@@ -28,6 +28,10 @@ COMMANDS = {
     "clusters": ("clusters:clusters", "clusters: processors, health, age of the information"),
     "drain": ("drain:drain", "send nothing new to a cluster (administrators)"),
     "resume": ("drain:resume", "use a drained cluster again (administrators)"),
+    "front-ends": (
+        "front_ends:front_ends",
+        "make a folder of sbatch, squeue and the others, to put in front of PATH",
+    ),
     "page": ("page:page", "serve a live page of clusters and jobs to yourself"),
     "history": ("history:history", "ended jobs; --swf writes the Standard Workload Format"),
     "token": ("token:token", "make, list and revoke access tokens for other hosts"),

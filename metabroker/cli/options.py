@@ -10,18 +10,11 @@ import click
 from click.core import ParameterSource
 
 from metabroker.cli import types
-from metabroker.submission import environment
-from metabroker.submission.checks import check, check_script
+from metabroker.submission.build import Options, foreign_options, merged, submission_of
 from metabroker.submission.directives import Directive, directives
 from metabroker.submission.errors import SubmissionError
-from metabroker.submission.model import Processors, Submission
-from metabroker.submission.shape import Shape
+from metabroker.submission.model import Submission
 from metabroker.submission.text import shown
-
-Options = dict[str, Any]
-_SHAPE = ("cpus_per_task", "memory", "memory_per_cpu", "gpus", "gpus_per_task", "exclusive")
-_EITHER = (("memory", "memory_per_cpu"), ("gpus", "gpus_per_task"))  # one replaces the other
-_FORMS = ("single", "components", "on", "total")
 
 _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
     ("--ntasks -n single", types.COUNT, "N", "one component of N tasks (of one processor each)"),
@@ -99,27 +92,9 @@ def given(context: click.Context) -> Options:
     }
 
 
-def merged(command_line: Options, script: Options) -> Options:
-    """Both together; the command line wins, and its form of the request replaces the script's."""
-    kept = dict(script)
-    if any(form in command_line for form in _FORMS):
-        for form in _FORMS:
-            kept.pop(form, None)
-        if "single" not in command_line:
-            kept.pop("cluster", None)
-    for pair in _EITHER:
-        if any(name in command_line for name in pair):
-            for name in pair:
-                kept.pop(name, None)
-    both = {**kept, **command_line}
-    for files in ("stage_in", "stage_out"):
-        both[files] = tuple(dict.fromkeys((*script.get(files, ()), *command_line.get(files, ()))))
-    both["native"] = {**dict(kept.get("native", ())), **dict(command_line.get("native", ()))}
-    return both
-
-
 def script_options(script: bytes, file: str) -> Options:
-    """The options in the script's directives. Raises `SubmissionError` with file and line."""
+    """The options in the script's directives, those of sbatch and qsub too: `#METABROKER` lines win
+    over these. Raises `SubmissionError` with file and line."""
     result: Options = {}
     native: dict[str, tuple[str, ...]] = {}
     for directive in directives(script, file):
@@ -129,7 +104,9 @@ def script_options(script: bytes, file: str) -> Options:
             if name in options:
                 options[name] = (*result.get(name, ()), *options[name])
         result.update(options)
-    return {**result, "native": tuple(native.items())}
+    result["native"] = tuple(native.items())
+    foreign = foreign_options(script, file)
+    return merged(result, foreign) if foreign else result
 
 
 def _parsed(directive: Directive, where: str) -> Options:
@@ -154,41 +131,11 @@ def build(
     environ: Mapping[str, str] = os.environ,
 ) -> Submission:
     """The submission, checked. Raises `SubmissionError`."""
-    check_script(script, script_name)
-    submission = Submission(
-        script=script,
-        script_name=script_name,
-        processors=Processors(
-            single=options.get("single"),
-            cluster=options.get("cluster"),
-            components=options.get("components"),
-            on=options.get("on"),
-            total=options.get("total"),
-        ),
-        chdir=_directory(options.get("chdir")),
-        args=args,
-        shape=Shape(**{name: options[name] for name in _SHAPE if name in options}),
-        name=options.get("name"),
-        time_limit=options.get("time"),
-        output=options.get("output"),
-        error=options.get("error"),
-        environment=environment.resolve(options.get("export", environment.DEFAULT), environ),
-        native=options["native"],
-        hold=options.get("hold", False),
-        request_id=request_id,
-        stage_in=tuple(os.path.normpath(name) for name in options.get("stage_in", ())),
-        stage_out=tuple(options.get("stage_out", ())),
-        submit_dir=_submit_dir(options),
+    submission = submission_of(
+        options, script, script_name, args, request_id=request_id, environ=environ
     )
-    check(submission)
     _check_there(submission)
     return submission
-
-
-def _submit_dir(options: Options) -> str | None:
-    """Where files come from and results go to; links in its own path are followed now."""
-    staged = options.get("stage_in") or options.get("stage_out")
-    return os.path.realpath(_directory(None)) if staged else None
 
 
 def _check_there(submission: Submission) -> None:
@@ -208,11 +155,3 @@ def _check_there(submission: Submission) -> None:
                 f"--stage-in {shown(name)} cannot be sent: {why}",
                 f"name a regular file below {submission.submit_dir}",
             )
-
-
-def _directory(named: str | None) -> str:
-    try:
-        return os.path.abspath(named or ".")
-    except OSError as error:
-        what = f"the current directory cannot be found: {error.strerror}"
-        raise SubmissionError(what, "change to one that is there, or give --chdir") from error

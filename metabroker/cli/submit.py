@@ -13,9 +13,9 @@ import click
 from metabroker.api.client import Client
 from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
-from metabroker.cli.options import build, given, job_options, merged, script_options
+from metabroker.cli.options import build, given, job_options, script_options
+from metabroker.submission.build import merged
 from metabroker.submission.checks import LARGEST_SCRIPT
-from metabroker.submission.directives import foreign
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import names_component
 from metabroker.submission.wire import to_wire
@@ -47,8 +47,8 @@ def submit(
     """Queue a job; print its id. SCRIPT - reads the script from stdin.
 
     Exactly one of -n, --components, --on and --total says how many processors. Options may also
-    stand in the script, in `#METABROKER` lines below its first line; the command line wins. What
-    follows SCRIPT is the script's own.
+    stand in the script, in `#METABROKER`, `#SBATCH` or `#PBS` lines below its first line; the
+    command line wins. What follows SCRIPT is the script's own.
     """
     content, name = _read_script(script)
     options = merged(given(context), script_options(content, script))
@@ -118,22 +118,13 @@ def _dry_run(client: Client, submission: Submission, as_json: bool, warnings: li
 
 def _warned(submission: Submission, strict: bool) -> list[str]:
     """What is not wrong and most likely not meant, told on stderr; refused if `strict`."""
-    found = [*_ignored(submission), *_overwritten(submission)]
+    found = list(_overwritten(submission))
     if found and strict:
         message, advice = found[0]
         raise CliError(message, f"{advice}, or leave --strict out", USAGE)
     for message, advice in found:
         complain(f"warning: {message}", advice)
     return [f"{message}; {advice}" for message, advice in found]
-
-
-def _ignored(submission: Submission) -> Iterator[tuple[str, str]]:
-    """Directives of the clusters' own systems, which no cluster gets to see."""
-    for of_system in foreign(submission.script):
-        yield (
-            f"{of_system.mark} lines of the script are ignored ({of_system.told})",
-            "write them as #METABROKER lines, as options, or as --native CLUSTER:'OPTIONS'",
-        )
 
 
 def _overwritten(submission: Submission) -> Iterator[tuple[str, str]]:

@@ -93,7 +93,8 @@ class ComponentRequest:
     `gate` is the directory in which the component and the broker meet (see `clusters.gate`);
     `seconds` its native time limit; `barrier_seconds` how long it waits at the barrier before it
     gives up by itself, or None if it has none. `processors` are for tasks of that `shape`. With
-    `works` its script runs in the component's own work folder, where its files are.
+    `works` its script runs in the component's own work folder, where its files are. `speaks`: see
+    `submission.model.Submission`.
     """
 
     token: str
@@ -116,6 +117,7 @@ class ComponentRequest:
     again: bool = False
     works: bool = False
     shape: Shape = ANY_PROCESSORS
+    speaks: str | None = None
 
     @property
     def tasks(self) -> int:

@@ -19,8 +19,10 @@ from metabroker.config.fields import (
     User,
     Word,
 )
-from metabroker.config.section import Count, Section, as_tuple
+from metabroker.config.names import AnyNames, PBSNames, SlurmNames
+from metabroker.config.section import Count, Section, as_tuple, empty
 from metabroker.config.users import table as user_table
+from metabroker.submission.native.asked import KINDS, ClusterWords
 
 
 class _Cluster(Section):
@@ -106,6 +108,8 @@ class SlurmConfig(RealCluster):
     """quality of service of the jobs; null: the default one"""
     native: Annotated[SomeWords, AfterValidator(values.sbatch_options)] = ()
     """options of sbatch that every job is given before its user's own: ["--gres=gpu:1"]"""
+    names: Annotated[SlurmNames, BeforeValidator(empty)] = SlurmNames()
+    """what partitions, accounts and the like of `#SBATCH` and `#PBS` lines are called there"""
     access: Literal["commands", "pyslurm", "pyslurm-or-commands"] = "commands"
     """pyslurm: it is looked at, and jobs are cancelled, through a pyslurm of its Slurm's release;
     pyslurm-or-commands: by its commands where there is none"""
@@ -128,6 +132,8 @@ class OpenPBSConfig(RealCluster):
     """what each processor needs besides itself, as in a chunk of `select`: mem=2gb:Qlist=fast"""
     native: Annotated[SomeWords, AfterValidator(values.qsub_options)] = ()
     """options of qsub that every job is given before its user's own: ["-lsoftware=matlab"]"""
+    names: Annotated[PBSNames, BeforeValidator(empty)] = PBSNames()
+    """what queues, accounts and the like of `#SBATCH` and `#PBS` lines are called there"""
 
 
 class SimulatedConfig(_Cluster):
@@ -143,9 +149,22 @@ class SimulatedConfig(_Cluster):
     """whether scripts really run, as processes of this host"""
     state: PathOrNone = None
     """file that keeps its state over a restart; null: NAME.simulated beside the store"""
+    names: Annotated[AnyNames, BeforeValidator(empty)] = AnyNames()
+    """what partitions, accounts and the like of `#SBATCH` and `#PBS` lines are called there"""
 
 
 Cluster = Annotated[SlurmConfig | OpenPBSConfig | SimulatedConfig, Discriminator("system")]
+
+
+def words_of(cluster: SlurmConfig | OpenPBSConfig | SimulatedConfig) -> ClusterWords:
+    """How it is asked for what users ask in the words of sbatch or qsub."""
+    tables, queue = cluster.names.model_dump(), "queue"
+    own = (
+        {} if isinstance(cluster, SimulatedConfig) else cluster.model_dump(include={*KINDS, queue})
+    )
+    if isinstance(cluster, OpenPBSConfig):
+        tables["partition"], own["partition"] = tables.pop(queue), own.pop(queue)
+    return ClusterWords(cluster.system, tables, {kind: name for kind, name in own.items() if name})
 
 
 def runs_as_store_owner(cluster: RealCluster | SimulatedConfig) -> bool:

@@ -27,11 +27,13 @@ from metabroker.config.fields import (
     Policy,
     Retries,
     Seconds,
+    SomeWords,
     User,
     Users,
     WholeSeconds,
     path_of,
 )
+from metabroker.config.names import droppable
 from metabroker.config.section import ClusterName, Count, Section, SizeLimits, empty, folder
 from metabroker.submission.checks import LARGEST_SCRIPT
 
@@ -252,6 +254,9 @@ class Config(Section):
     these users can then read all that it can (the store, keys, others' scripts), and act as any"""
     homes: Annotated[Mapping[User, ClusterName], BeforeValidator(empty)] = {}
     """home cluster of a user, whose local queue the user's jobs wait in under LS and LP policies"""
+    drop_options: Annotated[SomeWords, AfterValidator(droppable)] = ()
+    """options of `#SBATCH` and `#PBS` lines, and of commands by their names, that are left out of
+    users' jobs everywhere: [wckey, mail-type]"""
     seed: int = 0
     """seed of the policies that choose at random"""
     clusters: Annotated[Mapping[ClusterName, Cluster], Field(min_length=1)]

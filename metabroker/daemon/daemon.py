@@ -16,6 +16,7 @@ from metabroker.access.tls import TlsError
 from metabroker.api.middleware import Middleware
 from metabroker.api.server import ApiServer
 from metabroker.broker.lease_term import LeaseTerm
+from metabroker.config.clusters import words_of
 from metabroker.config.model import Config
 from metabroker.config.values import Address
 from metabroker.daemon.sharing.reexec import reexec
@@ -25,11 +26,13 @@ from metabroker.runtime.clock import Clock
 from metabroker.runtime.cluster_accounts import Users, users_of
 from metabroker.runtime.executor import Hook, no_hook
 from metabroker.service.access_tokens import AccessTokens
+from metabroker.service.asked_options import AskedOptions
 from metabroker.service.authorization import Authorization
 from metabroker.service.status import ALONE
 from metabroker.store import LeadershipLost, MustRestart, Store
 from metabroker.store.read_only import may_lose_commits
 from metabroker.store.requests import ANSWERED
+from metabroker.submission.native.asked import ClusterWords
 
 from . import build
 from .http_server import HttpServer
@@ -49,6 +52,7 @@ LIVE = frozenset(
         "submitters",
         "submitters_share_everything",
         "homes",
+        "drop_options",
         "default_time",
         "max_time",
         "limits",
@@ -85,6 +89,7 @@ class Daemon:
         self._hook = hook
         self._anew = anew
         self._users = users_of(config)
+        self._words = _words_of(config)
         self._homes = build.homes(config)
         self.name = f"{socket.gethostname()} {config.socket}"
         self._lock = LockFile(config.store)
@@ -255,6 +260,9 @@ class Daemon:
             if users != self._users:
                 log.info("configuration: the users of %s have changed", ", ".join(users))
             self._users = users
+        words = _words_of(config)
+        if words.keys() == self._words.keys():
+            self._words = words
         changed = [
             name
             for name in Config.model_fields
@@ -329,7 +337,9 @@ class Daemon:
 
     def _own(self) -> dict[str, Any]:
         """What it says of itself while it stands by."""
-        return {"policy": self._config.policy, "offline": self._offline}
+        options = AskedOptions(self._words, self._config.drop_options)
+        own = {"policy": self._config.policy, "offline": self._offline}
+        return {**own, "partition": options.partition}
 
     def _users_now(self) -> Users:
         return self._users
@@ -351,7 +361,12 @@ class Daemon:
             users=self._users,
             clusters=tuple(config.clusters),
             acts_at_home=self._homes is not None,
+            options=AskedOptions(self._words, config.drop_options),
         )
+
+
+def _words_of(config: Config) -> dict[str, ClusterWords]:
+    return {name: words_of(cluster) for name, cluster in config.clusters.items()}
 
 
 def _compared(config: Config, name: str) -> object:
@@ -359,6 +374,6 @@ def _compared(config: Config, name: str) -> object:
     if name != "clusters":
         return getattr(config, name)
     return {
-        cluster: settings.model_dump(exclude={"users", "users_file"})
+        cluster: settings.model_dump(exclude={"users", "users_file", "names"})
         for cluster, settings in config.clusters.items()
     }

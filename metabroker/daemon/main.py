@@ -7,6 +7,7 @@ it serves, and its watchdog that the core answers.
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from metabroker.api.sockets import SocketError
 from metabroker.config import ConfigErrors
 from metabroker.config.model import Config
 from metabroker.daemon.sharing.reexec import reap_former, reexec
+from metabroker.paths import without_front_ends
 from metabroker.runtime.cluster_accounts import trouble_with_root
 from metabroker.runtime.executor import Hook, no_hook
 from metabroker.store import LeadershipLost, StoreUnavailable
@@ -54,6 +56,8 @@ def serve(
     """Serve until SIGTERM or SIGINT; the exit code of the process. `again` is for SIGHUP."""
     logs.start(log_format)
     openfiles.raise_limit()
+    # Clusters' own commands are wanted there, never those that would ask this daemon.
+    os.environ["PATH"] = without_front_ends(os.environ.get("PATH", os.defpath))
     reap_former()
     stop, reload, news = threading.Event(), threading.Event(), threading.Event()
 

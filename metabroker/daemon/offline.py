@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 
 from metabroker.about import about
-from metabroker.config.clusters import SimulatedConfig
+from metabroker.config.clusters import Cluster, SimulatedConfig, words_of
 from metabroker.config.model import Config
+from metabroker.config.names import AnyNames
 from metabroker.store.read_only import last_sizes
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ def twins(config: Config) -> Config:
             run=True,
             state=state.with_name(state.name + _SUFFIX),
             shared_dir=state.parent,
+            names=_names(cluster),
         )
     store = config.store + _SUFFIX if config.store.startswith("sqlite") else None
     if store is None:
@@ -48,6 +50,13 @@ def twins(config: Config) -> Config:
     history = config.history.model_copy(update={"archive": archive})
     apart = {"store": store, "audit": audit, "history": history}
     return config.model_copy(update={"clusters": clusters, "listen": None, **apart})
+
+
+def _names(cluster: Cluster) -> AnyNames:
+    """The twin knows the same names, so that jobs go to the same clusters."""
+    words = words_of(cluster)
+    own = {kind: {name: name} for kind, name in words.own.items() if words.tables[kind] is None}
+    return AnyNames(**{**words.tables, **own})
 
 
 def _tell_size(name: str, seen: int | None, configured: int | None) -> None:

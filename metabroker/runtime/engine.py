@@ -25,7 +25,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from metabroker.broker.admission import Admission
@@ -69,7 +69,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class AskToSubmit:
-    """A user's submission. `spec` is what only the job's start needs, as it is stored."""
+    """A user's submission. `spec` is what only the job's start needs, as it is stored; `closed`:
+    clusters, by name, that cannot be asked for all that it asks for."""
 
     submission: Submission
     user: str
@@ -77,6 +78,7 @@ class AskToSubmit:
     time_limit: int
     spec: Mapping[str, Any]
     answer: Answer
+    closed: tuple[str, ...] = ()
 
 
 Item = Event | Ask | AskToSubmit
@@ -255,7 +257,9 @@ class Engine:
             Rejected: it can never run.
         """
         submission = asked.submission
-        request, local = self.admission().request(submission.processors, submission.shape)
+        closed = frozenset(self.names.known(asked.closed))
+        admission = replace(self.admission(), closed=closed)
+        request, local = admission.request(submission.processors, submission.shape)
         home = asked.home if asked.home in self.names.names else None
         return NewJob(
             user=asked.user,
@@ -268,6 +272,7 @@ class Engine:
             shape=submission.shape,
             stages_in=bool(submission.stage_in),
             stages_out=bool(submission.stage_out),
+            closed=closed,
         )
 
     def _take_submissions(self, intake: _Intake, now: float) -> None:

@@ -7,7 +7,7 @@ worker that needs it, and not kept in memory.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from metabroker.clusters.submit_directory import LocalSubmitDirectory, SubmitDir
 from metabroker.clusters.transports.fenced import Permit, fenced
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
+from metabroker.submission.patterns import expand
 from metabroker.submission.wire import to_spec
 
 from .cluster_accounts import Users
@@ -170,15 +171,20 @@ class RequestBuilder:
             args=tuple(spec["args"]),
             environment=spec["environment"],
             chdir=spec["chdir"],
-            output=_path(spec, "output", named) or _expand(f"{spec['chdir']}/{default}", named),
-            error=_path(spec, "error", named),
+            output=self._path(spec, spec["output"] or default, named),
+            error=None if spec["error"] is None else self._path(spec, spec["error"], named),
             native=tuple(spec["native"].get(self.cluster, ())),
             reservation=effect.reservation,
             barrier_seconds=barrier,
             again=effect.again,
             shape=effect.shape,
             works=bool(spec.get("stage_in") or spec.get("stage_out")),
+            speaks=spec.get("speaks"),
         )
+
+    def _path(self, spec: Mapping[str, Any], pattern: str, ref: Ref) -> str:
+        path = expand(pattern, ref.job, ref.component, spec["name"], self.owner(ref))
+        return path if path.startswith("/") else f"{spec['chdir']}/{path}"
 
     def _script(self, ref: Ref) -> tuple[bytes, Mapping[str, Any], str]:
         """A former leader that goes on after a day may ask for one that has been removed."""
@@ -260,20 +266,3 @@ class RequestBuilder:
             return self.shared_dir
         at_home = place.account is not None and place.secret.startswith(APART)
         return HOME if at_home else place.chdir
-
-
-def _path(spec: Mapping[str, Any], key: str, ref: Ref) -> str | None:
-    pattern = spec[key]
-    if pattern is None:
-        return None
-    path = _expand(pattern, ref)
-    return path if path.startswith("/") else f"{spec['chdir']}/{path}"
-
-
-def _expand(pattern: str, ref: Ref) -> str:
-    """%j is the job's number, %c the component's, %% a percent sign."""
-    values: Sequence[tuple[str, str]] = (("%j", str(ref.job)), ("%c", str(ref.component)))
-    parts = pattern.split("%%")
-    for key, value in values:
-        parts = [part.replace(key, value) for part in parts]
-    return "%".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from metabroker import accounts
@@ -12,6 +12,8 @@ from metabroker.runtime.cluster_accounts import Users, wanted
 from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.model import Caller, Submission
 from metabroker.submission.times import format_time
+
+from .asked_options import AskedOptions
 
 _OF_ADMINISTRATORS = {
     "remove leftovers": "remove leftovers: they may belong to any user",
@@ -37,16 +39,21 @@ class Authorization:
     clusters: tuple[str, ...] = ()
     acts_at_home: bool = False  # for users, on the daemon's own host
     account: str = field(default_factory=lambda: accounts.own().name)  # the daemon's own
+    options: AskedOptions = field(default_factory=AskedOptions)
 
-    def accounts(self, caller: Caller, submission: Submission) -> dict[str, str]:
+    def accounts(
+        self, caller: Caller, submission: Submission, closed: Collection[str] = ()
+    ) -> dict[str, str]:
         """Under whose accounts the job may run, in those clusters that act for users; in the
-        others it runs under the daemon's own.
+        others it runs under the daemon's own. It goes to none of the `closed` ones.
 
         Raises:
             ServiceError: it could be put on a cluster where the caller may not have jobs.
         """
         found = {}
         for name in wanted(submission, self.clusters):
+            if name in closed:
+                continue
             if name in self.users:
                 found[name] = self.users[name].given(caller)
             elif self.users and name in self.clusters:

@@ -4,7 +4,7 @@ administrators change of clusters: drain and resume them."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 
 from metabroker.api.service import Failure, Json, ServiceError
@@ -153,8 +153,9 @@ class Changes:
         self.available()
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
-        accounts = self.rules.accounts(caller, submission)
-        self._check_paths(submission, accounts)
+        submission, closed = self.rules.options.said(submission, self._wrong_words)
+        accounts = self.rules.accounts(caller, submission, closed)
+        self._check_paths(submission, accounts, closed)
         return AskToSubmit(
             submission,
             caller.user,
@@ -162,7 +163,13 @@ class Changes:
             limit,
             spec_of(submission, accounts, self.rules.owner(caller, submission)),
             answer,
+            closed,
         )
+
+    def _wrong_words(self, cluster: str, words: tuple[str, ...]) -> str | None:
+        """What is wrong with words for a cluster's own submit command."""
+        found = [each.cluster for each in self._executors if each.name == cluster]
+        return found[0].check_native(words) if found else "is not there"
 
     def _check_native(self, submission: Submission) -> None:
         executors = {executor.name: executor for executor in self._executors}
@@ -182,7 +189,9 @@ class Changes:
                     "correct the option, or leave --native out for this cluster",
                 )
 
-    def _check_paths(self, submission: Submission, accounts: Mapping[str, str]) -> None:
+    def _check_paths(
+        self, submission: Submission, accounts: Mapping[str, str], closed: Collection[str]
+    ) -> None:
         """A folder or output that cannot be written is told now, and not by a node."""
         places = [
             Candidate(
@@ -193,6 +202,7 @@ class Changes:
             )
             for executor in self._executors
             if executor.name in wanted(submission, [each.name for each in self._executors])
+            and executor.name not in closed
         ]
         wrong = self._paths.wrong(submission, places)
         if wrong is not None:

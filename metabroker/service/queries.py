@@ -56,6 +56,7 @@ class Queries:
             "job": self.job,
             "queue": self.active,
             "history": self.ended,
+            "records": self.records,
         }
 
     def job(self, job: int) -> Json:
@@ -79,6 +80,28 @@ class Queries:
         if len(numbers) <= PAGE:
             return {"jobs": self._active(numbers, self._places)}
         return {"jobs": Pages(self._pages(numbers))}
+
+    def records(
+        self,
+        *,
+        jobs: Sequence[int] | None = None,
+        user: str | None = None,
+        since: float | None = None,
+    ) -> Json:
+        """These jobs, or those that have not ended, or have since then: each with what its user
+        asked for (`"spec"`: `chdir`, `output`, `error`, `script_name`, `asked`; null: not kept)."""
+        if jobs is None:
+            numbers = self.reading(lambda: self._store.jobs.live(user=user))
+            wanted = Selection(user, (), since, None, GREATEST)
+            ended = self.reading(lambda: self._store.jobs.history(wanted, GREATEST)).rows
+            live = [row for row in self.rows(numbers) if row["state"] not in ENDED_WORDS]
+            rows = [*ended, *live]
+        else:
+            rows = self.rows(jobs)
+        places = self._places([row for row in rows if row["state"] == JobState.QUEUED.value])
+        specs = self.reading(lambda: self._store.jobs.specs([row["id"] for row in rows]))
+        views = [{**self.view(row, places), "spec": specs.get(row["id"])} for row in rows]
+        return {"jobs": views, "instance": self.instance, "time": time.time()}
 
     def _pages(self, numbers: Sequence[int]) -> Iterator[bytes]:
         listing = self._listing()

@@ -58,6 +58,7 @@ class DaemonService:
         self._reading: Mapping[str, _Read] = {
             **self.queries.calls(),
             **self.status.calls(),
+            "records": self._records,
             "leftovers": self._leftovers,
             "places": self._places,
         }
@@ -77,6 +78,10 @@ class DaemonService:
         """Something has become durable. In the core's thread."""
         self.completions.written(ready)
         self.predictions.written(ready, self._loop.engine.broker.view)
+
+    def _records(self, **which: Any) -> Json:
+        partition = self.changes.rules.options.partition
+        return {**self.queries.records(**which), "partition": partition}
 
     def _leftovers(self) -> Json:
         return self._loop.ask(lambda: orphans_view.view(self._loop.engine.broker))

@@ -14,6 +14,7 @@ from .ended import Place
 from .tables import live, not_gone
 
 # Read at every step of an attempt: built once.
+_WORDS_OF_SPEC = ("chdir", "output", "error", "script_name")
 _s, _ITS_SCRIPT = tables.scripts.c, tables.scripts.c.job == bindparam("job")
 _SCRIPT = select(_s.script, _s.spec, _s.secret).where(_ITS_SCRIPT)
 _MEETING_PLACE = select(_s.spec["chdir"].as_string(), _s.secret).where(_ITS_SCRIPT)
@@ -106,6 +107,18 @@ class JobQueries(Part):
         if row is None:
             raise KeyError(job)
         return row
+
+    def specs(self, jobs: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """What these jobs' users asked for beside processors, without scripts and environments: by
+        job, `chdir`, `output`, `error`, `script_name`, `asked`."""
+        s = tables.scripts.c
+        words = [s.spec[key].as_string().label(key) for key in _WORDS_OF_SPEC]
+        found: dict[int, dict[str, Any]] = {}
+        for some in _chunks(jobs, 500):
+            query = select(s.job, *words, s.spec["asked"].as_json().label("asked"))
+            for row in self._rows(query.where(s.job.in_(some))):
+                found[row.pop("job")] = row
+        return found
 
     def live_accounts(self, cluster: str) -> set[str]:
         """The accounts, other than the broker's own, of components that are not gone yet."""

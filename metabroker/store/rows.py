@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from metabroker.broker.job import Component, Goal, Job
@@ -30,6 +30,10 @@ class ClusterNames:
     def index(self, name: str | None) -> int | None:
         """The cluster of that name."""
         return None if name is None else self._index[name]
+
+    def known(self, names: Iterable[str]) -> list[int]:
+        """Those of these clusters that there are."""
+        return [self._index[name] for name in names if name in self._index]
 
     def queue(self, queue: int) -> str:
         """The name of a queue."""
@@ -88,11 +92,13 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "stages_out": job.stages_out,
         "uncertain": job.uncertain,
         "shape": job.shape.given() or None,
+        "closed": [names.names[cluster] for cluster in sorted(job.closed)] or None,
     }
 
 
 def job_of(row: Row, names: ClusterNames) -> Job:
-    """The job of a row."""
+    """The job of a row. A cluster that was closed to it may be configured no more."""
+    closed = frozenset(names.known(row["closed"] or ()))
     return Job(
         id=row["id"],
         user=row["user"],
@@ -120,6 +126,8 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         stages_out=row["stages_out"],
         uncertain=row["uncertain"],
         shape=Shape(**(row["shape"] or {})),
+        closed=closed,
+        excluded=closed,
     )
 
 

@@ -92,6 +92,7 @@ jobs = Table(
     Column("stages_out", Boolean, nullable=False, server_default=false()),
     Column("uncertain", Words),  # the backup in which its attempt stood, by that backup's time
     Column("shape", JSON(none_as_null=True)),  # what its tasks ask of nodes beside a processor each
+    Column("closed", JSON(none_as_null=True)),  # clusters that cannot be asked for what it asks for
 )
 
 components = Table(

@@ -11,7 +11,7 @@ import re
 
 from metabroker.submission.environment import OURS
 from metabroker.submission.errors import SubmissionError
-from metabroker.submission.model import Processors, Submission
+from metabroker.submission.model import AskedOption, Processors, Submission
 from metabroker.submission.patterns import check_pattern
 from metabroker.submission.requests import LARGEST, MOST_COMPONENTS
 from metabroker.submission.shape import ANY_PROCESSORS, LARGEST_MEMORY, Shape
@@ -25,6 +25,7 @@ LONGEST_WORD = 128 * 1024 - 1  # bytes of one argument or variable; the kernel's
 MOST_WORDS = 10_000
 MOST_FILES = 1000  # of one job, named by themselves
 MOST_PIECES = 4096  # names between slashes in all patterns of one job's results
+MOST_ASKED = 200  # options of sbatch and qsub in one job
 LARGEST_WORDS = 1024 * 1024  # bytes of all arguments, or of all variables
 
 _INTERPRETER = re.compile(rb"#![ \t]*(/[^ \t\r\n]+)[^\r\n]*")
@@ -50,10 +51,25 @@ def check(submission: Submission) -> None:
     for cluster, words in submission.native.items():
         check_cluster(cluster)
         _check_words(f"native option of {cluster}", words)
+    _check_asked(submission.asked)
+    if submission.speaks not in (None, "slurm", "pbs"):
+        what = f"a job cannot speak as {shown(submission.speaks)} does"
+        raise SubmissionError(what, "use the commands of the daemon's own version")
     request_id = submission.request_id
     if request_id is not None and _REQUEST_ID.fullmatch(request_id) is None:
         what = f"the request id {shown(request_id)} cannot be used"
         raise SubmissionError(what, "use at most 128 letters, digits and _ . : -")
+
+
+def _check_asked(asked: tuple[AskedOption, ...]) -> None:
+    if len(asked) > MOST_ASKED:
+        what = f"{len(asked)} options for its cluster are too many"
+        raise SubmissionError(what, f"use at most {MOST_ASKED}")
+    for each in asked:
+        check_line("an option", each.option, LONGEST_NAME)
+        for text in (each.value, each.where, each.called):
+            if text:
+                check_line(f"the option {shown(each.option)}", text, LONGEST_PATH)
 
 
 def _check_directory(path: str) -> None:

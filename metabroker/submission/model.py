@@ -34,12 +34,28 @@ class Processors:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedOption:
+    """What a user asks of the job's cluster in the words of sbatch or qsub, by sbatch's name for it
+    (`partition`; what sbatch has no name for by qsub's). `where` it stands (`job.sh:3`; empty: on a
+    command line), and what it is `called` there, if that is another word."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    option: str
+    value: str | None = None
+    where: str = ""
+    called: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Submission:
     """One job as its user described it. Times in seconds, sizes in tasks; `shape`: what each of
     them needs.
 
     `stage_in` are files below `submit_dir`, an absolute path of the submitting host; what
-    `stage_out` matches comes back there.
+    `stage_out` matches comes back there. `asked`: options of sbatch and qsub that are its cluster's
+    matter. `speaks`: it was submitted by the commands of this system ("slurm", "pbs"), and is told
+    by that system's variables which job of metabroker it is.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -61,6 +77,8 @@ class Submission:
     stage_in: tuple[str, ...] = ()
     stage_out: tuple[str, ...] = ()
     submit_dir: str | None = None
+    asked: tuple[AskedOption, ...] = ()
+    speaks: str | None = None
 
     @property
     def stages(self) -> bool:

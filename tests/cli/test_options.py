@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.cli.options import build, merged, script_options
+from metabroker.cli.options import build, script_options
+from metabroker.submission.build import merged
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import Shape

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.submission.model import Processors
+from metabroker.submission.model import AskedOption, Processors
+from metabroker.submission.shape import Shape
 from tests.api.fake import FakeService
 from tests.cli.conftest import Run, end_once_waited_for, write_script
 
@@ -252,31 +253,45 @@ def test_components_that_share_an_output_are_warned_of(
     assert run("submit", "--components", "4,4", "-o", "out.%c", "job.sh").stderr == ""
 
 
-def test_directives_of_the_clusters_own_systems_are_named_and_not_read(
-    run: Run, service: FakeService, folder: Path, script: Path
+def test_directives_of_sbatch_are_options_and_what_is_the_clusters_goes_with_its_place(
+    run: Run, service: FakeService, folder: Path
 ) -> None:
     write_script(
         folder / "old.sh",
-        "#SBATCH --time=1:00:00\n#SBATCH -p short\n##SBATCH --no\n# SBATCH --no\n"
-        "\n#PBS -l walltime=10\n#PBSX\necho\n#SBATCH --late=1\n",
+        "#SBATCH --time=1:00:00 -n2\n#SBATCH -p short\n##SBATCH --no\n # SBATCH --no\n"
+        " #SBATCH --no\n\n#SBATCH -c 4 --mem=2G -J 'of slurm'\n#METABROKER -J ours\n"
+        "echo\n#SBATCH --late=1\n",
     )
-    done = run("submit", "-n", "1", "old.sh")
-    assert (done.returncode, done.stdout) == (0, "1\n")
-    of_slurm, of_pbs = done.stderr.splitlines()
-    assert of_slurm.startswith(
-        "metabroker: warning: #SBATCH lines of the script are ignored (line 2: --time=1:00:00, "
-        "line 3: -p short); write them as #METABROKER lines"
-    )
-    assert "#PBS lines of the script are ignored (line 7: -l walltime=10); " in of_pbs
-    answer = json.loads(run("submit", "-n", "1", "--json", "old.sh").stdout)
-    assert [text.split()[0] for text in answer["warnings"]] == ["#SBATCH", "#PBS"]
-    plan = json.loads(run("submit", "-n", "1", "--json", "--dry-run", "old.sh").stdout)
-    assert plan["warnings"] == answer["warnings"]
-    queued = len(service.submissions)
-    done = run("submit", "-n", "1", "--strict", "old.sh")
-    assert (done.returncode, done.stdout, len(service.submissions)) == (2, "", queued)
-    assert "#SBATCH lines of the script are ignored" in done.stderr
-    assert run("submit", "-n", "1", "--strict", "--json", "job.sh").returncode == 0
+    done = run("submit", "--mem-per-cpu", "1G", "old.sh")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+    found = service.submissions[1]
+    assert found.processors == Processors(single=2)
+    assert found.shape == Shape(cpus_per_task=4, memory_per_cpu=1024)
+    assert (found.time_limit, found.name) == (3600, "ours")
+    assert found.asked == (AskedOption("partition", "short", "old.sh:3"),)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("#SBATCH --array=0-9", "old.sh:2: --array=0-9: arrays of jobs are not supported yet"),
+        ("#SBATCH -d afterok:1", "old.sh:2: --dependency=afterok:1: dependencies are not supp"),
+        ("#PBS -J 0-9", "old.sh:2: -J 0-9: arrays of jobs are not supported yet"),
+        ("#SBATCH --no-such=1", "old.sh:2: '--no-such' is no option of sbatch"),
+        ("#SBATCH -t soon", "old.sh:2: --time=soon: 'soon' is not a time"),
+        ("#SBATCH extra", "old.sh:2: 'extra' is not an option"),
+        ("#SBATCH -J 'open", 'old.sh:2: "-J \'open" cannot be split into words'),
+        ("#PBS -l walltime", "old.sh:2: -l walltime: is not name=value"),
+    ],
+)
+def test_what_cannot_be_kept_of_them_is_refused_by_name(
+    run: Run, service: FakeService, folder: Path, line: str, what: str
+) -> None:
+    write_script(folder / "old.sh", f"{line}\ntrue\n")
+    done = run("submit", "old.sh")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert what in done.stderr
+    assert not service.submissions
 
 
 @pytest.mark.parametrize(

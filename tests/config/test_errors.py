@@ -56,6 +56,24 @@ CASES: list[tuple[str, int, str, str, str]] = [
         2, "clusters.d.native", "select is set by metabroker itself", "one word",
     ),
     ("clusters:\n  d: {system: slurm, whole_nodes: 0}\n", 2, "clusters.d.whole_nodes", "", ""),
+    (
+        "clusters:\n  d:\n    system: slurm\n    names: {partition: [a]}\n",
+        4, "clusters.d.names.partition", "a mapping or `same`, not a list", "{short: debug",
+    ),
+    (
+        "clusters:\n  d:\n    system: slurm\n    names:\n      qos: {a: 'x y'}\n",
+        5, "clusters.d.names.qos", "'x y' is not a name", "{short: debug",
+    ),
+    (
+        "clusters:\n  d: {system: slurm, names: {queue: same}}\n",
+        2, "clusters.d.names.queue", "a queue belongs to OpenPBS", "write `partition`",
+    ),
+    (
+        "clusters:\n  d: {system: openpbs, names: {qos: {a: b}}}\n",
+        2, "clusters.d.names.qos", "they can only be left out", "{'*': null}",
+    ),
+    (f"{CLUSTERS}drop_options: [--qos]\n", 3, "drop_options", "no option of sbatch", "dashes"),
+    (f"{CLUSTERS}drop_options: [array]\n", 3, "drop_options", "cannot be left out", "remove"),
     # values
     (f"policy: LP-GX\n{CLUSTERS}", 1, "policy", "must be GS, LS-OR", "'LP-GF'"),
     (f"policy: lp-gf\n{CLUSTERS}", 1, "policy", "must be GS", "'LP-GF'"),

@@ -18,15 +18,17 @@ from metabroker.submission.patterns import check_pattern, expand, names_componen
         ("%%j", "%j"),
         ("/x/%j/%j", "/x/17/17"),
         ("$(id);'", "$(id);'"),
+        ("%x-%u_%A_%a.%s%n%t", "it's-anna_17_4294967294.batch00"),
+        ("%5j.%2c.%J", "00017.02.17"),
     ],
 )
 def test_expand(pattern: str, path: str) -> None:
     check_pattern("-o", pattern)
-    assert expand(pattern, 17, 2) == path
+    assert expand(pattern, 17, 2, "it's", "anna") == path
 
 
 @pytest.mark.parametrize(
-    "pattern", ["", "%", "out%", "%x", "%5j", "a\nb", "a\0b", "x" * 5000, "%é"]
+    "pattern", ["", "%", "out%", "%N", "%5x", "%j%", "a\nb", "a\0b", "x" * 5000, "%é"]
 )
 def test_what_is_no_pattern(pattern: str) -> None:
     with pytest.raises(SubmissionError):

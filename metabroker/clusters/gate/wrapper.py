@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.port import ComponentRequest
 
+from .spoken import spoken, spoken_as_pbs
+
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
@@ -47,7 +49,13 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     text = importlib.resources.files(__package__).joinpath("wrapper.sh").read_text("ascii")
     head, _, rest = text.partition("# SETTINGS\n")
     body, _, tail = rest.partition("# EXPORTS\n")
-    parts = (head, "\n".join(settings), "\n", body, _exports(variables), "\n", tail)
+    speaks = ("", "")
+    if request.speaks == "slurm":
+        speaks = spoken(request.job)
+    elif request.speaks == "pbs":
+        speaks = spoken_as_pbs(request.job, request.name, request.chdir), ""
+    exports = "\n".join(filter(None, (speaks[0], _exports(variables), speaks[1])))
+    parts = (head, "\n".join(settings), "\n", body, exports, "\n", tail)
     return "".join(parts).encode()
 
 

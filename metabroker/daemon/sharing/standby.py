@@ -70,6 +70,10 @@ class StandbyService:
             **self._queries.calls(),
             "clusters": lambda: {"clusters": self.clusters()},
             "status": self.status,
+            "records": lambda **which: {
+                **self._queries.records(**which),
+                "partition": own.get("partition"),
+            },
         }
 
     def start(self) -> None:

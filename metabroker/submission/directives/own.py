@@ -14,9 +14,6 @@ from metabroker.submission.errors import SubmissionError
 from metabroker.submission.text import shown
 
 _MARK = "#METABROKER"
-_FOREIGN = ("#SBATCH", "#PBS")
-_MOST = 5  # lines that a message shows
-_LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,46 +29,11 @@ def directives(script: bytes, file: str) -> list[Directive]:
 
     Raises `SubmissionError` with file and line.
     """
-    return [
-        Directive(number, _words(rest, f"{file}:{number}"))
-        for number, rest in _marked(script, _MARK)
-    ]
+    return [Directive(number, _words(rest, f"{file}:{number}")) for number, rest in _marked(script)]
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """Another system's directives in a script, which metabroker does not read."""
-
-    mark: str
-    lines: tuple[tuple[int, str], ...]
-
-    @property
-    def told(self) -> str:
-        """What is ignored, in one line that is never long."""
-        shown = [f"line {number}:{shown_plainly(text)}" for number, text in self.lines[:_MOST]]
-        more = len(self.lines) - len(shown)
-        return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def foreign(script: bytes) -> list[Foreign]:
-    """The `#SBATCH` and `#PBS` lines that these systems would read in the script."""
-    found = []
-    for mark in _FOREIGN:
-        lines = tuple(_marked(script, mark))
-        if lines:
-            found.append(Foreign(mark, lines))
-    return found
-
-
-def shown_plainly(text: str) -> str:
-    """The text as it stands, if it is plain and short; else as a message can show it."""
-    words = " ".join(text.split())
-    plain = words.isascii() and words.isprintable() and len(words) <= _LONGEST
-    return f" {words if plain else shown(words)}"
-
-
-def _marked(script: bytes, mark: str) -> Iterator[tuple[int, str]]:
-    """What follows `mark` in the comment lines before the first other line, with its number."""
+def _marked(script: bytes) -> Iterator[tuple[int, str]]:
+    """What follows the mark in the comment lines before the first other line, with its number."""
     for number, raw in enumerate(script.split(b"\n"), start=1):
         line = raw.strip()
         if not line.startswith(b"#"):
@@ -79,8 +41,8 @@ def _marked(script: bytes, mark: str) -> Iterator[tuple[int, str]]:
                 return
             continue
         text = line.decode("utf-8", "surrogateescape")
-        rest = text[len(mark) :]
-        if text.startswith(mark) and (not rest or rest[0].isspace()):
+        rest = text[len(_MARK) :]
+        if text.startswith(_MARK) and (not rest or rest[0].isspace()):
             yield number, rest
 
 

@@ -1,0 +1,62 @@
+"""A job that was submitted by `sbatch` or `qsub`: it sees the number that was printed.
+
+Tools name files by SLURM_JOB_ID, inside the job and outside. So the script has metabroker's number
+there, and METABROKER_NATIVE_JOB_ID is its cluster's. Slurm's own commands need that one: in front
+of the script's PATH are small scripts of their names, which put it back and call them. What `srun`
+starts sees metabroker's number again. No other number is passed on to the cluster: there it would
+be somebody else's job.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import shlex
+
+_NAMES = "srun scontrol scancel squeue sacct sstat sattach sbcast"
+
+
+def spoken(job: int) -> tuple[str, str]:
+    """Shell text for the shell that becomes the script: before the user's variables are set there,
+    and behind them. It is for a component that `mb__gate` names."""
+    text = importlib.resources.files(__package__).joinpath("native.sh").read_text("ascii")
+    before = f"""\
+export METABROKER_NATIVE_JOB_ID="${{SLURM_JOB_ID:-}}" METABROKER_SLURM_CONF="${{SLURM_CONF:-}}"
+mb__native=
+case $mb__gate in *:*) ;; *)
+    if [ -n "$METABROKER_NATIVE_JOB_ID" ] && mkdir -p "$mb__gate/bin"; then
+        mb__native=$mb__gate/bin
+        cat > "$mb__native/native" <<'mb__END'
+{text.replace("@JOB@", str(job))}mb__END
+        printf '#!/bin/sh\\necho export SLURM_JOB_ID={job}\\necho export SLURM_JOBID={job}\\n' \\
+            > "$mb__native/task-prolog"
+        chmod 755 "$mb__native/native" "$mb__native/task-prolog"
+        for mb__name in {_NAMES}; do ln -sf native "$mb__native/$mb__name"; done
+    fi ;;
+esac"""
+    behind = f"""\
+export SLURM_JOB_ID={job} SLURM_JOBID={job}
+if [ -n "$mb__native" ]; then export PATH="$mb__native:$PATH"; fi"""
+    return before, behind
+
+
+# A node's name once for each task that it has.
+_NODE_FILE = r"""
+awk -v hosts="$mb__hosts" -v counts="${SLURM_TASKS_PER_NODE:-}" 'BEGIN {
+    parts = split(counts, part, ",")
+    for (i = 1; i <= parts; i++) {
+        split(part[i], word, /[(x)]+/)
+        for (j = 0; j < (word[2] ? word[2] : 1); j++) tasks[++nodes] = word[1]
+    }
+    all = split(hosts, host, " ")
+    for (i = 1; i <= all; i++) for (j = 0; j < (tasks[i] ? tasks[i] : 1); j++) print host[i]
+}' > "$mb__gate/nodefile" && export PBS_NODEFILE="$mb__gate/nodefile"
+"""
+
+
+def spoken_as_pbs(job: int, name: str, folder: str) -> str:
+    """The same for `qsub`, in a cluster of another system; in one of PBS a job has its own number,
+    by which its processes are started there."""
+    return f"""\
+if [ -z "${{PBS_JOBID:-}}" ]; then
+export PBS_JOBID={job}.metabroker PBS_ENVIRONMENT=PBS_BATCH
+export PBS_JOBNAME={shlex.quote(name)} PBS_O_WORKDIR={shlex.quote(folder)}{_NODE_FILE}fi"""

@@ -1,0 +1,204 @@
+"""Jobs as the commands of PBS speak of them: their ids, states, attributes, and how they print."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from metabroker import __version__
+from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.records import Record
+
+SERVER = "metabroker"
+"""What stands behind the number in a job's id."""
+UNKNOWN, FINISHED, DENIED = 153, 35, 159
+"""PBS's exit codes: there is no such job; it is over; it is somebody else's."""
+_ID = re.compile(r"([0-9]{1,18})(?:\.[A-Za-z0-9.-]*)?")
+_ADDED = 256  # to the number of a signal that ended a job, in Exit_status
+_OVERTIME = -29
+_LINE = 78  # characters of a line of `qstat -f`
+
+
+def job_id(job: int) -> str:
+    """What qsub prints."""
+    return f"{job}.{SERVER}"
+
+
+def number(word: str, command: str) -> int:
+    """The number in a job's id. Raises `FrontEndError`."""
+    found = _ID.fullmatch(word)
+    if found is None:
+        raise FrontEndError(f"illegally formed job identifier: {ascii(word)[1:-1]:.60}", code=1)
+    return int(found[1])
+
+
+def state(job: Record) -> str:
+    """PBS's letter for it."""
+    if job.json["state"] == "HELD":
+        return "H"
+    return "Q" if job.pending else "F" if job.ended else "R"
+
+
+def exit_status(job: Record) -> int | None:
+    """As PBS has it; None: it never ran, or has not ended."""
+    if not job.ended or job.json["start_time"] is None:
+        return None
+    if job.state == "TIMEOUT":
+        return _OVERTIME
+    code, signal = job.exit_code
+    return _ADDED + signal if signal else code
+
+
+def attributes(job: Record) -> dict[str, Any]:
+    """A job's attributes in PBS's order; those of `Resource_List` are a mapping."""
+    letter, status = state(job), exit_status(job)
+    chdir = job.spec("chdir")
+    limit = {"walltime": duration_of_pbs(job.limit)}
+    used = {"ncpus": job.processors, "walltime": duration_of_pbs(job.used)}
+    queue = job.asked("partition") or job.default_partition
+    joined = not job.spec("error")
+    waits = {"Q": f"Not Running: {job.json['reason']}"}
+    told = {
+        "Job_Name": job.name,
+        "Job_Owner": f"{job.user}@{SERVER}",
+        "resources_used": used if job.json["start_time"] is not None else None,
+        "job_state": letter,
+        "queue": queue,
+        "server": SERVER,
+        "Account_Name": job.asked("account"),
+        "Checkpoint": "u",
+        "ctime": _date(job.submitted),
+        "Error_Path": f"{SERVER}:{job.path('error')}",
+        "exec_host": "+".join(f"{host}/0" for host in job.hosts) or None,
+        "Hold_Types": "u" if letter == "H" else "n",
+        "Join_Path": "oe" if joined else "n",
+        "Keep_Files": "n",
+        "Mail_Points": "n",
+        "mtime": _date(job.json["end_time"] or job.json["start_time"] or job.submitted),
+        "Output_Path": f"{SERVER}:{job.path('output')}",
+        "Priority": int(job.asked("priority") or 0),
+        "qtime": _date(job.submitted),
+        "Rerunable": "False",
+        "Resource_List": {
+            "ncpus": job.processors,
+            "nodect": job.tasks,
+            "place": "free",
+            "select": f"{job.tasks}:ncpus={job.cpus_per_task}",
+            **limit,
+        },
+        "stime": _date(job.json["start_time"]) if job.json["start_time"] else None,
+        "obittime": _date(job.json["end_time"]) if status is not None else None,
+        "substate": {"Q": 10, "H": 20, "R": 42}.get(letter, 93 if status else 92),
+        "Variable_List": {"PBS_O_WORKDIR": chdir, "PBS_O_QUEUE": queue},
+        "comment": waits.get(letter),
+        "etime": _date(job.submitted),
+        "run_count": int(job.json["attempts"]) or None,
+        "Exit_status": status,
+        "project": job.asked("project") or "_pbs_project_default",
+        "Submit_Host": SERVER,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def duration_of_pbs(seconds: float) -> str:
+    """`25:00:00`: hours are not counted as days."""
+    whole = max(0, int(seconds))
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def _date(seconds: float) -> str:
+    return time.strftime("%a %b %d %H:%M:%S %Y", time.localtime(seconds)).replace(" 0", "  ", 1)
+
+
+def as_json(jobs: list[Record]) -> str:
+    """What `qstat -f -F json` prints."""
+    head: dict[str, Any] = {
+        "timestamp": int(time.time()),
+        "pbs_version": f"metabroker-{__version__}",
+        "pbs_server": SERVER,
+    }
+    if jobs:
+        head["Jobs"] = {job_id(job.id): attributes(job) for job in jobs}
+    return written(head)
+
+
+def written(value: Any, depth: int = 1) -> str:
+    """JSON with tabs, as PBS writes it."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    if not value:
+        return "{}"
+    tabs = "\t" * depth
+    lines = [
+        f"{tabs}{json.dumps(key, ensure_ascii=False)}:\t{written(inner, depth + 1)}"
+        for key, inner in value.items()
+    ]
+    end = "\t" * (depth - 1)
+    return "{\n" + ",\n".join(lines) + f"\n{end}}}"
+
+
+def as_text(job: Record) -> str:
+    """What `qstat -f` prints of one job."""
+    lines = [f"Job Id: {job_id(job.id)}"]
+    lines += [_wrapped(f"    {name} = ", text) for name, text in _flat(attributes(job))]
+    return "\n".join(lines) + "\n"
+
+
+def as_separated(job: Record, delimiter: str) -> str:
+    """What `qstat -f -F dsv` prints of one job."""
+    escaped = f"\\{delimiter}"
+    told = _flat(attributes(job))
+    words = [f"{name}={text.replace(delimiter, escaped)}" for name, text in told]
+    return delimiter.join([f"Job Id: {job_id(job.id)}", *words])
+
+
+def _flat(of: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found = []
+    for name, value in of.items():
+        if name == "Variable_List":
+            found.append((name, ",".join(f"{key}={text}" for key, text in value.items())))
+        elif isinstance(value, Mapping):
+            found += [(f"{name}.{key}", str(text)) for key, text in value.items()]
+        else:
+            found.append((name, str(value)))
+    return found
+
+
+def _wrapped(head: str, text: str) -> str:
+    """Broken at commas, and where it must be; a line that goes on begins with a tab."""
+    lines, column = [head], len(head)
+    for index, part in enumerate(text.split(",")):
+        piece = part if index == 0 else f",{part}"
+        if index and column + len(piece) >= _LINE:
+            lines[-1] += ","
+            piece = part
+            lines.append("\t")
+            column = 8
+        for char in piece:
+            if column >= _LINE:
+                lines.append("\t")
+                column = 8
+            lines[-1] += char
+            column += 1
+    return "\n".join(lines)
+
+
+def as_table(jobs: list[Record]) -> list[str]:
+    """What `qstat` prints, line by line; nothing where there are no jobs."""
+    if not jobs:
+        return []
+    form = "{:<17} {:<16} {:<16}  {:>8} {:>1} {:<16}"
+    lines = [
+        "Job id            Name             User              Time Use S Queue",
+        "----------------  ---------------- ----------------  -------- - -----",
+    ]
+    for job in jobs:
+        queue = job.asked("partition") or job.default_partition
+        used = duration_of_pbs(job.used) if job.json["start_time"] is not None else "0"
+        name = job.name if len(job.name) < 16 else f"{job.name[:15]}*"
+        words = (job_id(job.id)[:17], name, job.user[:16], used, state(job), queue[:16])
+        lines.append(form.format(*words))
+    return lines

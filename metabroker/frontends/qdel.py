@@ -1,0 +1,52 @@
+"""`qdel`: ends jobs."""
+
+from __future__ import annotations
+
+import sys
+
+from metabroker.api.client import ClientError
+from metabroker.frontends import pbs
+from metabroker.frontends.link import client
+from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.records import records
+from metabroker.submission.directives.getopt import scan
+from metabroker.submission.directives.rows import Command, row
+from metabroker.submission.directives.words import Word
+
+_ROWS = (row("W =", Command()), row("x", Command()))
+
+
+def run(words: list[str]) -> int:
+    """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
+    given, rest = scan([Word(word) for word in words], _ROWS, "qdel", permute=True)
+    for each in given:
+        if each.name == "x":
+            raise FrontEndError("-x: what has ended stays in the history", "leave it out", 2)
+    if not rest:
+        raise FrontEndError("usage: qdel [-W force] job_identifier...", code=2)
+    numbers = [pbs.number(word.text, "qdel") for word in rest]
+    way = client()
+    known = {job.id: job for job in records(way, jobs=numbers)}
+    code = 0
+    for number in numbers:
+        job = known.get(number)
+        if job is None:
+            code = _told(number, "Unknown Job Id", pbs.UNKNOWN)
+        elif job.ended:
+            code = _told(number, "Job has finished", pbs.FINISHED)
+        else:
+            try:
+                way.change(number, "cancel")
+            except ClientError as error:
+                if error.status == 403:
+                    code = _told(number, "Unauthorized Request ", pbs.DENIED)
+                elif error.status == 409:
+                    code = _told(number, "Job has finished", pbs.FINISHED)
+                else:
+                    raise
+    return code
+
+
+def _told(number: int, what: str, code: int) -> int:
+    print(f"qdel: {what} {pbs.job_id(number)}", file=sys.stderr)
+    return code

@@ -1,0 +1,83 @@
+"""`qstat`: jobs, in the forms of PBS. A job that is not known is an error, never silence."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from metabroker import __version__
+from metabroker.frontends import pbs
+from metabroker.frontends.link import client
+from metabroker.frontends.main import FrontEndError, refuse
+from metabroker.frontends.records import Record, records, user_names, whose
+from metabroker.submission.directives.getopt import Given, scan
+from metabroker.submission.directives.rows import Command, row
+from metabroker.submission.directives.words import Word
+
+_KEPT = 86400.0  # seconds that ended jobs are shown by -x
+_ROWS = tuple(
+    row(called, Command())
+    for called in ("version", "a", "B", "D =", "E", "f", "F =", "H", "i", "J", "n", "p", "Q", "r",
+                   "s", "t", "u =", "w", "W =", "x", "1", "T", "G", "M")
+)  # fmt: skip
+_REFUSED = {
+    "Q": "queues are not shown: clusters have their own",
+    "B": "servers are not shown: clusters have their own",
+    "J": "arrays of jobs are not supported yet",
+    "W": "sites are not known",
+    **dict.fromkeys("ainrspTGMw1", "that form is not printed here: ask with -f"),
+}
+
+
+def run(words: list[str]) -> int:
+    """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
+    given, rest = scan([Word(word) for word in words], _ROWS, "qstat", permute=True)
+    options = {each.name: each for each in given}
+    if "version" in options:
+        print(f"pbs_version = metabroker-{__version__}")
+        return 0
+    refuse(options, _REFUSED)
+    history = "x" in options or "H" in options
+    wanted = [pbs.number(word.text, "qstat") for word in rest]
+    users = user_names(options["u"].value or "") if "u" in options else None
+    since = time.time() - (_KEPT if history else 0)
+    found = records(client(), jobs=wanted or None, user=whose(users), since=since)
+    shown = [
+        job for job in found if (history or not job.ended) and (users is None or job.user in users)
+    ]
+    code = _missing(wanted, found, history)
+    _print(shown, options)
+    return code
+
+
+def _missing(wanted: list[int], found: list[Record], history: bool) -> int:
+    """Told on stderr; the exit code is that of the last one."""
+    known = {job.id: job for job in found}
+    code = 0
+    for number in wanted:
+        if number not in known:
+            print(f"qstat: Unknown Job Id {pbs.job_id(number)}", file=sys.stderr)
+            code = pbs.UNKNOWN
+        elif known[number].ended and not history:
+            told = "Job has finished, use -x or -H to obtain historical job information"
+            print(f"qstat: {pbs.job_id(number)} {told}", file=sys.stderr)
+            code = pbs.FINISHED
+    return code
+
+
+def _print(jobs: list[Record], options: dict[str, Given]) -> None:
+    form = options["F"].value if "F" in options else "text"
+    if form not in ("text", "json", "dsv") or (form != "text" and "f" not in options):
+        raise FrontEndError("conflicting options.", "write -f -F json, or -f -F dsv")
+    if form == "json":
+        print(pbs.as_json(jobs))
+    elif form == "dsv":
+        delimiter = (options["D"].value if "D" in options else None) or "|"
+        for job in jobs:
+            print(pbs.as_separated(job, delimiter))
+    elif "f" in options:
+        for job in jobs:
+            print(pbs.as_text(job))
+    else:
+        for line in pbs.as_table(jobs):
+            print(line)

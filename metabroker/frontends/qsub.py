@@ -1,0 +1,81 @@
+"""`qsub`: one batch job, from a file, from standard input, or of a command behind `--`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import replace
+
+from metabroker import __version__
+from metabroker.frontends import pbs
+from metabroker.frontends.link import client
+from metabroker.frontends.main import FrontEndError
+from metabroker.submission.build import Options, interpreter_of, submission_of
+from metabroker.submission.checks import LARGEST_SCRIPT
+from metabroker.submission.directives import directives, qsub, sbatch
+from metabroker.submission.wire import to_wire
+
+
+def run(words: list[str]) -> int:
+    """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
+    if words == ["--version"]:
+        print(f"pbs_version = metabroker-{__version__}")
+        return 0
+    line, rest = qsub.of_command_line(words)
+    script, name, args = _script(rest, executable="--" in words)
+    others = directives(script, name) or sbatch.of_script(script, name)
+    if others:
+        what = f"{name}: it has lines of other commands than qsub (#SBATCH, #METABROKER)"
+        raise FrontEndError(what, "submit it by sbatch, or by metabroker submit", 2)
+    given = [*qsub.of_script(script, name), *line]
+    options = qsub.translate(given, interpreter_of(script))
+    join = [each.value for each in given if each.name == "j"]
+    _name_files(options, str(options.get("name") or name), join[-1] if join else "n")
+    submission = replace(submission_of(options, script, name, tuple(args)), speaks="pbs")
+    number = int(client().submit(to_wire(submission))["job"])
+    if not any(each.name == "z" for each in given):
+        print(pbs.job_id(number))
+        sys.stdout.flush()
+    return _end_of(number) if options.get("wait") else 0
+
+
+def _script(rest: list[str], *, executable: bool) -> tuple[bytes, str, list[str]]:
+    """The script, its name, and its arguments."""
+    if executable and rest:
+        return os.fsencode(f"#!/bin/sh\nexec {shlex.join(rest)}\n"), "STDIN", []
+    if not rest or rest == ["-"]:
+        return _with_line(sys.stdin.buffer.read(LARGEST_SCRIPT + 1)), "STDIN", []
+    try:
+        with open(rest[0], "rb") as file:
+            return _with_line(file.read(LARGEST_SCRIPT + 1)), os.path.basename(rest[0]), rest[1:]
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise FrontEndError(f"script file:: {why}") from error
+
+
+def _with_line(script: bytes) -> bytes:
+    """PBS gives a script to the user's shell; one that does not say what runs it runs in sh."""
+    return script if script.startswith(b"#!") or not script.strip() else b"#!/bin/sh\n" + script
+
+
+def _name_files(options: Options, name: str, join: str | None) -> None:
+    """`NAME.oNUMBER` and `NAME.eNUMBER`, where it is not said, or a folder is."""
+    stem = name.replace("%", "%%")
+    for key, letter in (("output", "o"), ("error", "e")):
+        path, default = options.get(key), f"{stem}.{letter}%j"
+        if path is not None and (path.endswith("/") or os.path.isdir(path)):
+            options[key] = f"{path.rstrip('/')}/{default}"
+    if join == "eo":
+        options.setdefault("output", f"{stem}.e%j")
+        return
+    options.setdefault("output", f"{stem}.o%j")
+    if join != "oe":
+        options.setdefault("error", f"{stem}.e%j")
+
+
+def _end_of(number: int) -> int:
+    """`-W block=true`: the job's own exit code."""
+    job = client().wait(number, lambda _: None, began=True)
+    code = job["exit_code"]
+    return code if isinstance(code, int) else 0 if job["state"] == "COMPLETED" else 1

@@ -1,0 +1,249 @@
+"""Jobs as Slurm's commands speak of them, from what the daemon tells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metabroker.api.client import Client
+
+Json = dict[str, Any]
+DEFAULT_PARTITION = "metabroker"
+# State: Slurm's word, its short form, and its place in Slurm's own order of states.
+_STATES = {
+    "QUEUED": ("PENDING", "PD", 0),
+    "HELD": ("PENDING", "PD", 0),
+    "RESERVING": ("PENDING", "PD", 0),
+    "SUBMITTING": ("PENDING", "PD", 0),
+    "WAITING": ("PENDING", "PD", 0),
+    "RUNNING": ("RUNNING", "R", 1),
+    "COMPLETED": ("COMPLETED", "CD", 3),
+    "CANCELLED": ("CANCELLED", "CA", 4),
+    "FAILED": ("FAILED", "F", 5),
+    "TIMEOUT": ("TIMEOUT", "TO", 6),
+}
+_SHORT = {
+    "PENDING": "PD", "RUNNING": "R", "SUSPENDED": "S", "COMPLETED": "CD", "CANCELLED": "CA",
+    "FAILED": "F", "TIMEOUT": "TO", "NODE_FAIL": "NF", "PREEMPTED": "PR", "BOOT_FAIL": "BF",
+    "DEADLINE": "DL", "OUT_OF_MEMORY": "OOM", "COMPLETING": "CG", "CONFIGURING": "CF",
+    "RESIZING": "RS", "RESV_DEL_HOLD": "RD", "REQUEUED": "RQ", "REQUEUE_FED": "RF",
+    "REQUEUE_HOLD": "RH", "REVOKED": "RV", "SIGNALING": "SI", "SPECIAL_EXIT": "SE",
+    "STAGE_OUT": "SO", "STOPPED": "ST",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One job. Times in Unix seconds; `now`: by the daemon's clock."""
+
+    json: Mapping[str, Any]
+    default_partition: str
+    now: float
+
+    @property
+    def id(self) -> int:
+        return int(self.json["job"])
+
+    @property
+    def name(self) -> str:
+        return str(self.json["name"])
+
+    @property
+    def user(self) -> str:
+        return str(self.json["user"])
+
+    @property
+    def state(self) -> str:
+        """Slurm's word for it."""
+        return _STATES[self.json["state"]][0]
+
+    @property
+    def short_state(self) -> str:
+        return _STATES[self.json["state"]][1]
+
+    @property
+    def rank(self) -> int:
+        """Its place in Slurm's order of states."""
+        return _STATES[self.json["state"]][2]
+
+    @property
+    def pending(self) -> bool:
+        return self.rank == 0
+
+    @property
+    def ended(self) -> bool:
+        return self.rank > 1
+
+    @property
+    def reason(self) -> str:
+        """One of Slurm's words for why it waits, or how it failed."""
+        state = self.json["state"]
+        if state == "HELD":
+            return "JobHeldUser"
+        if state == "QUEUED":
+            return "Priority" if self.json.get("position") else "Resources"
+        if self.pending:
+            return "Resources"
+        return {"FAILED": "NonZeroExitCode", "TIMEOUT": "TimeLimit"}.get(state, "None")
+
+    def asked(self, option: str) -> str | None:
+        """What its user asked for by an option of sbatch; None: nothing."""
+        spec = self.json.get("spec") or {}
+        given = [each["value"] for each in spec.get("asked") or () if each["option"] == option]
+        return None if not given else str(given[-1] or "")
+
+    def spec(self, key: str) -> str:
+        return str((self.json.get("spec") or {}).get(key) or "")
+
+    @property
+    def partition(self) -> str:
+        return self.asked("partition") or self.default_partition
+
+    @property
+    def processors(self) -> int:
+        return int(self.json["processors"])
+
+    @property
+    def cpus_per_task(self) -> int:
+        return int(self.json["shape"].get("cpus_per_task", 1))
+
+    @property
+    def tasks(self) -> int:
+        return self.processors // self.cpus_per_task
+
+    @property
+    def hosts(self) -> list[str]:
+        """Its nodes, once it runs."""
+        return [host for part in self.json["components"] for host in part["hosts"]]
+
+    @property
+    def nodes(self) -> int:
+        """How many it has, or needs at least as far as is known."""
+        asked = (self.asked("nodes") or "1").partition("-")[0]
+        return len(self.hosts) or max(int(asked), len(self.json["components"]))
+
+    @property
+    def limit(self) -> int:
+        """Seconds; Slurm counts in minutes."""
+        return -(-int(self.json["time_limit"]) // 60) * 60
+
+    @property
+    def submitted(self) -> float:
+        return float(self.json["submit_time"])
+
+    @property
+    def started(self) -> float | None:
+        """When it started; of one that waits, when it is expected to."""
+        if self.json["start_time"] is not None or not self.pending:
+            start = self.json["start_time"]
+            return _time(self.json["end_time"] if start is None else start)
+        expected = self.json.get("expected_start")
+        return None if not expected else _time(expected["likely"])
+
+    @property
+    def ends(self) -> float | None:
+        """When it ended, or will at the latest."""
+        if self.json["end_time"] is not None:
+            return float(self.json["end_time"])
+        started = _time(self.json["start_time"])
+        return None if started is None else started + self.limit
+
+    @property
+    def used(self) -> float:
+        """For how long it has run."""
+        started, ended = _time(self.json["start_time"]), _time(self.json["end_time"])
+        if started is None:
+            return 0.0
+        return max(0.0, (self.now if ended is None else ended) - started)
+
+    @property
+    def exit_code(self) -> tuple[int, int]:
+        """Its exit code and the signal that ended it, as Slurm has them."""
+        code = self.json["exit_code"]
+        if code is None:
+            ran = self.json["start_time"] is not None
+            return (0, 15) if ran and self.state == "CANCELLED" else (0, 0)
+        return (0, code - 128) if code > 128 else (code, 0)
+
+    def path(self, key: str) -> str:
+        """The file of its output, or of its errors, as it was named."""
+        text = self.spec(key) or self.spec("output")
+        folder = self.spec("chdir")
+        text = (text or "metabroker-%j.out").replace("%j", str(self.id))
+        return text if text.startswith("/") else f"{folder}/{text}"
+
+    def in_one_of(self, clusters: str | None) -> bool:
+        """Whether it is in one of these clusters (`all`, or None: any), as far as that is known."""
+        if clusters in (None, "all"):
+            return True
+        names = (clusters or "").split(",")
+        return any(part["cluster"] in names for part in self.json["components"])
+
+
+def _time(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def records(
+    client: Client,
+    *,
+    jobs: Sequence[int] | None = None,
+    user: str | None = None,
+    since: float | None = None,
+) -> list[Record]:
+    """These jobs, or those that have not ended or have since then, in the order of their numbers.
+
+    Raises:
+        ClientError: the daemon does not tell.
+    """
+    wanted = None if jobs is None else ",".join(map(str, jobs))
+    answer = client.get("records", jobs=wanted, user=user, since=since)
+    partition = answer.get("partition") or DEFAULT_PARTITION
+    found = [Record(job, partition, answer["time"]) for job in answer["jobs"]]
+    return sorted(found, key=lambda each: each.id)
+
+
+def state_word(text: str) -> str | None:
+    """Slurm's full word for a state; None: it has no such."""
+    word = text.strip().upper()
+    if word in _SHORT:
+        return word
+    return next((full for full, short in _SHORT.items() if short == word), None)
+
+
+def user_names(text: str) -> list[str]:
+    """Users of a list, who may be given by number."""
+    import pwd
+
+    found = []
+    for word in filter(None, text.split(",")):
+        if word.isdigit():
+            try:
+                word = pwd.getpwuid(int(word)).pw_name
+            except KeyError:
+                continue
+        found.append(word)
+    return found
+
+
+def own_user() -> str:
+    """Whoever asks."""
+    return user_names(str(os.geteuid()))[0]
+
+
+def uid_of(user: str) -> str:
+    """A user's number; the name where this host does not know it."""
+    import pwd
+
+    try:
+        return str(pwd.getpwnam(user).pw_uid)
+    except KeyError:
+        return user
+
+
+def whose(names: Iterable[str] | None) -> str | None:
+    """The one user whom the daemon can be asked about; None: all."""
+    known = list(names or ())
+    return known[0] if len(known) == 1 else None

@@ -1,0 +1,269 @@
+"""`sacct`: jobs, ended ones too, as a table or in fields to be parsed."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from metabroker.frontends.link import client
+from metabroker.frontends.main import FrontEndError, refuse
+from metabroker.frontends.printing import duration, hostlist, moment
+from metabroker.frontends.records import (
+    Record,
+    own_user,
+    records,
+    state_word,
+    uid_of,
+    user_names,
+    whose,
+)
+from metabroker.submission.directives.getopt import Given, scan
+from metabroker.submission.directives.rows import Command, row
+from metabroker.submission.directives.words import Word
+
+_ROWS = tuple(
+    row(called, Command())
+    for called in (
+        "accounts|account A =", "allusers a", "allocations X", "allclusters L", "brief b",
+        "clusters|cluster M =", "delimiter =", "duplicates D", "endtime E =", "format o =",
+        "help h", "helpformat e", "jobs|job j =", "long l", "name =", "noconvert", "nodelist N =",
+        "noheader n", "parsable p", "parsable2 P", "partition r =", "qos q =", "starttime S =",
+        "state s =", "truncate T", "uid|user u =", "units =", "usage", "verbose v", "version V",
+    )
+)  # fmt: skip
+_DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
+_BRIEF = "jobid,state,exitcode"
+
+_REFUSED = {
+    "nodelist": "jobs are not chosen by their nodes",
+    "long": "no such usage is known of jobs",
+    "helpformat": "see docs/submit.md",
+}
+
+Show = Callable[[Record, bool], str]
+"""What is shown of a job, or of its batch step."""
+
+
+def _exit(job: Record) -> str:
+    return f"{job.exit_code[0]}:{job.exit_code[1]}"
+
+
+def _state(job: Record, step: bool) -> str:
+    by = re.fullmatch(r"cancelled by (\S+?);?( .*)?", str(job.json["reason"]))
+    if job.state == "CANCELLED" and by is not None and not step:
+        return f"CANCELLED by {uid_of(by[1])}"
+    return job.state
+
+
+def _of_job(show: Callable[[Record], str]) -> Show:
+    return lambda job, step: "" if step else show(job)
+
+
+def _both(show: Callable[[Record], str]) -> Show:
+    return lambda job, _step: show(job)
+
+
+FIELDS: dict[str, tuple[int, str, Show]] = {
+    # width (negative: to the left), name, and what is shown
+    "account": (10, "Account", _both(lambda job: job.asked("account") or "")),
+    "alloccpus": (10, "AllocCPUS", _both(lambda job: str(0 if job.pending else job.processors))),
+    "allocnodes": (10, "AllocNodes", _both(lambda job: str(len(job.hosts)))),
+    "cluster": (10, "Cluster", _both(lambda job: job.json["components"][0]["cluster"] or "")),
+    "comment": (14, "Comment", _of_job(lambda job: job.asked("comment") or "")),
+    "constraints": (19, "Constraints", _of_job(lambda job: job.asked("constraint") or "")),
+    "cputime": (10, "CPUTime", _both(lambda job: duration(job.used * job.processors))),
+    "cputimeraw": (10, "CPUTimeRAW", _both(lambda job: str(int(job.used) * job.processors))),
+    "elapsed": (10, "Elapsed", _both(lambda job: duration(job.used))),
+    "elapsedraw": (10, "ElapsedRaw", _both(lambda job: str(int(job.used)))),
+    "eligible": (19, "Eligible", _both(lambda job: moment(job.submitted, "Unknown"))),
+    "end": (19, "End", _both(lambda job: moment(job.json["end_time"], "Unknown"))),
+    "exitcode": (8, "ExitCode", _both(_exit)),
+    "derivedexitcode": (15, "DerivedExitCode", _of_job(lambda job: "0:0")),
+    "jobid": (-12, "JobID", lambda job, step: f"{job.id}.batch" if step else str(job.id)),
+    "jobidraw": (-12, "JobIDRaw", lambda job, step: f"{job.id}.batch" if step else str(job.id)),
+    "jobname": (10, "JobName", lambda job, step: "batch" if step else job.name),
+    "ncpus": (10, "NCPUS", _both(lambda job: str(0 if job.pending else job.processors))),
+    "nnodes": (8, "NNodes", _both(lambda job: str(job.nodes))),
+    "nodelist": (15, "NodeList", _both(lambda job: hostlist(job.hosts) or "None assigned")),
+    "ntasks": (8, "NTasks", lambda job, step: "1" if step else ""),
+    "partition": (10, "Partition", _of_job(lambda job: job.partition)),
+    "priority": (10, "Priority", _of_job(lambda job: "")),
+    "qos": (10, "QOS", _of_job(lambda job: job.asked("qos") or "")),
+    "reason": (22, "Reason", _of_job(lambda job: job.reason)),
+    "reqcpus": (8, "ReqCPUS", _both(lambda job: str(job.processors))),
+    "reqnodes": (8, "ReqNodes", _both(lambda job: str(job.nodes))),
+    "start": (19, "Start", _both(lambda job: moment(job.json["start_time"], "Unknown"))),
+    "state": (10, "State", _state),
+    "submit": (19, "Submit", _both(lambda job: moment(job.submitted, "Unknown"))),
+    "timelimit": (10, "Timelimit", _of_job(lambda job: duration(job.limit))),
+    "timelimitraw": (10, "TimelimitRaw", _of_job(lambda job: str(job.limit // 60))),
+    "uid": (6, "UID", _of_job(lambda job: uid_of(job.user))),
+    "user": (9, "User", _of_job(lambda job: job.user)),
+    "wckey": (10, "WCKey", _of_job(lambda job: job.asked("wckey") or "")),
+    "workdir": (20, "WorkDir", _of_job(lambda job: job.spec("chdir"))),
+}  # fmt: skip
+_NO_USAGE = frozenset({
+    "maxrss", "maxvmsize", "averss", "avevmsize", "avecpu", "totalcpu", "usercpu", "systemcpu",
+    "reqmem", "alloctres", "reqtres", "maxdiskread", "maxdiskwrite", "consumedenergy",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How rows are written: in columns, or with `between` them; `after` ends a row."""
+
+    columns: list[tuple[str, int]]
+    between: str | None
+    after: str
+
+    def row(self, texts: list[str]) -> str:
+        if self.between is not None:
+            return self.between.join(texts) + self.after
+        cells = zip(texts, self.columns, strict=True)
+        return "".join(f"{_column(text, width)} " for text, (_, width) in cells)
+
+
+def run(words: list[str]) -> int:
+    """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
+    given, rest = scan([Word(word) for word in words], _ROWS, "sacct", permute=True)
+    if rest:
+        raise FrontEndError(f"Unknown arguments:\n {rest[0].text}")
+    options = {each.name: each for each in given}
+    refuse(options, _REFUSED)
+    form = _form(options)
+    jobs = _asked(given)
+    users = _users(options, jobs)
+    since = _since(options)
+    found = records(client(), jobs=jobs, user=whose(users), since=since)
+    for line in _lines(form, [job for job in found if _chosen(job, options, users)], options):
+        print(line)
+    return 0
+
+
+def _lines(form: _Form, jobs: list[Record], options: dict[str, Given]) -> Iterator[str]:
+    if "noheader" not in options:
+        yield form.row([FIELDS[name][1] for name, _ in form.columns])
+        if form.between is None:
+            yield form.row(["-" * abs(width) for _, width in form.columns])
+    for job in jobs:
+        yield form.row([FIELDS[name][2](job, False) for name, _ in form.columns])
+        if "allocations" not in options and job.json["start_time"] is not None:
+            yield form.row([FIELDS[name][2](job, True) for name, _ in form.columns])
+
+
+def _column(text: str, width: int) -> str:
+    size = abs(width)
+    if len(text) > size:
+        text = f"{text[: size - 1]}+"
+    return text.ljust(size) if width < 0 else text.rjust(size)
+
+
+def _form(options: dict[str, Given]) -> _Form:
+    text = options["format"].value if "format" in options else os.environ.get("SACCT_FORMAT")
+    if "brief" in options:
+        text = _BRIEF
+    columns = []
+    for word in filter(None, (text or _DEFAULT).split(",")):
+        name, percent, width = word.strip().partition("%")
+        name = _field(name)
+        size = int(width) if percent and re.fullmatch(r"-?[0-9]{1,4}", width) else FIELDS[name][0]
+        columns.append((name, size))
+    between = options["delimiter"].value if "delimiter" in options else "|"
+    if "parsable2" in options:
+        return _Form(columns, between, "")
+    return (
+        _Form(columns, between, between or "")
+        if "parsable" in options
+        else _Form(columns, None, "")
+    )
+
+
+def _field(name: str) -> str:
+    """A field's name may be cut, as long as it says which is meant: the first one counts."""
+    word = name.lower()
+    if word in _NO_USAGE:
+        raise FrontEndError(f"{ascii(name)[1:-1]}: no such usage is known of jobs")
+    found = word if word in FIELDS else next((f for f in FIELDS if f.startswith(word)), None)
+    if found is None or not word:
+        raise FrontEndError(f'Invalid field requested: "{ascii(name)[1:-1]:.40}"')
+    return found
+
+
+def _asked(given: list[Given]) -> list[int] | None:
+    """The jobs of `-j`, which may be given more than once; of `17_[0-3]` and `17.batch` job 17."""
+    texts = [each.value or "" for each in given if each.name == "jobs"]
+    if not texts:
+        return None
+    found = re.findall(r"(?:^|,)\s*([0-9]{1,18})(?:[_.+][^,\[]*(?:\[[^\]]*\])?)?", ",".join(texts))
+    if not found:
+        raise FrontEndError(f"Bad job/step specified: {ascii(texts[0])[1:-1]:.60}")
+    return list(dict.fromkeys(int(number) for number in found))
+
+
+def _users(options: dict[str, Given], jobs: list[int] | None) -> list[str] | None:
+    """None: all."""
+    if "uid" in options:
+        return user_names(options["uid"].value or "")
+    everybody = "allusers" in options or jobs is not None or os.geteuid() == 0
+    return None if everybody else [own_user()]
+
+
+def _since(options: dict[str, Given]) -> float:
+    """From when on ended jobs are told of: from midnight, if it is not said."""
+    if "starttime" not in options:
+        today = time.localtime()
+        return time.mktime((today.tm_year, today.tm_mon, today.tm_mday, 0, 0, 0, 0, 0, -1))
+    return parse_moment(options["starttime"].value or "")
+
+
+_UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+
+
+def parse_moment(text: str) -> float:
+    """A time of `-S`, in Unix seconds: `now-2days`, `2026-05-04[T14:05[:00]]`, `14:05`, `today`.
+
+    Raises:
+        FrontEndError: it is none.
+    """
+    now, word = time.time(), text.strip()
+    relative = re.fullmatch(r"now(?:([+-])([0-9]{1,9})([a-z]*))?", word)
+    if relative is not None:
+        units = [size for unit, size in _UNITS.items() if unit.startswith(relative[3] or "second")]
+        amount = int(relative[2] or 0) * (units[0] if units else 1)
+        return now - amount if relative[1] == "-" else now + amount
+    if word in ("today", "midnight"):
+        word = "00:00"
+    for form in ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d", "%H:%M:%S", "%H:%M"):
+        try:
+            found = time.strptime(word, form)
+        except ValueError:
+            continue
+        day = found if "%Y" in form else time.localtime(now)
+        clock = (found.tm_hour, found.tm_min, found.tm_sec)
+        return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, *clock, 0, 0, -1))
+    raise FrontEndError(f"Invalid time specification: {ascii(text)[1:-1]:.40}")
+
+
+def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> bool:
+    if users is not None and job.user not in users:
+        return False
+    if not job.in_one_of(options["clusters"].value if "clusters" in options else None):
+        return False
+    if "endtime" in options and job.submitted > parse_moment(options["endtime"].value or ""):
+        return False
+    if "state" in options:
+        words = (options["state"].value or "").split(",")
+        if job.state not in {state_word(word) for word in words}:
+            return False
+    for option, own in (
+        ("name", job.name),
+        ("partition", job.partition),
+        ("accounts", job.asked("account")),
+        ("qos", job.asked("qos")),
+    ):
+        if option in options and own not in (options[option].value or "").split(","):
+            return False
+    return True

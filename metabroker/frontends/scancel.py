@@ -1,0 +1,99 @@
+"""`scancel`: ends jobs, by their numbers or by what they are."""
+
+from __future__ import annotations
+
+import sys
+
+from metabroker.api.client import Client, ClientError
+from metabroker.frontends.link import client
+from metabroker.frontends.main import FrontEndError, refuse
+from metabroker.frontends.records import Record, own_user, records, state_word, user_names, whose
+from metabroker.frontends.squeue import job_number
+from metabroker.submission.directives.getopt import Given, scan
+from metabroker.submission.directives.rows import Command, row
+from metabroker.submission.directives.words import Word
+
+_ROWS = tuple(
+    row(called, Command())
+    for called in (
+        "account A =", "batch b", "clusters M =", "full f", "help", "hurry H", "interactive i",
+        "jobname|name n =", "me", "nodelist w =", "partition p =", "qos q =", "quiet Q",
+        "reservation R =", "signal s =", "state t =", "usage", "user u =", "verbose v",
+        "version V", "wckey =",
+    )
+)  # fmt: skip
+_REFUSED = {
+    "batch": "only whole jobs can be ended",
+    "interactive": "nobody is asked",
+    "nodelist": "jobs are not chosen by their nodes",
+    "reservation": "jobs are in no reservations of users",
+}
+_ENDS = frozenset({"KILL", "TERM", "SIGKILL", "SIGTERM", "9", "15"})
+
+
+def run(words: list[str]) -> int:
+    """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
+    given, rest = scan([Word(word) for word in words], _ROWS, "scancel", permute=True)
+    options = {each.name: each for each in given}
+    refuse(options, _REFUSED)
+    signal = options.get("signal")
+    if signal is not None and (signal.value or "").upper() not in _ENDS:
+        what = f"--signal={signal.value}: no signals are sent to jobs yet"
+        raise FrontEndError(what, "leave it out to end the job")
+    numbers = [job_number(part) for word in rest for part in word.text.split(",") if part]
+    if not numbers and not _selects(options):
+        raise FrontEndError("No job identification provided")
+    way = client()
+    return _cancelled(way, _wanted(way, numbers, options), quiet="quiet" in options)
+
+
+def _selects(options: dict[str, Given]) -> bool:
+    chosen = {"account", "jobname", "me", "partition", "qos", "state", "user", "wckey"}
+    return bool(chosen & options.keys())
+
+
+def _wanted(way: Client, numbers: list[int], options: dict[str, Given]) -> list[Record]:
+    users = [own_user()] if "me" in options else None
+    if "user" in options:
+        users = user_names(options["user"].value or "")
+    found = records(way, jobs=numbers or None, user=whose(users))
+    words = (options["state"].value or "").split(",") if "state" in options else None
+    states = None if words is None else {state_word(word) for word in words}
+    if states is not None and None in states:
+        raise FrontEndError(f"Invalid job state specified: {options['state'].value}")
+    return [
+        job
+        for job in found
+        if not job.ended
+        and job.in_one_of(options["clusters"].value if "clusters" in options else None)
+        and (users is None or job.user in users)
+        and (states is None or job.state in states)
+        and _has(job, options)
+    ]
+
+
+def _has(job: Record, options: dict[str, Given]) -> bool:
+    own = {
+        "jobname": job.name,
+        "partition": job.partition,
+        "account": job.asked("account"),
+        "qos": job.asked("qos"),
+        "wckey": job.asked("wckey"),
+    }
+    return all(own[name] == options[name].value for name in own if name in options)
+
+
+def _cancelled(way: Client, jobs: list[Record], *, quiet: bool) -> int:
+    """Slurm's exit code where one of them may not be ended is the number of its error."""
+    code = 0
+    for job in jobs:
+        try:
+            way.change(job.id, "cancel")
+        except ClientError as error:
+            if error.status == 409:  # it has ended meanwhile
+                continue
+            code = 210 if error.status == 403 else 1
+            if not quiet:
+                told = "Access/permission denied" if error.status == 403 else error.message
+                print(f"scancel: error: Kill job error on job id {job.id}: {told}", file=sys.stderr)
+    return code

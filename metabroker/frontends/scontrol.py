@@ -1,0 +1,173 @@
+"""`scontrol`: shows jobs, partitions and settings; holds and releases jobs.
+
+All else is a matter of one cluster: inside a job the cluster's own scontrol is asked for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from metabroker import __version__
+from metabroker.frontends.link import client
+from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.printing import duration, hostlist, moment
+from metabroker.frontends.records import Record, records, uid_of
+from metabroker.frontends.sinfo import Partition, partitions
+from metabroker.frontends.squeue import job_number
+from metabroker.frontends.srun import become_native
+
+_QUIET = ("-o", "--oneliner", "-a", "--all", "-Q", "--quiet", "-v", "--verbose", "-d", "--details")
+
+
+def run(words: list[str]) -> int:
+    """The command. Raises `FrontEndError`, `ClientError`."""
+    if "-V" in words or "--version" in words:
+        print(f"slurm metabroker-{__version__}")
+        return 0
+    one_line = "-o" in words or "--oneliner" in words
+    rest = [word for word in words if word not in _QUIET]
+    verb, what = rest[0] if rest else "", rest[1] if len(rest) > 1 else ""
+    if verb == "show":
+        show = _SHOW.get(what.removesuffix("s"))
+        if show is not None:
+            print(*show(rest[2:], one_line), sep="\n")
+            return 0
+    elif verb in ("hold", "release", "uhold"):
+        return _change(rest[1:], "release" if verb == "release" else "hold")
+    elif verb == "ping":
+        client().get("status")
+        print("Slurmctld(primary) at metabroker is UP")
+        return 0
+    return _native(words)
+
+
+def _native(words: list[str]) -> int:
+    """Be the cluster's own command, where there is one behind this one in PATH."""
+    become_native("scontrol", words)
+    told = " ".join(words[:3])
+    raise FrontEndError(
+        f"{ascii(told)[1:-1]:.60} is not known here",
+        "show job, config or partition, hold, release and ping are; all else is one cluster's",
+    )
+
+
+def _change(words: list[str], verb: str) -> int:
+    way = client()
+    for word in words:
+        for part in word.split(","):
+            way.change(job_number(part), verb)
+    return 0
+
+
+def _jobs(words: list[str], one_line: bool) -> list[str]:
+    numbers = [job_number(part) for word in words for part in word.split(",") if part]
+    found = records(client(), jobs=numbers or None)
+    if numbers and not found:
+        raise FrontEndError("slurm_load_jobs error: Invalid job id specified")
+    texts = [lines_of(job) for job in found]
+    if one_line:
+        return [" ".join(line.strip() for line in lines) + " " for lines in texts]
+    return ["\n".join(lines) + "\n" for lines in texts] or ["No jobs in the system"]
+
+
+def lines_of(job: Record) -> list[str]:
+    """A job as `show job` prints it."""
+    shape, code = job.json["shape"], job.exit_code
+    hosts = hostlist(job.hosts) or ""
+    memory = shape.get("memory", 0) or shape.get("memory_per_cpu", 0)
+    unit = "CPU" if shape.get("memory_per_cpu") else "Node"
+    alone = "NO" if shape.get("exclusive") else "OK"
+    per_node = job.asked("ntasks-per-node") or "0"
+    amount = f"{memory}M" if memory else "0"
+    name = job.spec("script_name")
+    lines = [
+        f"JobId={job.id} JobName={job.name}",
+        f"UserId={job.user}({uid_of(job.user)}) GroupId={_group(job.user)} MCS_label=N/A",
+        f"Priority=1 Nice={job.asked('nice') or 0} Account={job.asked('account') or '(null)'} "
+        f"QOS={job.asked('qos') or '(null)'}",
+        f"JobState={job.state} Reason={job.reason} Dependency=(null)",
+        f"Requeue=0 Restarts={max(0, int(job.json['attempts']) - 1)} BatchFlag=1 Reboot=0 "
+        f"ExitCode={code[0]}:{code[1]}",
+        f"RunTime={duration(job.used)} TimeLimit={duration(job.limit)} TimeMin=N/A",
+        f"SubmitTime={moment(job.submitted)} EligibleTime={moment(job.submitted)}",
+        f"AccrueTime={moment(job.submitted)}",
+        f"StartTime={moment(job.started, 'Unknown')} EndTime={moment(job.ends, 'Unknown')} "
+        "Deadline=N/A",
+        f"Partition={job.partition} AllocNode:Sid=metabroker:0",
+        f"ReqNodeList={job.asked('nodelist') or '(null)'} "
+        f"ExcNodeList={job.asked('exclude') or '(null)'}",
+        f"NodeList={hosts}",
+        *([f"BatchHost={job.hosts[0]}"] if job.hosts else []),
+        f"NumNodes={job.nodes} NumCPUs={job.processors} NumTasks={job.tasks} "
+        f"CPUs/Task={job.cpus_per_task} ReqB:S:C:T=0:0:*:*",
+        f"Socks/Node=* NtasksPerN:B:S:C={per_node}:0:*:* CoreSpec=*",
+        f"MinCPUsNode={job.cpus_per_task * max(1, int(per_node))} MinMemory{unit}={amount} "
+        "MinTmpDiskNode=0",
+        f"Features={job.asked('constraint') or '(null)'} DelayBoot=00:00:00",
+        f"OverSubscribe={alone} Contiguous=0 Licenses={job.asked('licenses') or '(null)'} "
+        f"Network={job.asked('network') or '(null)'}",
+        f"Command={name if name.startswith('/') else job.spec('chdir') + '/' + name}",
+        f"WorkDir={job.spec('chdir')}",
+        *([f"Comment={job.asked('comment')}"] if job.asked("comment") else []),
+        f"StdErr={job.path('error')}",
+        "StdIn=/dev/null",
+        f"StdOut={job.path('output')}",
+    ]
+    return [lines[0], *(f"   {line}" for line in lines[1:])]
+
+
+def _group(user: str) -> str:
+    import grp
+    import pwd
+
+    try:
+        number = pwd.getpwnam(user).pw_gid
+        return f"{grp.getgrgid(number).gr_name}({number})"
+    except KeyError:
+        return "(null)"
+
+
+def _partitions(words: list[str], one_line: bool) -> list[str]:
+    found = [each for each in partitions(client()) if not words or each.name in words]
+    if words and not found:
+        raise FrontEndError(f"Partition {ascii(words[0])[1:-1]:.60} not found")
+    texts = [_of_partition(each) for each in found]
+    if one_line:
+        return [" ".join(line.strip() for line in lines) for lines in texts]
+    return ["\n".join(lines) + "\n" for lines in texts]
+
+
+def _of_partition(partition: Partition) -> list[str]:
+    return [
+        f"PartitionName={partition.name}",
+        "   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL",
+        f"   AllocNodes=ALL Default={'YES' if partition.default else 'NO'} QoS=N/A",
+        "   MaxNodes=UNLIMITED MaxTime=UNLIMITED MinNodes=0",
+        f"   State=UP TotalCPUs={partition.processors} TotalNodes={partition.nodes}",
+    ]
+
+
+def _config(_words: list[str], _one_line: bool) -> list[str]:
+    """What tools ask for: for how long ended jobs are told of, and of what release all this is."""
+    client().get("status")
+    now = moment(_now())
+    settings = {
+        "ClusterName": "metabroker",
+        "MinJobAge": "86400 sec",
+        "SLURM_VERSION": f"metabroker-{__version__}",
+    }
+    lines = (f"{name:<23} = {value}" for name, value in settings.items())
+    return [f"Configuration data as of {now}", *lines]
+
+
+def _now() -> float:
+    import time
+
+    return time.time()
+
+
+_SHOW: dict[str, Callable[[list[str], bool], list[str]]] = {
+    "job": _jobs,
+    "partition": _partitions,
+    "config": _config,
+}

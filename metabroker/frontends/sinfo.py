@@ -1,0 +1,119 @@
+"""`sinfo`: the partitions that jobs can name, and the nodes behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from metabroker import __version__
+from metabroker.api.client import Client
+from metabroker.frontends.link import client
+from metabroker.frontends.main import FrontEndError, refuse
+from metabroker.frontends.printing import cell
+from metabroker.frontends.records import DEFAULT_PARTITION
+from metabroker.submission.directives.getopt import Given, scan
+from metabroker.submission.directives.rows import Command, row
+from metabroker.submission.directives.words import Word
+
+_ROWS = tuple(
+    row(called, Command())
+    for called in (
+        "all a", "clusters|cluster M =", "exact e", "federation", "format o =", "help", "hide",
+        "list-reasons R", "long l", "local", "noconvert", "nodes n =", "Node N", "noheader h",
+        "partition p =", "responding r", "sort S =", "states t =", "summarize s", "usage",
+        "verbose v", "version V",
+    )
+)  # fmt: skip
+_REFUSED = {
+    **dict.fromkeys(("nodes", "Node", "list-reasons", "states"), "single nodes are not shown"),
+    **dict.fromkeys(("long", "summarize"), "that form is not printed here"),
+}
+_DEFAULT = "%9P %.5a %.10l %.6D %.6t %N"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition over all clusters. `idle`: processors; None: not known."""
+
+    name: str
+    default: bool
+    processors: int
+    idle: int | None
+    nodes: int
+
+    @property
+    def state(self) -> str:
+        """Of its nodes taken together."""
+        if self.idle is None:
+            return "unk"
+        if self.idle >= self.processors:
+            return "idle"
+        return "mix" if self.idle else "alloc"
+
+
+def partitions(way: Client) -> list[Partition]:
+    """What jobs can name: one, over all clusters that answer. Raises `ClientError`."""
+    clusters = way.get("clusters")["clusters"]
+    name = way.get("records", jobs="0").get("partition") or DEFAULT_PARTITION
+    idle = [cluster["idle"] for cluster in clusters if cluster["idle"] is not None]
+    nodes = sum(kind["count"] for cluster in clusters for kind in cluster["nodes"])
+    processors = sum(cluster["processors"] for cluster in clusters)
+    return [Partition(name, True, processors, sum(idle) if idle else None, nodes)]
+
+
+_LONG_STATES = {"unk": "unknown", "idle": "idle", "mix": "mixed", "alloc": "allocated"}
+_FIELDS: dict[str, tuple[str, Callable[[Partition], str]]] = {
+    "P": ("PARTITION", lambda each: f"{each.name}*" if each.default else each.name),
+    "R": ("PARTITION", lambda each: each.name),
+    "a": ("AVAIL", lambda each: "up"),
+    "l": ("TIMELIMIT", lambda each: "infinite"),
+    "D": ("NODES", lambda each: str(each.nodes)),
+    "t": ("STATE", lambda each: each.state),
+    "T": ("STATE", lambda each: _LONG_STATES[each.state]),
+    "N": ("NODELIST", lambda each: "n/a"),
+    "C": ("CPUS(A/I/O/T)", lambda each: _processors(each)),
+    "s": ("JOB_SIZE", lambda each: "1-infinite"),
+    "r": ("ROOT", lambda each: "no"),
+    "h": ("OVERSUBSCRIBE", lambda each: "NO"),
+    "g": ("GROUPS", lambda each: "all"),
+}
+
+
+def _processors(partition: Partition) -> str:
+    idle = partition.idle or 0
+    return f"{partition.processors - idle}/{idle}/0/{partition.processors}"
+
+
+def run(words: list[str]) -> int:
+    """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
+    given, rest = scan([Word(word) for word in words], _ROWS, "sinfo", permute=True)
+    options = {each.name: each for each in given}
+    if "version" in options:
+        print(f"slurm metabroker-{__version__}")
+        return 0
+    refuse(options, _REFUSED)
+    if rest:
+        raise FrontEndError(f"Unrecognized option: {rest[0].text}")
+    columns = _columns(options)
+    if "noheader" not in options:
+        print("".join(cell(_FIELDS[f][0], w, right=r) + after for f, w, r, after in columns))
+    wanted = options["partition"].value if "partition" in options else None
+    for each in partitions(client()):
+        if wanted is None or each.name in wanted.split(","):
+            print("".join(cell(_FIELDS[f][1](each), w, right=r) + after
+                          for f, w, r, after in columns))  # fmt: skip
+    return 0
+
+
+def _columns(options: dict[str, Given]) -> list[tuple[str, int, bool, str]]:
+    text = (options["format"].value if "format" in options else None) or _DEFAULT
+    found = []
+    for token in filter(None, text.split("%")):
+        size = re.match(r"(\.?)([0-9]{0,6})", token)
+        assert size is not None
+        letter = token[size.end() : size.end() + 1]
+        if letter not in _FIELDS:
+            raise FrontEndError(f"-o: %{ascii(letter)[1:-1]} is not known here")
+        found.append((letter, int(size[2] or 0), bool(size[1]), token[size.end() + 1 :]))
+    return found

@@ -1,0 +1,52 @@
+"""A daemon that front ends ask in tests: it keeps what it was told, and tells given jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Json = dict[str, Any]
+NOW = 1_700_000_000.0
+
+
+def job(number: int, state: str = "RUNNING", **more: Any) -> Json:
+    """A job as `GET /v1/records` tells it."""
+    started = None if state in ("QUEUED", "HELD") else NOW - 90
+    ended = NOW - 10 if state in ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT") else None
+    part = {"cluster": "delft", "hosts": ["n1", "n2"] if started else []}
+    plain = {
+        "job": number, "name": f"job{number}", "user": "anna", "state": state, "reason": "",
+        "processors": 4, "shape": {}, "time_limit": 3600, "submit_time": NOW - 100,
+        "start_time": started, "end_time": ended, "attempts": 1, "position": None,
+        "exit_code": 0 if state == "COMPLETED" else None, "components": [part],
+        "spec": {"chdir": "/w", "output": None, "error": None, "script_name": "s", "asked": []},
+    }  # fmt: skip
+    return {**plain, **more}
+
+
+class StubClient:
+    """In the place of `api.client.Client`."""
+
+    def __init__(self, *jobs: Json, answer: Callable[[str], Json] | None = None) -> None:
+        self.jobs = jobs
+        self.queries: list[Json] = []
+        self.submitted: list[Json] = []
+        self.changed: list[tuple[int, str]] = []
+
+    def get(self, path: str, **query: Any) -> Json:
+        """Jobs by their numbers, as the daemon chooses them."""
+        self.queries.append(query)
+        wanted = query.get("jobs")
+        numbers = None if wanted is None else {int(n) for n in wanted.split(",")}
+        found = [j for j in self.jobs if numbers is None or j["job"] in numbers]
+        return {"jobs": found, "time": NOW, "partition": "batch", "instance": "abc"}
+
+    def submit(self, wire: Mapping[str, Any]) -> Json:
+        """The next job."""
+        self.submitted.append(dict(wire))
+        return {"job": 17, "state": "QUEUED"}
+
+    def change(self, job: int, verb: str) -> Json:
+        """What was asked is kept."""
+        self.changed.append((job, verb))
+        return {}

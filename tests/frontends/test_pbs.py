@@ -1,0 +1,124 @@
+"""`qsub`, `qstat` and `qdel`: in the forms that a real PBS was recorded to print."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from metabroker.frontends.pbs import written
+from tests.frontends.conftest import Ask
+from tests.frontends.stub import StubClient, job
+
+RECORDED = Path(__file__).parents[1] / "data" / "openpbs" / "20-qstat.jsonl"
+
+
+def stub() -> StubClient:
+    return StubClient(
+        job(1, "QUEUED", reason="behind others"),
+        job(2, "RUNNING"),
+        job(3, "FAILED", exit_code=3),
+        job(4, "HELD"),
+        job(5, "CANCELLED"),
+        job(6, "TIMEOUT", name="a-name-of-many-letters"),
+    )
+
+
+def test_json_is_written_as_pbs_writes_it_byte_for_byte() -> None:
+    entries = [json.loads(line) for line in RECORDED.read_text().splitlines()]
+    texts = [e["stdout"] for e in entries if "-f" in e["argv"] and "json" in e["argv"]]
+    sound = [text for text in texts if text.startswith("{") and "\\u" not in text]
+    assert len(sound) > 15
+    for text in sound:
+        assert written(json.loads(text)) + "\n" == text
+
+
+def test_qstat_tells_of_jobs_as_psij_parsl_and_hyperqueue_read_it(ask: Ask) -> None:
+    code, out, _ = ask(stub(), "qstat", "-f", "-F", "json", "-x", "1", "2.metabroker", "3", "4",
+                       "5", "6")  # fmt: skip
+    found = json.loads(out)["Jobs"]
+    assert code == 0
+    assert {key: each["job_state"] for key, each in found.items()} == {
+        "1.metabroker": "Q", "2.metabroker": "R", "3.metabroker": "F", "4.metabroker": "H",
+        "5.metabroker": "F", "6.metabroker": "F",
+    }  # fmt: skip
+    assert [found[f"{n}.metabroker"].get("Exit_status") for n in (2, 3, 5, 6)] == [
+        None, 3, 271, -29
+    ]  # fmt: skip
+    assert found["2.metabroker"]["Resource_List"]["walltime"] == "01:00:00"
+    order = [k for k in _recorded_order() if k in found["3.metabroker"]]
+    assert [k for k in found["3.metabroker"] if k in order] == order
+
+
+def _recorded_order() -> list[str]:
+    """The attributes of a job that had ended, as they came."""
+    for line in RECORDED.read_text().splitlines():
+        entry = json.loads(line)
+        if entry["id"] == "20/13-x-f-json-finished-exit3":
+            return list(next(iter(json.loads(entry["stdout"])["Jobs"].values())))
+    raise AssertionError("it is not recorded")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["99"], 153, "qstat: Unknown Job Id 99.metabroker\n"),
+        (["3.metabroker"], 35, "qstat: 3.metabroker Job has finished, use -x or -H to obtain "
+                               "historical job information\n"),
+        (["-x", "2", "99"], 153, "qstat: Unknown Job Id 99.metabroker\n"),
+    ],
+)  # fmt: skip
+def test_what_qstat_does_not_know_is_an_error(
+    ask: Ask, words: list[str], code: int, told: str
+) -> None:
+    assert ask(stub(), "qstat", *words)[::2] == (code, told)
+
+
+def test_qstat_as_text_as_nextflow_reads_it(ask: Ask) -> None:
+    _, out, _ = ask(stub(), "qstat", "-f", "1")
+    lines = out.splitlines()
+    assert lines[0] == "Job Id: 1.metabroker"
+    assert "    job_state = Q" in lines and "    comment = Not Running: behind others" in lines
+    assert "    Resource_List.ncpus = 4" in lines
+    assert max(map(len, lines)) <= 80
+    assert ask(stub(), "qstat", "-x")[1].splitlines()[2:] == [
+        "1.metabroker      job1             anna                     0 Q batch           ",
+        "2.metabroker      job2             anna              00:01:30 R batch           ",
+        "3.metabroker      job3             anna              00:01:20 F batch           ",
+        "4.metabroker      job4             anna                     0 H batch           ",
+        "5.metabroker      job5             anna              00:01:20 F batch           ",
+        "6.metabroker      a-name-of-many-* anna              00:01:20 F batch           ",
+    ]
+
+
+def test_qdel_ends_with_the_codes_of_pbs(ask: Ask) -> None:
+    daemon = stub()
+    assert ask(daemon, "qdel", "2.metabroker", "1") == (0, "", "")
+    assert daemon.changed == [(2, "cancel"), (1, "cancel")]
+    assert ask(daemon, "qdel", "99")[::2] == (153, "qdel: Unknown Job Id 99.metabroker\n")
+    assert ask(daemon, "qdel", "3")[::2] == (35, "qdel: Job has finished 3.metabroker\n")
+    assert ask(daemon, "qdel", "xyz")[::2] == (1, "illegally formed job identifier: xyz")
+
+
+def test_qsub_prints_an_id_and_names_files_as_pbs_does(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.sh").write_text("#PBS -N mine -l select=2:ncpus=4\ntrue\n")
+    daemon = StubClient()
+    assert ask(daemon, "qsub", "-q", "fast", "job.sh", "arg") == (0, "17.metabroker\n", "")
+    (wire,) = daemon.submitted
+    assert (wire["name"], wire["output"], wire["error"]) == ("mine", "mine.o%j", "mine.e%j")
+    assert (wire["processors"], wire["shape"]) == ({"single": 2}, {"cpus_per_task": 4})
+    assert (wire["args"], wire["speaks"], "environment" in wire) == (["arg"], "pbs", False)
+    assert ask(daemon, "qsub", "-j", "oe", "-o", ".", "job.sh")[0] == 0
+    assert (daemon.submitted[1]["output"], daemon.submitted[1].get("error")) == ("./mine.o%j", None)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"echo\n")))
+    assert ask(daemon, "qsub")[0] == 0
+    assert daemon.submitted[2]["script_name"] == "STDIN"
+    assert ask(daemon, "qsub", "--", "/bin/sleep", "a b")[0] == 0
+    assert "arrays of jobs" in ask(daemon, "qsub", "-J", "0-3", "job.sh")[2]
+    assert ask(daemon, "qsub", "none.sh")[2] == "script file:: No such file or directory"

@@ -1,0 +1,174 @@
+"""`squeue`, `sacct`, `scontrol`, `sinfo` and `scancel` as tools ask them (docs/tools of each)."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.frontends.printing import cell, hostlist, short_duration
+from tests.frontends.conftest import Ask
+from tests.frontends.stub import StubClient, job
+
+ASKED = [{"option": "partition", "value": "short"}, {"option": "comment", "value": "why"}]
+SPEC = {"chdir": "/w", "output": "o.%j", "error": None, "script_name": "s.sh", "asked": ASKED}
+
+
+def stub() -> StubClient:
+    return StubClient(
+        job(1, "QUEUED", position=3),
+        job(2, "RUNNING", spec=SPEC),
+        job(3, "COMPLETED"),
+        job(4, "FAILED", exit_code=3, start_time=None),
+        job(5, "CANCELLED", reason="cancelled by anna", user="ben"),
+        job(6, "HELD", name="other"),
+        job(7, "FAILED", exit_code=137),
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        # Nextflow, Snakemake, PSI/J, Parsl
+        (["--noheader", "-o", "%i %t", "-t", "all", "-p", "batch,short"],
+         "5 CA\n3 CD\n4 F\n7 F\n1 PD\n6 PD\n2 R\n"),
+        (["--format=%i|%T", "--states=PD,R", "--noheader", "--name", "other,job2"],
+         "6|PENDING\n2|RUNNING\n"),
+        (["-h", "-O", "JobArrayID,StateCompact,Reason", "-t", "all", "-j", "1,4"],
+         "4                   F                   NonZeroExitCode     \n"
+         "1                   PD                  Priority            \n"),
+        (["--noheader", "--format=%i %t", "--job", "2"], "2 R\n"),
+        (["-h", "-u", "ben", "-t", "all", "-o", "%u>%j"], "ben>job5\n"),
+        (["-h", "-j2", "-o", "%P|%k|%N|%R|%D|%C|%M|%L|%l|%Z|%o"],
+         "short|why|n[1-2]|n[1-2]|2|4|1:30|58:30|1:00:00|/w|/w/s.sh\n"),
+        (["-h", "-t", "F", "-S", "-i", "-o", "%i"], "7\n4\n"),
+    ],
+)  # fmt: skip
+def test_squeue(ask: Ask, words: list[str], expected: str) -> None:
+    assert ask(stub(), "squeue", *words) == (0, expected, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["-o", "%X"], "%X is not known here"),
+        (["-O", "nonsense"], "nonsense is not known here"),
+        (["-t", "nonsense"], "Invalid job state specified: nonsense"),
+        (["-j", "77"], "slurm_load_jobs error: Invalid job id specified"),
+        (["-j", "x"], "Invalid job id: x"),
+        (["extra"], "Unrecognized option: extra"),
+    ],
+)
+def test_what_squeue_cannot_tell_is_an_error_and_no_silence(
+    ask: Ask, words: list[str], what: str
+) -> None:
+    code, out, told = ask(stub(), "squeue", *words)
+    assert (code, out, told.removeprefix("-o: ").removeprefix("-O: ")) == (1, "", what)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-X", "--parsable2", "--clusters", "all", "--noheader", "--format=JobIdRaw,State",
+          "--starttime", "now-2days", "--endtime", "now", "--name", "job4,job2"],
+         "2|RUNNING\n4|FAILED\n"),
+        (["-o", "JobID,State,NodeList", "--parsable2", "-j", "2", "-j", "3_[0-3%2],3.batch", "-X"],
+         "JobID|State|NodeList\n2|RUNNING|n[1-2]\n3|COMPLETED|n[1-2]\n"),
+        (["-X", "--noheader", "--format=jobid,state%20", "--job", "1,4"],
+         "1                         PENDING \n4                          FAILED \n"),
+        (["-j", "3", "-P", "--noheader"],
+         "3|job3|batch||4|COMPLETED|0:0\n3.batch|batch|||4|COMPLETED|0:0\n"),
+        (["-Xbj4,7", "-n"],
+         "4                FAILED      3:0 \n7                FAILED      0:9 \n"),
+        (["-XPn", "-j5", "-o", "state,elapsed,end"],
+         "CANCELLED by anna|00:01:20|2023-11-14T22:13:10\n"),
+    ],
+)  # fmt: skip
+def test_sacct(ask: Ask, words: list[str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_TIME_FORMAT", "standard")
+    assert ask(stub(), "sacct", *words) == (0, expected, "")
+
+
+def test_sacct_as_a_table(ask: Ask) -> None:
+    _, out, _ = ask(stub(), "sacct", "-X", "-j", "2")
+    assert out.splitlines() == [
+        "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode ",
+        "------------ ---------- ---------- ---------- ---------- ---------- -------- ",
+        "2                  job2      short                     4    RUNNING      0:0 ",
+    ]
+
+
+def test_what_sacct_does_not_know_of_jobs_is_refused_by_name(ask: Ask) -> None:
+    assert ask(stub(), "sacct", "-o", "jobid,maxrss")[::2] == (
+        1, "maxrss: no such usage is known of jobs"
+    )  # fmt: skip
+    assert ask(stub(), "sacct", "-o", "zzz")[0] == 1
+
+
+def test_scontrol_shows_a_job_as_hyperqueue_reads_it(ask: Ask) -> None:
+    code, out, _ = ask(stub(), "scontrol", "show", "job", "2")
+    words = dict(word.partition("=")[::2] for word in out.split())
+    assert code == 0
+    assert out.startswith("JobId=2 JobName=job2\n   UserId=anna(")
+    assert out.endswith("   StdOut=/w/o.2\n\n")
+    told = ("JobState", "TimeLimit", "NumCPUs", "NodeList", "Partition", "Comment")
+    assert [words[word] for word in told] == (
+        ["RUNNING", "01:00:00", "4", "n[1-2]", "short", "why"]
+    )
+    assert ask(stub(), "scontrol", "show", "job", "77")[0] == 1
+
+
+def test_scontrol_holds_and_releases(ask: Ask) -> None:
+    daemon = stub()
+    assert ask(daemon, "scontrol", "hold", "1", "2")[0] == 0
+    assert ask(daemon, "scontrol", "release", "1,2")[0] == 0
+    assert daemon.changed == [(1, "hold"), (2, "hold"), (1, "release"), (2, "release")]
+
+
+def test_what_scontrol_does_not_do_is_refused(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "requeue 1 is not known here" in ask(stub(), "scontrol", "requeue", "1")[2]
+
+
+def test_scancel_chooses_as_slurms_does(ask: Ask) -> None:
+    daemon = stub()
+    assert ask(daemon, "scancel", "1", "3", "99") == (0, "", "")
+    assert ask(daemon, "scancel", "-t", "PENDING", "-n", "other")[0] == 0
+    assert ask(daemon, "scancel", "-Q", "2")[0] == 0
+    assert daemon.changed == [(1, "cancel"), (6, "cancel"), (2, "cancel")]
+    assert ask(daemon, "scancel")[::2] == (1, "No job identification provided")
+    assert "no signals are sent" in ask(daemon, "scancel", "-s", "USR1", "2")[2]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["sacct --long", "sacct -N n1", "sinfo -N", "sinfo -s", "scancel -b 1", "qstat -Q", "qstat -a"],
+)
+def test_an_option_that_changes_nothing_here_is_refused_by_name(ask: Ask, words: str) -> None:
+    name, option, *rest = words.split()
+    code, out, told = ask(stub(), name, option, *rest)
+    assert (code, out) == (1, "") and told.startswith("-")
+
+
+def test_jobs_of_one_cluster(ask: Ask) -> None:
+    assert ask(stub(), "squeue", "-h", "-M", "leiden") == (0, "", "")
+    assert ask(stub(), "squeue", "-h", "-M", "delft", "-o", "%i", "-j", "2")[1] == "2\n"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "text"),
+    [
+        (["n1"], "n1"),
+        (["n1", "n2", "n3", "n5"], "n[1-3,5]"),
+        (["n09", "n10", "x"], "n[09-10],x"),
+        ([], ""),
+    ],
+)
+def test_host_lists(hosts: list[str], text: str) -> None:
+    assert hostlist(hosts) == text
+
+
+def test_cells_and_durations() -> None:
+    assert [cell("abcd", 3, right=right, cut=cut) for right, cut in
+            ((True, True), (True, False), (False, False))] == ["abc", "abcd", "abc"]  # fmt: skip
+    assert [short_duration(s) for s in (0, 65, 3665, 90061)] == [
+        "0:00", "1:05", "1:01:05", "1-01:01:01"
+    ]  # fmt: skip

@@ -12,7 +12,7 @@ from metabroker.broker import tokens
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.file_transfer import work_folder
-from metabroker.clusters.gate.gates import _known
+from metabroker.clusters.gate.positions import known
 from metabroker.runtime.requests import RequestBuilder
 from metabroker.store.rows import ClusterNames
 
@@ -335,7 +335,7 @@ class World:
             return None  # its job has ended, and is in the archive
         files, gate = self._gate(ref)
         with files.mended():
-            names = {_known(name) for name in files.names(gate) or ()}
+            names = {known(name) for name in files.names(gate) or ()}
         position = next((p for p in ("run", "abort", "go", "armed", "wait") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 

@@ -20,7 +20,7 @@ DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml setup.py requirements-lock.txt
 
-.PHONY: help deb lock same-second submissions tools setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help deb lock same-second plans-killed submissions tools setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -84,6 +84,9 @@ tools: setup ## released tools of the package index, unmodified, over two real S
 
 same-second: setup ## TURNS=50 jobs that come up in two real clusters at once, with the broker killed
 	METABROKER_TEST_TURNS=$(TURNS) $(BIN)/python -m pytest -q -s --timeout 0 tests/faults/test_same_second.py
+
+plans-killed: setup ## TURNS=50 plans on two real clusters, with the broker killed at any moment
+	METABROKER_TEST_TURNS=$(TURNS) $(BIN)/python -m pytest -q -s --timeout 0 tests/faults/test_plans_killed.py
 
 soak: setup ## MINUTES=30 of real clusters with everything killed at random, by SEED=1, over BROKERS=1
 	$(BIN)/python -m benchmarks.soak --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)

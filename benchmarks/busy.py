@@ -26,6 +26,7 @@ from typing import Any
 from metabroker.submission.model import Processors
 from tests.daemon.pbs import server_at
 from tests.testbed import Testbed
+from tests.testbed.cluster import ClusterSpec
 from tests.testbed.testbed import SYSTEM_PATH
 
 from .federation import Federation, serving
@@ -138,9 +139,11 @@ def race(busy: Busy, given: Any) -> None:
 
 
 @contextlib.contextmanager
-def _clusters(path: Path | None) -> Iterator[tuple[list[OwnUsers], list[int], dict[str, Any]]]:
-    with Testbed() as testbed:
-        names = ["lab"] if path else list(_SIZES)
+def _clusters(
+    path: Path | None, sizes: dict[str, int]
+) -> Iterator[tuple[list[OwnUsers], list[int], dict[str, Any]]]:
+    names = ["lab"] if path else list(sizes)
+    with Testbed([ClusterSpec(name, nodes=2, cores=sizes[name] // 2) for name in names]) as testbed:
         users: list[OwnUsers] = [OfSlurm(testbed[name], seed) for seed, name in enumerate(names)]
         config: dict[str, Any] = {
             name: {
@@ -157,15 +160,15 @@ def _clusters(path: Path | None) -> Iterator[tuple[list[OwnUsers], list[int], di
             users.append(OfOpenPBS("pbs", server, 1))
             where = {**server.env, "PATH": f"{server.bin}:{SYSTEM_PATH}"}
             config["pbs"] = {"system": "openpbs", "env": where}
-        yield users, [32, 32] if path else list(_SIZES.values()), config
+        yield users, [32, 32] if path else list(sizes.values()), config
 
 
 @contextlib.contextmanager
-def busy(path: Path | None, **config: Any) -> Iterator[Busy]:
-    """Two clusters that are full, one of them a live OpenPBS server if a path leads to it, and a
-    broker that is configured so."""
+def busy(path: Path | None, of: dict[str, int] = _SIZES, **config: Any) -> Iterator[Busy]:
+    """Two clusters `of` these sizes that are full, one of them a live OpenPBS server if a path
+    leads to it, and a broker that is configured so."""
     with (
-        _clusters(path) as (users, sizes, clusters),
+        _clusters(path, of) as (users, sizes, clusters),
         serving({"clusters": clusters, "poll_interval": "2s", **config}) as federation,
     ):
         for own in users:

@@ -1,12 +1,12 @@
 """20 co-allocated jobs of 8+8 processors on two clusters that their own users keep full.
 
-    python -m benchmarks.planned [--jobs 20] [--seconds 30] [--openpbs PATH]
+    python -m benchmarks.planned [--jobs 20] [--seconds 30] [--share 1] [--openpbs PATH]
 
-In each cluster 8 jobs of 4 processors always wait. In turn: as many single jobs of 8 processors by
-`sbatch` (`qsub`) to each, and the co-allocated ones through the broker, which plans them. Printed:
-when each was told a time and whether it started by then, the skew of its components, its wait
-against that of the slower component's bare jobs, how long processors stood idle in reservations,
-and what is left.
+Both have 32 processors, and 8 jobs of 4 processors always wait. In turn: as many single jobs of 8
+processors by `sbatch` (`qsub`) to each, and the co-allocated ones through the broker, which plans
+them. Printed: when each was told a time and whether it started by then, the skew of its components,
+its wait against that of the slower component's bare jobs, how long processors stood idle in
+reservations, what local jobs have waited by either way, and what is left.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ _PATIENCE = 1800.0  # seconds
 @dataclass
 class Told:
     """What was said of one job, in Unix seconds: when a time was first told, the first and the last
-    time that was, and the processor-seconds that reservations stood idle for it."""
+    time that was; and when its components started."""
 
     submitted: float
     at: float | None = None
@@ -79,20 +81,17 @@ def planned(federation: Federation, jobs: int, seconds: int) -> dict[int, Told]:
 
 
 def idle(federation: Federation, job: int) -> float:
-    """Processor-seconds from when its reservations began until its components started."""
-    found, began = 0.0, dict[int, tuple[float, int]]()
+    """Processor-seconds from when its reservations began until its script started, with what was
+    reserved for a plan that was given up."""
+    found, held, begins = 0.0, 0, 0.0
     for event in federation.client.get(f"jobs/{job}")["events"]:
-        detail = event["detail"]
-        if event["what"] == "reserved":
-            start = detail.get("begins", event["time"])
-            began[detail["component"]] = max(start, event["time"]), detail["processors"]
-        elif event["what"] == "started" and detail["component"] in began:
-            start, processors = began.pop(detail["component"])
-            found += processors * max(0.0, event["time"] - start)
-        elif event["what"] in ("queued", "rolled back"):
-            for start, processors in began.values():
-                found += processors * max(0.0, event["time"] - start)
-            began.clear()
+        if event["event"] == "reserved":
+            held += event["processors"]
+        elif event["event"] == "planned":
+            begins = max(event["start"], event["time"])
+        elif event["event"] in ("opened", "rolled back"):
+            found += held * max(0.0, event["time"] - begins) if begins else 0.0
+            held, begins = 0, 0.0
     return found
 
 
@@ -120,11 +119,21 @@ def show(federation: Federation, jobs: dict[int, Told], bare: list[float], secon
 
 def race(it: Busy, given: Any) -> None:
     """Bare jobs to each cluster, then the co-allocated ones."""
-    bare = [it.bare(cluster, given.jobs, 8, given.seconds) for cluster in range(len(it.users))]
-    time.sleep(10)
+    began = [time.time()]
+    with ThreadPoolExecutor() as pool:
+        play = partial(it.bare, jobs=given.jobs, processors=8, seconds=given.seconds)
+        bare = list(pool.map(play, range(len(it.users))))
+    time.sleep(max(10.0, began[0] + given.window - time.time()))
+    began.append(time.time())
     jobs = planned(it.federation, given.jobs, given.seconds)
     it.federation.idle(given.seconds + 120.0)
+    time.sleep(max(0.0, began[1] + given.window - time.time()))
     show(it.federation, jobs, max(bare, key=statistics.median), given.seconds)
+    for way, since in zip(("sbatch", "metabroker"), began, strict=True):
+        until = since + given.window
+        local = [w for own in it.users for at, w in own.waits if since <= at < until]
+        if local:
+            print(f"{way}: {len(local)} local jobs waited {statistics.fmean(local):.2f} s (mean)")
     left = [f"{own.name}: {what}" for own in it.users for what in own.left()]
     print(f"left: {left or 'nothing'}")
 
@@ -134,9 +143,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=20)
     parser.add_argument("--seconds", type=int, default=30, help="how long each job runs")
+    parser.add_argument("--share", type=float, default=1.0, help="what plans may have of a cluster")
+    parser.add_argument("--window", type=float, default=240.0, help="of local jobs' waits, seconds")
     parser.add_argument("--openpbs", type=Path, help="a live server instead of one of the clusters")
     given = parser.parse_args()
-    with busy(given.openpbs, plan={"ahead": "24h"}) as it:
+    plan = {"ahead": "24h", "share": given.share}
+    with busy(given.openpbs, {"leiden": 32, "lab": 32}, plan=plan) as it:
         race(it, given)
 
 

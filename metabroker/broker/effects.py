@@ -72,10 +72,12 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Write the peers file and open the gate."""
+    """Write the peers file and open the gate. `until`: then its reservation is to end (Unix
+    seconds, by the cluster's clock); None: when it would have."""
 
     ref: Ref
     cluster: int
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

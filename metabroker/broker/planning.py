@@ -19,6 +19,7 @@ from metabroker.policy.availability import (
     Booked,
     Held,
     Outlook,
+    before,
     book,
     earliest_common_start,
     give_back,
@@ -38,7 +39,8 @@ from .state import BrokerState
 from .states import Step
 
 _LOOKED_AT = 16  # jobs of a queue of which some may have no time now
-_WORTH_IT, _PART = 60.0, 0.2  # a plan is moved for so many seconds, and such a part of its wait
+_WORTH_IT, _PART = 15.0, 0.1  # a plan is moved for so many seconds, and such a part of its wait
+_SECOND = 1.0  # clusters tell no part of one
 _MARGIN = 5.0  # seconds: clocks differ, and jobs take a moment to end
 
 
@@ -93,7 +95,7 @@ class Planning:
             return False
         start, placement = self._earliest(job, request, least, now)
         useful = start - now <= settings.plan_ahead and not contested.isdisjoint(placement)
-        plans.later(job, now)
+        plans.later(job, now, settings.plan_again)
         if not useful or not self._leaves_queue(job, placement, now):
             return False
         if self._queues.refusals.suspensions:
@@ -145,7 +147,7 @@ class Planning:
             whole = [n // unit * unit for n, unit in zip(free, units, strict=True)]
             return worst_fit(request, whole)
 
-        seconds = job.time_limit + settings.reservation_slack
+        seconds = job.time_limit + settings.plan_slack
         needs = request.needs or [(0, size) for size in request.sizes]
         most = max(processors for _, processors in needs)
         pools = [self._pool(c, job, most, now) for c in range(len(settings.clusters))]
@@ -163,10 +165,11 @@ class Planning:
         if told is None or last is None or not fresh or not able:
             return PoolProfile(0)
         planned = self._planned(cluster, told)
-        key = (told.taken_at, last.taken_at, planned)
+        ahead = before(told.wanted, of.queued_at + ledger.entries[cluster].clock_offset + _SECOND)
+        key = (told.taken_at, last.taken_at, planned, ahead)
         found = self._known.get(cluster)
         if found is None or found[0] != key:  # it is much work, and asked for often
-            outlook = self._outlook(cluster, told, [booked for _, booked in planned], now)
+            outlook = self._outlook(cluster, told, [booked for _, booked in planned], ahead)
             found = self._known[cluster] = key, profile_of_cluster(outlook, now)
         profile = found[1]
         own = [booked for number, booked in planned if number == of.id]
@@ -185,12 +188,13 @@ class Planning:
             start, job = component.planned, self._state.jobs.get(component.ref.job)
             if start is not None and component.ahead and start - SOON > told.taken_at:
                 limit = 0 if job is None else job.time_limit
-                end = start + limit + self._state.settings.reservation_slack
+                end = start + limit + self._state.settings.plan_slack
                 found.append((component.ref.job, Booked(component.processors, start, end)))
         return found
 
-    def _outlook(self, cluster: int, told: Snapshot, planned: list[Booked], now: float) -> Outlook:
-        """What is known of the time to come there, by the broker's clock."""
+    def _outlook(self, cluster: int, told: Snapshot, planned: list[Booked], ahead: int) -> Outlook:
+        """What is known of the time to come there, by the broker's clock. `ahead`: so many of those
+        who wait there come first."""
         settings, entry = self._state.settings, self._state.ledger.entries[cluster]
         offset = entry.clock_offset
         held = [Held(each.processors, each.until - offset) for each in told.held or ()]
@@ -203,8 +207,8 @@ class Planning:
             for each in entry.upcoming.items
             if tokens.parse(settings.instance, each.name) not in known
         ]
-        capacity = self._state.ledger.capacity(now)[cluster]
-        return Outlook(capacity, held, [*booked, *planned], told.wanted)
+        capacity = self._state.ledger.capacity(told.taken_at)[cluster]
+        return Outlook(capacity, held, [*booked, *planned], told.wanted[:ahead])
 
     # --- earlier ------------------------------------------------------------------------------
 
@@ -213,12 +217,10 @@ class Planning:
         wait."""
         plans, settings = self._saga.plans, self._state.settings
         parts, planned = job.components, job.planned
-        if planned is None or planned - settings.plan_lead <= now or not is_held(job):
+        if planned is None or planned - settings.plan_soon <= now or not is_held(job):
             return
         if any(c.step is not Step.NONE for c in parts):
             return
-        if any(settings.clusters[c.cluster].system == "openpbs" for c in parts):
-            return  # it cannot move a reservation (see `clusters.openpbs.reserving`)
         if not plans.may_try(job, now):
             return
         if self._is_idle(job, now):
@@ -227,7 +229,7 @@ class Planning:
             return
         if plans.not_before(job, now, held=True) is None:
             return
-        plans.later(job, now)
+        plans.later(job, now, min(plans.pause(job, now), settings.plan_again))
         where = Request(job.request.sizes, tuple(c.cluster for c in parts))
         start, _ = self._earliest(job, where, now + settings.plan_lead, now)
         if start < planned - max(_WORTH_IT, (planned - now) * _PART):
@@ -235,11 +237,15 @@ class Planning:
             self._saga.attempts.move(job, start, now)
 
     def _is_idle(self, job: Job, now: float) -> bool:
-        """Whether as many processors as it needs are idle in its clusters."""
+        """Whether as many processors as it needs are idle in its clusters, as far as is seen: what
+        a reservation keeps that begins soon, or any."""
         needed, ledger = Counter[int](), self._state.ledger
         for component in job.components:
-            needed[component.cluster] += component.processors
-        return all(
-            ledger.takes_jobs(cluster, now) and ledger.unclaimed(cluster) >= processors
-            for cluster, processors in needed.items()
-        )
+            token = tokens.make(self._state.settings.instance, component.ref)
+            last = ledger.entries[component.cluster].snapshot
+            kept = 0 if last is None else last.ours.get(token, 0)
+            if not ledger.takes_jobs(component.cluster, now):
+                return False
+            if kept < component.processors:
+                needed[component.cluster] += component.processors
+        return all(ledger.unclaimed(cluster) >= wanted for cluster, wanted in needed.items())

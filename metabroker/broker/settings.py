@@ -62,10 +62,12 @@ class Settings:
     plan_ahead: float = 0.0  # how far ahead a co-allocated job may be planned (0: none is)
     plan_share: float = 0.5  # of a cluster's processors that plans may have at a time
     plan_jobs: int = 20  # jobs of a queue that are planned at once
+    plan_patience: int = 60  # after its time the components of a plan wait so long for each other
+    plan_grace: int = 15  # so long after its limit the reservations of a planned job end
     plan_lead: float = 20.0  # so long before its time the components of a plan are submitted
     plan_again: float = 15.0  # between two tries to plan a job
-    plan_early: float = 5.0  # between two tries to start it earlier
-    plan_soon: float = 4.0  # then it is moved to so long from now, for all to be moved by then
+    plan_early: float = 4.0  # between two tries to start it earlier
+    plan_soon: float = 1.0  # then it is moved to so long from now, for all to be moved by then
     plan_moves: int = 6  # refusals after which a job is not planned for a while
     plan_pause: float = 300.0  # that while
     stuck_after: float = 10.0  # pending for a reason that will not pass soon
@@ -94,6 +96,17 @@ class Settings:
         """Seconds a component waits at the barrier before it gives up by itself: longer than the
         broker waits, so that this happens only where the broker does not come back."""
         return int(self.submit_timeout + self.barrier_timeout) + 10
+
+    @property
+    def plan_overtime(self) -> int:
+        """The same of one that was planned: it is submitted ahead of its time, and waits less."""
+        return int(self.plan_patience + self.overtime_grace)
+
+    @property
+    def plan_slack(self) -> int:
+        """Seconds for which a plan is booked beyond its job's time limit. Once its script starts
+        it keeps `plan_grace` of them."""
+        return self.plan_overtime + 10
 
     @property
     def reservation_slack(self) -> int:

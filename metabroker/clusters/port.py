@@ -68,7 +68,8 @@ class ReserveRequest:
     """A reservation of `processors` for `seconds`, named by its token: on such nodes that `tasks`
     of that `shape` fit into it, where that is more than any processors. It begins at `start` (Unix
     seconds, by the cluster's clock; None: now). `move`: it is there, has not begun, and is
-    moved to `start`; it ends when it would have, and stays as it was where that is refused."""
+    moved to `start`; it ends when it would have, and stays as it was where that is refused. With
+    `end` (by the same clock) it is its end alone that is set."""
 
     token: str
     processors: int
@@ -77,6 +78,12 @@ class ReserveRequest:
     shape: Shape = ANY_PROCESSORS
     start: float | None = None
     move: bool = False
+    end: float | None = None
+
+    @property
+    def until(self) -> float | None:
+        """The end of one that begins at a time."""
+        return None if self.start is None else self.start + self.seconds
 
 
 @dataclass(frozen=True, slots=True)

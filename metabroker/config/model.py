@@ -69,7 +69,7 @@ class LineConfig(Section):
 class PlanConfig(Section):
     """Co-allocated jobs that get a time, where others want their clusters, too."""
 
-    ahead: Annotated[int, BeforeValidator(values.whole_seconds_or_0), AsDuration] = 0
+    ahead: Annotated[int, BeforeValidator(values.whole_seconds_or_0), AsDuration] = 86400
     """how far ahead a job may be planned; 0: none is"""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """of a cluster's processors, how much plans may hold at a time; one alone may hold more"""

@@ -3,9 +3,10 @@
 A co-allocated job needs processors of several clusters at one instant, which on busy clusters does
 not come by itself. From what each cluster holds until when, and from what waits there, follows when
 it could have them (Ernemann et al. 2002 plan by the same profiles). A job is taken to come after
-all that wait in a cluster's own queue: each of those has its place in the profile first, as in
-CONSERVATIVE backfilling. So nothing is planned for earlier than the cluster's own queue would give
-a job of that size which joins it now.
+all that were in a cluster's own queue when it was submitted, and after whom that queue has put
+before any of them since: each of those has its place in the profile first, as in CONSERVATIVE
+backfilling. So nothing is planned for earlier than the cluster's own queue would give a job of that
+size which joined it then.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,10 +38,12 @@ class Booked(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A job that waits in a cluster's own queue: its processors, and its time limit in seconds."""
+    """A job that waits in a cluster's own queue: its processors, its time limit in seconds, and
+    since when (Unix seconds; 0: for longer than anybody)."""
 
     processors: int
     seconds: float
+    since: float = 0.0
 
 
 class Outlook(NamedTuple):
@@ -70,6 +73,12 @@ def profile_of_cluster(outlook: Outlook, now: float) -> PoolProfile:
     if rest:  # as if all of the cluster worked at it
         _queue(found, Wanted(outlook.processors, rest / outlook.processors), now)
     return found
+
+
+def before(wanted: Sequence[Wanted], since: float) -> int:
+    """How many of them, in their order, come before one who waits since then: up to the last that
+    has waited for as long."""
+    return max((n for n, each in enumerate(wanted, 1) if each.since <= since), default=0)
 
 
 def book(profile: PoolProfile, reservations: Iterable[Booked], now: float) -> None:

@@ -6,6 +6,8 @@ in virtual time: one code for both.
 
 from __future__ import annotations
 
+import contextlib
+
 from metabroker.broker.effects import (
     Arm,
     Clean,
@@ -106,7 +108,12 @@ def _steps(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> 
         )
     if isinstance(effect, Arm):
         return (yield from _arming(effect, cluster, builder))
-    return _at_gate(effect, cluster, builder)
+    answer = _at_gate(effect, cluster, builder)
+    if isinstance(effect, Open) and effect.until is not None:
+        # It would end at some time, anyhow: what becomes of this is no matter of the job.
+        with contextlib.suppress(ClusterRefusal, UnknownOutcome):
+            yield from cluster.reserve(builder.ending(effect, effect.until))
+    return answer
 
 
 def _at_gate(effect: Open | Discard, cluster: Cluster, builder: RequestBuilder) -> Event:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from metabroker.broker import tokens
-from metabroker.broker.effects import Clean, Fetch, Reserve, Stage, Submit
+from metabroker.broker.effects import Clean, Fetch, Open, Reserve, Stage, Submit
 from metabroker.broker.settings import Settings
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
@@ -141,6 +141,10 @@ class RequestBuilder:
             start=effect.start,
             move=effect.move,
         )
+
+    def ending(self, effect: Open, until: float) -> ReserveRequest:
+        """The request that its reservation ends then."""
+        return ReserveRequest(self.token(effect.ref), 0, 0, move=True, end=until)
 
     def submit(self, effect: Submit) -> ComponentRequest:
         """The request for a component's job."""

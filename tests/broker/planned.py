@@ -34,6 +34,7 @@ class Site:
         self.wanted: dict[int, list[Wanted]] = {DELFT: [], LEIDEN: []}
         self.reserved: dict[int, dict[str, NativeReservation]] = {DELFT: {}, LEIDEN: {}}
         self.coming: dict[int, list[Coming]] = {DELFT: [], LEIDEN: []}
+        self.kept = 0  # idle processors of each of these
         self.effects: list[Effect] = []
         self.look()
 
@@ -51,6 +52,7 @@ class Site:
                         32,
                         32,
                         self.busy[cluster],
+                        ours=dict.fromkeys(self.reserved[cluster], self.kept),
                         reservations=self.reserved[cluster],
                         coming=self.coming[cluster],
                         waiting=self.waiting[cluster],

@@ -63,6 +63,17 @@ def test_it_comes_after_all_that_wait_in_the_clusters_own_queues(site: Site) -> 
     assert site.planned().planned == FREE_AT + 905
 
 
+def test_it_need_not_wait_for_those_who_came_after_it(site: Site) -> None:
+    site.wanted[DELFT] = [Wanted(32, 900, site.now - 60)]
+    site.look()
+    job = site.planned()
+    assert job.planned == FREE_AT + 905
+    site.wanted[DELFT] = [Wanted(32, 900, site.now + 2)]
+    site.pass_time(20)
+    site.reserve_all()
+    assert job.planned == FREE_AT + 5
+
+
 def test_nothing_is_planned_where_nobody_else_wants_the_clusters() -> None:
     for site in (Site(), Site(plan_ahead=0.0)):
         site.waiting = [0, 0] if site.bench.settings.plan_ahead else [8, 8]
@@ -130,10 +141,12 @@ def test_its_components_are_submitted_ahead_of_its_time_and_meet_at_the_barrier(
     ]
     assert claimed(site) == [8, 8]
     site.handle(*(Submitted(e.ref, "7", site.now) for e in sent))
-    assert (job.state, job.deadline) == (JobState.WAITING, FREE_AT + 5 + 120)
+    assert (job.state, job.deadline) == (JobState.WAITING, FREE_AT + 5 + 60)
+    assert {e.seconds for e in sent} == {600 + 90}
     site.handle(*(Arrived(e.ref, "n1") for e in sent))
     opened = of(site.handle(*(Armed(e.ref) for e in sent)), Open)
-    assert (job.state, len(opened)) == (JobState.RUNNING, 2)
+    assert job.state is JobState.RUNNING
+    assert [e.until for e in opened] == [site.now + 600 + 15] * 2  # others come after it
 
 
 def test_a_refusal_gives_up_all_and_the_job_is_planned_for_later_when_it_is_clean(
@@ -207,6 +220,14 @@ def test_it_is_told_an_earlier_time_when_much_is_free_earlier_than_was_known(sit
     assert job.deadline == FREE_AT - 195 - 20
     site.held = {c: [Held(32, FREE_AT - 230)] for c in (DELFT, LEIDEN)}
     assert not of(site.pass_time(30), Reserve)  # not worth it
+
+
+def test_what_its_own_reservation_keeps_soon_is_idle_for_it(site: Site) -> None:
+    job = site.planned()
+    site.pass_time(FREE_AT - 30 - site.now)
+    assert job.state is JobState.RESERVING
+    site.kept = 8
+    assert [e.move for e in of(site.pass_time(10), Reserve)] == [True]
 
 
 @pytest.mark.parametrize("answer", ["refused", "unsure"])

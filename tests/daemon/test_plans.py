@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
+from metabroker.clusters.operation import carry_out
+from metabroker.clusters.port import ClusterRefusal, ReserveRequest
+from metabroker.clusters.slurm import SlurmCluster as Adapter
+from metabroker.clusters.slurm import SlurmOptions
+from metabroker.clusters.transports.local import LocalTransport
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import eventually, recording
 from tests.daemon.kinds import Slurm
@@ -42,3 +48,26 @@ def test_a_job_is_told_a_time_keeps_it_over_a_kill_and_starts_earlier_if_all_is_
     assert len(site.runs(job)) == 2
     site.wait_clean()
     assert not any(clusters[name].reservations() for name in SIZES)
+
+
+@pytest.mark.slurm
+def test_no_reservation_comes_to_lie_over_another_which_slurm_itself_would_do(
+    clusters: dict[str, SlurmCluster],
+) -> None:
+    options = SlurmOptions("root", name="lab", instance="abcdef01", partition="batch")
+    lab = clusters["lab"]
+    it, start = Adapter(options, LocalTransport(lab.env())), float(int(time.time()) + 300)
+    carry_out(it.observe(time.time()), it.transport)
+    first, second = (ReserveRequest(f"mb-abcdef01-{n}-1-0", 32, 60) for n in (1, 2))
+    try:
+        carry_out(it.reserve(replace(first, start=start)), it.transport)
+        carry_out(it.reserve(replace(second, start=start + 60)), it.transport)
+        sooner = replace(second, start=start + 30, move=True)
+        with pytest.raises(ClusterRefusal, match="has its processors by then"):
+            carry_out(it.reserve(sooner), it.transport)
+        carry_out(it.reserve(replace(first, move=True, end=start + 30)), it.transport)
+        carry_out(it.reserve(sooner), it.transport)
+        assert len(lab.reservations()) == 2
+    finally:
+        for token in (first.token, second.token):
+            lab.run("scontrol", "delete", f"ReservationName={token}")

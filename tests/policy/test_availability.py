@@ -10,6 +10,7 @@ from metabroker.policy.availability import (
     Held,
     Outlook,
     Wanted,
+    before,
     earliest_common_start,
     give_back,
     profile_of_cluster,
@@ -41,6 +42,11 @@ def test_what_waits_in_a_clusters_own_queue_comes_first() -> None:
     queued = Outlook(16, [Held(16, NOW + 300)], wanted=[Wanted(12, 500), Wanted(8, 100)])
     # 12 from 300 to 800, 8 from 800 to 900: there are 8 beside those from 800 on.
     assert start(queued, Outlook(16)) == (NOW + 800, (1, 0))
+
+
+def test_who_came_later_comes_first_only_where_the_queue_has_put_them_before_others() -> None:
+    waits = [Wanted(4, 60, NOW + 5), Wanted(4, 60, NOW - 5), Wanted(4, 60, NOW + 6)]
+    assert (before(waits, NOW), before(waits, NOW - 6), before(waits, NOW + 9)) == (2, 0, 3)
 
 
 def test_a_short_gap_before_a_reservation_is_not_enough() -> None:

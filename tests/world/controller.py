@@ -14,6 +14,7 @@ from metabroker.clusters.slurm.parsing import (
     JOB_FORMAT,
     NODE_FORMAT,
     SEPARATOR,
+    UNTIL_FORMAT,
     USE_COLUMNS,
     USE_FORMAT,
     WAITING_FORMAT,
@@ -97,6 +98,8 @@ class Controller:
         form = argv[argv.index("-o") + 1]
         if form == WAITING_FORMAT:
             return self._waiting_or_running()
+        if form == UNTIL_FORMAT:
+            return self._until()
         assert form in (JOB_FORMAT, USE_FORMAT)
         name = argv[argv.index("-n") + 1] if "-n" in argv else None
         inside = argv[argv.index("-R") + 1].split(",") if "-R" in argv else None
@@ -130,9 +133,15 @@ class Controller:
                     *(str(job.id), str(job.processors), str(1000 - place)),
                     *("Resources" if pending else "None", job.state.value, limit),
                     *(_time(ends if job.limit < 1e9 else None), job.reservation or "(null)"),
+                    _time(job.submit_time),
                 )
             )
         return _said("".join(f"{SEPARATOR.join(row)}\n" for row in rows))
+
+    def _until(self) -> Completed:
+        """Of jobs on some nodes; here none may have a reservation's processors that is no model's
+        matter (see `Model.move`)."""
+        return _said("")
 
     def _job_line(self, job: SimulatedJob) -> tuple[str, ...]:
         word = "COMPLETING" if job.extra.get("ending") and not job.state.ended else job.state.value
@@ -233,14 +242,15 @@ class Controller:
         if name in self.model.reservations:
             return _failed("Error creating the reservation: Duplicate reservation name")
         try:
-            minutes = int(words["Duration"])
+            minutes = int(words.get("Duration", 0))
             asked = sum(int(count) for count in words["CoreCnt"].split(","))
             size = min(self._sized(asked), self.model.processors)
             if words["StartTime"] == "now":
                 self.model.reserve(name, max(1, size), now, now + minutes * 60)
             else:
                 start = float(words["StartTime"].removeprefix("uts"))
-                self.model.promise(name, max(1, size), start, start + minutes * 60, now)
+                end = float(words["EndTime"].removeprefix("uts"))
+                self.model.promise(name, max(1, size), start, end, now)
         except Denied:
             return _failed("Error creating the reservation: Requested nodes are busy")
         if "Nodes" in words:
@@ -248,11 +258,15 @@ class Controller:
         return _said(f"Reservation created: {name}\n")
 
     def _move(self, words: dict[str, str], now: float) -> Completed:
-        name, start = words["ReservationName"], float(words["StartTime"].removeprefix("uts"))
+        name = words["ReservationName"]
+        start, end = (words.get(key, "").removeprefix("uts") for key in ("StartTime", "EndTime"))
         if not is_ours(name):
             raise Meddling(f"P4: moves {name}, which is not its own")
         try:
-            self.model.move(name, start, now)
+            if start:
+                self.model.move(name, float(start), now)
+            else:
+                self.model.end_reservation(name, float(end), now)
         except Denied:
             return _failed("Error updating the reservation: Requested nodes are busy")
         return _said("Reservation updated.\n")

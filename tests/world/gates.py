@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from metabroker.clusters.gate.gates import Gates, Position, _known
+from metabroker.clusters.gate.gates import Gates
+from metabroker.clusters.gate.positions import Position, known
 from metabroker.clusters.port import CleanRequest
 from metabroker.clusters.transports.base import Files
 
@@ -28,7 +29,7 @@ class SeenGates(Gates):
         shut = super().shut(request)
         if not shut and request.gate is not None:
             with self._truth.mended():
-                names = {_known(name) for name in self._truth.names(request.gate) or ()}
+                names = {known(name) for name in self._truth.names(request.gate) or ()}
             if names & _ON_ITS_WAY:
                 raise Violation(f"a gate that was to be shut is at {names & _ON_ITS_WAY}")
         return shut

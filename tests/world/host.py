@@ -76,6 +76,7 @@ class Host:
         ahead = self.world.database_ahead
         if self.alone and self.world.scenario.faults and self._clocks.random() < 0.3:
             ahead = self._clocks.uniform(-7200, 7200)
+            self.world.clocks_right = False
         return virtual.Process(self.world, self.rng, rate=self.rate, ahead=ahead)
 
     def begin(self) -> None:

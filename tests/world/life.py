@@ -139,7 +139,8 @@ class Life:
         if not world.back.happened:  # what is found again may be more than was known to be there
             world.oracle.within(broker, [(c.plan.processors, c.busy) for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
-        world.oracle.outlives(new, self._seen, world.clusters, world.now)
+        ahead = self.clock() - world.now
+        world.oracle.outlives(new, self._seen, world.clusters, world.now, ahead)
         every = [component.cluster for job in new for component in job.components]
         world.oracle.undrained(every, world.administrator.drained)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())

@@ -18,6 +18,7 @@ from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, Sta
 from metabroker.clusters.transports.base import Command, Completed
 
 from .controller import Meddling, is_ours, shown
+from .pbs_ralter import altered
 
 _NODES = 4
 _STATES = {
@@ -88,6 +89,8 @@ class Server:
             return self._reservations(argv[2:], now)
         if program == "pbs_rsub":
             return self._reserve(argv, now)
+        if program == "pbs_ralter":
+            return altered(self._named, self.model, argv, now)
         if program == "pbs_rdel":
             return self._delete(argv[1:], now)
         if program == "qdel":

@@ -14,6 +14,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.policy import Placement, Reason, Scheduler
 
 _SLACK = 30.0  # seconds in which the broker must do what is due
+_TOLD = 10.0  # seconds by which a told time may be wrong: on a full disk nothing is written down
 _CLOCKS = 120.0  # seconds by which clocks may differ
 
 
@@ -60,10 +61,12 @@ class Oracle:
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
     contested: set[int] = field(default_factory=set)
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
+    began: dict[Ref, tuple[float, float]] = field(default_factory=dict)
+    over: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     entered: dict[tuple[int, int, JobState], float] = field(default_factory=dict)
 
-    def started(self, token: str, _now: float) -> None:
-        """A user's script has started somewhere."""
+    def started(self, token: str, now: float, there: float) -> None:
+        """A user's script has started somewhere; `there`: when, by the clock of its files."""
         ref = tokens.parse(self.instance, token)
         assert ref is not None
         self.starts[ref] = self.starts.get(ref, 0) + 1
@@ -90,6 +93,7 @@ class Oracle:
         if not self.held(ref):
             raise Violation(f"{ref} was started without a reservation of its size")
         self.running.add(ref)
+        self.began[ref] = (now, there)
 
     def gave_up(self, token: str) -> None:
         """A component has left the barrier by itself."""
@@ -120,13 +124,25 @@ class Oracle:
         if ref in self.running and ref not in self.lost:
             raise Violation(f"P4: {ref} was cleaned, and its script runs")
 
-    def stopped(self, token: str, exit_code: int | None) -> None:
+    def stopped(self, token: str, exit_code: int | None, now: float, there: float) -> None:
         """A user's script is over: by itself, or it was killed (None)."""
         ref = tokens.parse(self.instance, token)
         assert ref is not None
         self.running.discard(ref)
         if exit_code is not None:
             self.exits[ref] = exit_code
+            self.over[ref] = (now, there)
+
+    def told_when(self, ref: Ref, start: float | None, end: float | None) -> None:
+        """What users are told of a component: its script began then, and came to its end then."""
+        for what, told, truth in (
+            ("begun", start, self.began.get(ref)),
+            ("ended", end, self.over.get(ref)),
+        ):
+            if told is None or truth is None:
+                continue
+            if not min(truth) - _TOLD <= told <= max(truth) + _TOLD:
+                raise Violation(f"told: {ref} has {what} at {told}, and not at {truth}")
 
     def forgot(self, token: str) -> None:
         """A controller has lost a job."""
@@ -149,15 +165,18 @@ class Oracle:
         seen: Sequence[tuple[bool, float]],
         clusters: Sequence[Announcing],
         now: float,
+        ahead: float,
     ) -> None:
         """No job was placed in a cluster that is kept for others before the job would be over, as
-        the poll told by which that was decided (clocks may be some minutes apart)."""
+        the poll told by which that was decided (clocks may be some minutes apart). `ahead`: of the
+        world's clock, the broker's."""
         for job in new:
             for component in job.components:
                 if component.reached(Phase.ARRIVED):
                     continue  # a sibling that has come up, by its cluster's own decision
-                shut = clusters[component.cluster].shut_from(seen[component.cluster][1] - _CLOCKS)
-                start = component.planned or now
+                seen_at = seen[component.cluster][1] - ahead
+                shut = clusters[component.cluster].shut_from(seen_at - _CLOCKS)
+                start = now if component.planned is None else component.planned - ahead
                 if start < shut < start + job.time_limit - _CLOCKS:
                     where = f"cluster {component.cluster}, which is shut in {shut - now:.0f} s"
                     raise Violation(f"job {job.id} of {job.time_limit} s was placed in {where}")

@@ -19,12 +19,13 @@ _SOON = 0.001
 
 
 class Witness(Protocol):
-    """What the oracle is told of a component, by its token."""
+    """What the oracle is told of a component, by its token; `there`: the time by the clock of its
+    cluster's files."""
 
-    def started(self, token: str, now: float) -> None:
+    def started(self, token: str, now: float, there: float) -> None:
         """Its script has started."""
 
-    def stopped(self, token: str, exit_code: int | None) -> None:
+    def stopped(self, token: str, exit_code: int | None, now: float, there: float) -> None:
         """Its script is over: by itself, or killed (None)."""
 
     def gave_up(self, token: str) -> None:
@@ -50,6 +51,10 @@ class Surroundings:
     hung: Callable[[], bool]
     witness: Witness
     wholes: bool
+
+    def times(self) -> tuple[float, float]:
+        """Now, and what time it is by the clock of the cluster's files."""
+        return self.now(), self.files.clock()
 
 
 class Process:
@@ -102,7 +107,7 @@ class Process:
             return
         self.over = True
         if self._began:
-            self._around.witness.stopped(self.token, None)
+            self._around.witness.stopped(self.token, None, *self._around.times())
         elif self.answered and not self._around.files.has(self.gate, "abort"):
             self._around.witness.fell(self.token)  # and not because the broker has ended it
 
@@ -150,7 +155,7 @@ class Process:
         fails = script.environment["METABROKER_LONE"] in ("-1", str(component))
         code = codes[min(attempt, len(codes)) - 1] if fails else 0
         seconds = float(script.environment["METABROKER_RUN_TIME"])
-        self._around.witness.started(self.token, self._around.now())
+        self._around.witness.started(self.token, *self._around.times())
         if not self.over:
             self._later(max(_SOON, seconds), code)
 
@@ -167,7 +172,8 @@ class Process:
     def _ends(self, status: int) -> None:
         self.over = True
         if self._began:
-            self._around.witness.stopped(self.token, None if self._signalled else status)
+            own = None if self._signalled else status
+            self._around.witness.stopped(self.token, own, *self._around.times())
         self._ended(status)
 
     def _moved(self, old: str, new: str) -> None:

@@ -12,7 +12,7 @@ from metabroker.broker import tokens
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.file_transfer import work_folder
-from metabroker.clusters.gate.gates import _known
+from metabroker.clusters.gate.positions import known
 from metabroker.runtime.requests import RequestBuilder
 from metabroker.store.rows import ClusterNames
 
@@ -70,6 +70,7 @@ class World:
         self._instant = 0
         self.claim = ""  # of the broker that leads, by the database
         self.database_ahead = 0.0
+        self.clocks_right = scenario.brokers == 1
         store.now = lambda: self.now + self.database_ahead
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
@@ -334,7 +335,7 @@ class World:
             return None  # its job has ended, and is in the archive
         files, gate = self._gate(ref)
         with files.mended():
-            names = {_known(name) for name in files.names(gate) or ()}
+            names = {known(name) for name in files.names(gate) or ()}
         position = next((p for p in ("run", "abort", "go", "armed", "wait") if p in names), None)
         return f"{position} and ready" if "ready" in names else position
 

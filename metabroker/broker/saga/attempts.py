@@ -23,7 +23,7 @@ from .pending import PendingSteps
 from .staging import Staging
 
 _SAME = 0.001  # seconds
-_TOO_LATE = 30.0  # seconds: half of what `Settings.reservation_slack` has for that
+_TOO_LATE = 30.0  # seconds: half of `Settings.plan_patience`
 
 
 @dataclass(eq=False)

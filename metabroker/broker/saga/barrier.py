@@ -27,7 +27,10 @@ class Barrier:
         """All components are in their clusters: they have so long to arrive."""
         job.move(JobState.WAITING)
         since = max(now, job.planned or now)
-        self._state.set_deadline(job, since + self._state.settings.barrier_timeout)
+        patience = self._state.settings.barrier_timeout
+        if job.planned is not None:
+            patience = min(patience, self._state.settings.plan_patience)
+        self._state.set_deadline(job, since + patience)
         self._state.outbox.note(now, job, "waiting")
 
     def advance(self, job: Job, now: float) -> None:

@@ -73,7 +73,7 @@ class Deadlines:
         if job.planned is not None and job.state is not JobState.SUBMITTING:
             ahead = max(0.0, job.planned - now)
             if job.state is JobState.WAITING:
-                return ahead + settings.barrier_timeout
+                return ahead + min(settings.barrier_timeout, settings.plan_patience)
             if is_held(job):
                 return max(0.0, ahead - settings.plan_lead)
         whole = {"RESERVING": settings.reserve_timeout, "SUBMITTING": settings.submit_timeout}

@@ -95,7 +95,7 @@ class PendingSteps:
         if component.step is Step.ARM:
             return Arm(ref, cluster)
         if component.step is Step.OPEN:
-            return Open(ref, cluster)
+            return Open(ref, cluster, self._until(component))
         if component.step is Step.CLEAN:
             stuck = component.cause is Cause.STUCK
             return Clean(ref, cluster, component.reserves, component.native, stuck)
@@ -107,16 +107,20 @@ class PendingSteps:
             return Stage(ref, cluster, again)
         job, settings = self._state.jobs[ref.job], self._state.settings
         if component.step is Step.RESERVE:
-            seconds = job.time_limit + settings.reservation_slack
+            planned = component.planned is not None
+            slack = settings.plan_slack if planned else settings.reservation_slack
             shape = job.shape
             tasks = job.request.sizes[ref.component] // shape.cpus_per_task if shape else 0
-            move = component.planned is not None and component.reservation
+            move = planned and component.reservation
             start = job.moves_to(component) if move else component.planned
             if start is not None:
                 start += self._state.ledger.entries[cluster].clock_offset
             held = component.processors
+            seconds = job.time_limit + slack
             return Reserve(ref, cluster, held, seconds, again, tasks, shape, start, move)
         seconds = job.time_limit if job.single else job.time_limit + settings.barrier_slack
+        if component.planned is not None:
+            seconds = job.time_limit + settings.plan_overtime
         return Submit(
             ref,
             cluster,
@@ -128,3 +132,11 @@ class PendingSteps:
             sibling=component.sibling,
             shape=job.shape,
         )
+
+    def _until(self, component: Component) -> float | None:
+        """When the reservation of one that was planned may end: others are planned after it."""
+        job = self._state.jobs.get(component.ref.job)
+        if job is None or job.start_time is None or component.planned is None:
+            return None
+        over = job.start_time + job.time_limit + self._state.settings.plan_grace
+        return over + self._state.ledger.entries[component.cluster].clock_offset

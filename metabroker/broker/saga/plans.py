@@ -15,7 +15,8 @@ submission: the job is back at its old place, and what it had is cleaned up firs
 Should all its processors be idle earlier, or be free earlier than was known when it was planned,
 its reservations are moved to that time, again one after another. What was moved is held until the
 end of the time that was planned first; so if one cannot be moved, the others go back to where they
-were, and the plan is what it was.
+were, and the plan is what it was. When its script starts, its reservations are told to end soon
+after its limit (`Open.until`), so that others who are planned after it may begin earlier.
 
 A plan is in the store, as `Component.planned`: what has been reserved, and what is to be, is known
 after a restart like any other step.
@@ -38,7 +39,8 @@ from .pending import PendingSteps
 from .rollback import Rollback
 
 _CLOCKS = 10.0  # seconds by which a reservation may begin at another time than was asked for
-_MOST_DOUBLED = 4  # times
+_MOST_DOUBLED = 5  # times
+_PAUSE = 0.02  # of the time until a plan's start there is nothing new
 _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 
 
@@ -46,13 +48,14 @@ _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 class _Tried:
     """What has become of a job's plans. `moves`: how often it was refused; `not_before`: when its
     next one may start; `again`: when it may be planned, or told an earlier time; `early`: when it
-    may be tried to move its reservations, after so many `tries`."""
+    may be tried to move its reservations, after so many `tries` while it was `told` one time."""
 
     moves: int = 0
     not_before: float = 0.0
     again: float = 0.0
     early: float = 0.0
     tries: int = 0
+    told: float | None = None
 
 
 @dataclass(eq=False)
@@ -70,7 +73,7 @@ class Plans:
     def watch(self, job: Job) -> None:
         """The job has a plan, or is about to."""
         self._jobs[job.id] = job
-        self._tried.setdefault(job.id, _Tried()).tries = 0
+        self._tried.setdefault(job.id, _Tried())
 
     def standing(self) -> list[Job]:
         """The jobs that have a plan, or are about to, and are not submitted yet."""
@@ -90,17 +93,26 @@ class Plans:
 
     def may_try(self, job: Job, now: float) -> bool:
         """Whether it may be tried to move its reservations."""
-        return self._tried.get(job.id, _Tried()).early <= now
+        tried = self._tried.get(job.id, _Tried())
+        return tried.early <= now or tried.told != job.planned
 
-    def later(self, job: Job, now: float) -> None:
-        """There is no time for it: it is looked at again after a pause."""
-        self._tried.setdefault(job.id, _Tried()).again = now + self._state.settings.plan_again
+    def later(self, job: Job, now: float, pause: float) -> None:
+        """It was looked for a time for it: that is done again after a pause, in seconds."""
+        self._tried.setdefault(job.id, _Tried()).again = now + pause
+
+    def pause(self, job: Job, now: float) -> float:
+        """Between two looks for an earlier time for it: the longer, the further its time is."""
+        least = self._state.settings.plan_early
+        return max(least, _PAUSE * ((job.planned or now) - now))
 
     def tried(self, job: Job, now: float) -> None:
         """It is tried to move its reservations: the pauses after that double, since its processors
         may be others than those which are idle."""
         tried = self._tried.setdefault(job.id, _Tried())
-        tried.early = now + self._state.settings.plan_early * 2 ** min(tried.tries, _MOST_DOUBLED)
+        if tried.told != job.planned:
+            tried.tries, tried.told = 0, job.planned
+        doubled = self._state.settings.plan_early * 2 ** min(tried.tries, _MOST_DOUBLED)
+        tried.early = now + min(doubled, self.pause(job, now))
         tried.tries += 1
 
     # --- what clusters answer -----------------------------------------------------------------
@@ -201,7 +213,7 @@ class Plans:
             return ""
         end = found.end_time - self._state.ledger.entries[component.cluster].clock_offset
         over = max(now, component.planned or now) + job.time_limit
-        over += self._state.settings.barrier_slack
+        over += self._state.settings.plan_patience
         return "its reservation ends too soon" if end + _CLOCKS < over else ""
 
     def _in_the_way(self, component: Component, job: Job, now: float) -> str:

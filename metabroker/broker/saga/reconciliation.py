@@ -162,14 +162,31 @@ class Reconciliation:
         standing = self._line.find(component.ref)
         if standing is not None:
             self._line.shown(*standing, native, snapshot, now)
+        elif native.state is not NativeState.PENDING:
+            self._stuck.pop(component.ref, None)
+        elif component.started:
+            self._judge_put_back(component, native, snapshot, now)
         elif native.stuck:
             self._judge_stuck(component, native, snapshot, now)
-        elif native.state is NativeState.PENDING and not component.reserves:
+        elif not component.reserves:
             self._stuck.pop(component.ref, None)
             waited = snapshot.taken_at - component.asked_at
             if waited > self._state.settings.line_pending and component.phase is Phase.SUBMITTED:
                 until = snapshot.taken_at + self._state.settings.line_calm
                 self._state.ledger.entries[component.cluster].contested_until = until
+
+    def _judge_put_back(
+        self, component: Component, native: NativeJob, snapshot: Snapshot, now: float
+    ) -> None:
+        """Its script was started, and now its cluster shows it pending again: somebody has put it
+        back into the queue there. It would not be started a second time, so nothing is waited for;
+        but for a while, in which a restarted controller may find what runs on its nodes."""
+        since = self._stuck.setdefault(component.ref, snapshot.taken_at)
+        if snapshot.taken_at - since >= self._state.settings.line_pending:
+            del self._stuck[component.ref]
+            component.cause = Cause.KILLED
+            component.detail = f"{native.word}: it was put back into its cluster's queue"
+            self._out_of_cluster(component, now)
 
     def _judge_stuck(
         self, component: Component, native: NativeJob, snapshot: Snapshot, now: float

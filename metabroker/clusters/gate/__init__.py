@@ -33,8 +33,9 @@ word: it is believed only of a job of the component's own account, submitted bet
 the gate and the start.
 """
 
-from .gates import Gates, Position
+from .gates import Gates
 from .paths import APART, HOME, former_gate_path, gate_path
+from .positions import Position
 from .wrapper import wrapper
 
 __all__ = ["APART", "HOME", "Gates", "Position", "former_gate_path", "gate_path", "wrapper"]

@@ -6,9 +6,7 @@ import contextlib
 import errno
 import functools
 import json
-import re
 from collections.abc import Callable, Iterable
-from enum import Enum
 from typing import ParamSpec, TypeVar
 
 from metabroker.broker.states import Cause
@@ -21,10 +19,8 @@ from metabroker.clusters.port import (
     ComponentRequest,
     Peer,
     UnknownOutcome,
-    Writer,
 )
 from metabroker.clusters.transports.base import (
-    BulkRead,
     CommandLost,
     CommandMissing,
     Files,
@@ -32,35 +28,18 @@ from metabroker.clusters.transports.base import (
 )
 from metabroker.clusters.transports.trust import Unsafe, split
 
+from . import records
+from .positions import Position, Spoilt, known
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Position(Enum):
-    """The name of a gate's token file."""
-
-    WAIT = "wait"
-    ARMED = "armed"
-    GO = "go"
-    RUN = "run"
-    ABORT = "abort"
-
-
-ARRIVED = "arrived"
-READY = "ready"
-STARTED = "started"
-ENDED = "ended"
-RECORDS = (ARRIVED, READY, STARTED, ENDED)
 SCRIPT = "script"
 # The token file before its first position. It is renamed into that, never written: what is done
 # too late, by a broker that was stopped in the middle of it, finds nothing to rename, and so
 # cannot put a second token into a gate that has been passed.
 _BORN = ".born"
-_HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is not expanded
-_MOST_HOSTS = 10_000
-_LAST = 2.0**32  # Unix seconds: in the year 2106
-_NATIVE = re.compile(rb"\bid=([A-Za-z0-9][A-Za-z0-9_.-]{0,254})\n?\Z")
-_EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
 # Seconds by which a controller's clock may be ahead of its file server's.
 _SKEW = 2.0
 PEERS = "peers.json"
@@ -68,11 +47,6 @@ PEERS = "peers.json"
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS})
 # Open files and memory, of which the broker itself has too little for a moment.
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-# What a component can make of its own gate: folders in the place of files, files that are closed.
-_SPOILT = frozenset(
-    {errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.EEXIST, errno.ELOOP}
-    | {errno.EACCES, errno.EPERM, errno.ENAMETOOLONG}
-)
 
 
 def _doubted(method: Callable[P, R]) -> Callable[P, R]:
@@ -92,15 +66,6 @@ def _doubted(method: Callable[P, R]) -> Callable[P, R]:
             raise UnknownOutcome(f"the component's gate: {error.strerror or error}") from error
 
     return doubted
-
-
-class _Spoilt(contextlib.AbstractContextManager[None]):
-    """What follows is left out where the gate is not as it was made: exchanged, or spoilt by its
-    own component. Then its component alone may be the worse for it, and it is not tried for ever.
-    """
-
-    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> bool:
-        return isinstance(error, Unsafe) or (isinstance(error, OSError) and error.errno in _SPOILT)
 
 
 class Gates:
@@ -171,7 +136,7 @@ class Gates:
     def ready(self, gate: str) -> bool:
         """Whether the component has seen that its gate is armed: it is alive, and will go."""
         names = self._names(gate) or set()
-        return not names.isdisjoint((READY, Position.GO.value, Position.RUN.value))
+        return not names.isdisjoint((records.READY, Position.GO.value, Position.RUN.value))
 
     @_doubted
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
@@ -185,7 +150,7 @@ class Gates:
         first = Position.WAIT if len(peers) == 1 else Position.ARMED
         with contextlib.suppress(Unsafe):
             for _ in range(2):  # over NFS a rename whose answer is lost may be told to have failed
-                names = {_known(entry.name) for entry in self._files.list(gate) or ()}
+                names = {known(entry.name) for entry in self._files.list(gate) or ()}
                 if not names.isdisjoint((Position.GO.value, Position.RUN.value)):
                     return
                 if first.value in names:
@@ -204,7 +169,7 @@ class Gates:
             return True
         # In the order in which the token file moves on, so that it is not missed. One that is not
         # in a position yet may be another's, of a broker that was stopped: both are shut.
-        with _Spoilt():
+        with Spoilt():
             self._files.rename(f"{request.gate}/{_BORN}", f"{request.gate}/{Position.ABORT.value}")
         for position in (Position.WAIT, Position.ARMED, Position.GO):
             if self._move(request.gate, position, Position.ABORT):
@@ -217,11 +182,11 @@ class Gates:
         are those that cannot be read now while others can."""
         found = {}
         wanted = list(gates)
-        seen = self._files.bulk_read(wanted, RECORDS)
+        seen = self._files.bulk_read(wanted, records.RECORDS)
         trouble: list[OSError] = []
         for gate in wanted:
             try:
-                marks = _marks(seen, gate)
+                marks = records.read(seen, gate)
             except OSError as error:
                 trouble.append(error)
                 continue
@@ -234,7 +199,7 @@ class Gates:
     @_doubted
     def record(self, gate: str) -> ComponentRecord | None:
         """What one component has written down so far; None: its gate is gone."""
-        return _marks(self._files.bulk_read([gate], RECORDS), gate)
+        return records.read(self._files.bulk_read([gate], records.RECORDS), gate)
 
     def remains(
         self,
@@ -277,7 +242,7 @@ class Gates:
     @_doubted
     def remove(self, gate: str) -> None:
         """Remove the gate: it is shut for ever."""
-        with _Spoilt():  # what stands there now is nothing of ours, or of its user's making
+        with Spoilt():  # what stands there now is nothing of ours, or of its user's making
             self._files.remove_tree(gate)
 
     def _position(self, gate: str) -> Position | None:
@@ -295,13 +260,13 @@ class Gates:
     def _names(self, gate: str) -> set[str] | None:
         """What is in it; None: it is gone, spoilt, or replaced by somebody. That is as good as
         gone: its component, which looks whose it is too, starts nothing from there."""
-        with _Spoilt():
+        with Spoilt():
             found = self._files.list(gate)
-            return None if found is None else {_known(entry.name) for entry in found}
+            return None if found is None else {known(entry.name) for entry in found}
         return None
 
     def _move(self, gate: str, old: Position, new: Position) -> bool:
-        with _Spoilt():
+        with Spoilt():
             return self._files.rename(f"{gate}/{old.value}", f"{gate}/{new.value}")
         return False
 
@@ -312,77 +277,6 @@ def _is_its_run(native_start: float | None, started: float | None) -> bool:
     if started is None:
         return False
     return native_start is None or native_start <= started + _SKEW
-
-
-def _marks(seen: BulkRead, gate: str) -> ComponentRecord | None:
-    """What the records say. They are a user's to write: what cannot be is not believed."""
-    entries = None
-    with _Spoilt():
-        entries = seen.list(gate)
-    if entries is None:
-        return None
-    times = {_known(entry.name): _moment(entry.modified) for entry in entries}
-    arrived = ARRIVED in times or READY in times
-    exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
-    begun = Position.RUN.value in times
-    started = times.get(STARTED) if begun else None
-    return ComponentRecord(
-        arrived=arrived,
-        hosts=_hosts(seen, gate) if arrived or STARTED in times else (),
-        begun=begun,
-        # The token file has the time when it was made. Until the start is written down, a moment
-        # after it was taken, its time is not known.
-        started=started,
-        ended=times[ENDED] if exit_code is not None else None,
-        exit_code=exit_code,
-        signalled=signalled,
-        gave_up=Position.ABORT.value in times,
-        writer=None
-        if started is None
-        else _writer(_record(seen, f"{gate}/{STARTED}"), times[Position.RUN.value], started),
-    )
-
-
-def _writer(record: bytes, made: float, started: float) -> Writer | None:
-    """Which job says that it has started the script."""
-    told = _NATIVE.search(record)
-    return None if told is None else Writer(told[1].decode(), made, started)
-
-
-def _known(name: str) -> str:
-    """What a file in a gate is called here: on its way to `run` its token has a component's own."""
-    return Position.RUN.value if name.startswith(f"{Position.RUN.value}.") else name
-
-
-def _moment(time: float) -> float:
-    """A file's time, which its owner may set to any: within those that can be told on. Whether it
-    is one of the job's is the core's to say."""
-    return min(time, _LAST) if time >= 0.0 else 0.0
-
-
-def _record(seen: BulkRead, path: str) -> bytes:
-    """What stands in a record; nothing in what is no plain file."""
-    with contextlib.suppress(OSError):
-        return seen.read(path) or b""
-    return b""
-
-
-def _hosts(seen: BulkRead, gate: str) -> tuple[str, ...]:
-    for name in (ARRIVED, READY, STARTED):
-        words = _record(seen, f"{gate}/{name}").decode("ascii", "replace").split()
-        hosts = tuple(word for word in words[:_MOST_HOSTS] if _HOST.fullmatch(word))
-        if hosts:
-            return hosts
-    return ()
-
-
-def _end(seen: BulkRead, gate: str) -> tuple[int | None, bool]:
-    """Exit code and whether it was signalled; (None, False) of a record that is not whole, or
-    tells what no script can end with: then its cluster's word is all there is."""
-    told = _EXIT.fullmatch(_record(seen, f"{gate}/{ENDED}").decode("ascii", "replace"))
-    if told is None or int(told[1]) > 255:
-        return None, False
-    return int(told[1]), "signalled" in (told[2] or "").split()
 
 
 def _cannot_write(gate: str, error: OSError) -> ClusterRefusal | UnknownOutcome:

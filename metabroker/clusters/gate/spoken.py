@@ -21,21 +21,21 @@ def spoken(job: int) -> tuple[str, str]:
     text = importlib.resources.files(__package__).joinpath("native.sh").read_text("ascii")
     before = f"""\
 export METABROKER_NATIVE_JOB_ID="${{SLURM_JOB_ID:-}}" METABROKER_SLURM_CONF="${{SLURM_CONF:-}}"
-mb__native=
+mb__commands=
 case $mb__gate in *:*) ;; *)
     if [ -n "$METABROKER_NATIVE_JOB_ID" ] && mkdir -p "$mb__gate/bin"; then
-        mb__native=$mb__gate/bin
-        cat > "$mb__native/native" <<'mb__END'
+        mb__commands=$mb__gate/bin
+        cat > "$mb__commands/native" <<'mb__END'
 {text.replace("@JOB@", str(job))}mb__END
         printf '#!/bin/sh\\necho export SLURM_JOB_ID={job}\\necho export SLURM_JOBID={job}\\n' \\
-            > "$mb__native/task-prolog"
-        chmod 755 "$mb__native/native" "$mb__native/task-prolog"
-        for mb__name in {_NAMES}; do ln -sf native "$mb__native/$mb__name"; done
+            > "$mb__commands/task-prolog"
+        chmod 755 "$mb__commands/native" "$mb__commands/task-prolog"
+        for mb__name in {_NAMES}; do ln -sf native "$mb__commands/$mb__name"; done
     fi ;;
 esac"""
     behind = f"""\
 export SLURM_JOB_ID={job} SLURM_JOBID={job}
-if [ -n "$mb__native" ]; then export PATH="$mb__native:$PATH"; fi"""
+if [ -n "$mb__commands" ]; then export PATH="$mb__commands:$PATH"; fi"""
     return before, behind
 
 

@@ -17,6 +17,7 @@ FINISHED = 35
 UNKNOWN_QUEUE = 170
 QUEUE_NOT_ENABLED = 173
 UNKNOWN_RESERVATION = 236
+NOT_EMPTY = 74  # a reservation that has begun
 BAD_TIME = 238
 ENDING = frozenset({168, 202, 237})
 """It is ending already: in a state in which it cannot be ended, exiting, being deleted."""

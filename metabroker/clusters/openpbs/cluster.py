@@ -77,6 +77,7 @@ class OpenPBSCluster(GatedCluster):
         self._system = ""  # which server it is, as far as that was told
         self._queue: QueueWatch[str] = QueueWatch(options.queue_every)
         self._lines: QueueWatch[QueueLine] = QueueWatch(options.lines_every)
+        self._since: tuple[dict[str, float], float] = {}, 0.0  # by job; when it was last looked
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -108,12 +109,19 @@ class OpenPBSCluster(GatedCluster):
         asked = yield from self._lines.look(now, operations.queue_lines)
         more += asked
         if asked and self._lines.known:
-            found = replace(found, lines=self._lines.waiting)
+            found = replace(found, lines=self._with_since(self._lines.waiting, now))
         seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system
         )
+
+    def _with_since(self, lines: Sequence[QueueLine], now: float) -> list[QueueLine]:
+        """Who was not there at the look before has come after that. (By the server's clock.)"""
+        known, before = self._since
+        since = {line.id: known.get(line.id, before) for line in lines}
+        self._since = since, now + (self._clock.offset or 0.0)
+        return [replace(line, since=since[line.id]) for line in lines]
 
     def _look_around(self) -> Operation[int]:
         if not self._system:  # it costs a port, and an entry seldom comes to mean another server

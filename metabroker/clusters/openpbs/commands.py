@@ -128,6 +128,16 @@ def reserve(who: PbsIdentity, request: ReserveRequest, start: float, patience: i
     )
 
 
+def alter_reservation(
+    identity: str, patience: int, *, start: float | None = None, end: float | None = None
+) -> Command:
+    """Another start, or another end, of a reservation (Unix seconds); what it has not been given
+    after `patience` seconds is not known."""
+    starts = () if start is None else ("-R", _date(start))
+    ends = () if end is None else ("-E", _date(end))
+    return _command("pbs_ralter", "-I", str(patience), *starts, *ends, identity)
+
+
 def delete_reservations(ids: Sequence[str]) -> Command:
     """Delete reservations."""
     return _command("pbs_rdel", *ids)

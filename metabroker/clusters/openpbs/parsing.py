@@ -78,13 +78,16 @@ class PbsNode:
 @dataclass(frozen=True, slots=True)
 class QueueLine:
     """A job of anybody's as `qstat -a` shows it: the first letters of its queue, its processors,
-    its walltime (None: none) and for how long it runs, in seconds, each in whole minutes."""
+    its walltime (None: none) and for how long it runs, in seconds, each in whole minutes. `since`:
+    it was not there before that moment (Unix seconds; 0: nobody knows)."""
 
     queue: str
     processors: int
     state: str
     limit: int | None
     elapsed: int | None
+    id: str = ""
+    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def ids(text: str) -> list[str]:
 
 
 _QUEUE_LINE = re.compile(
-    r"\S+ +\S+ +(\S+) .* (\d{1,9}) +\S+ +(\d{1,6}:\d\d|--) +([A-Z]) +(\d{1,6}:\d\d|--) *"
+    r"(\S+) +\S+ +(\S+) .* (\d{1,9}) +\S+ +(\d{1,6}:\d\d|--) +([A-Z]) +(\d{1,6}:\d\d|--) *"
 )
 
 
@@ -137,8 +140,8 @@ def queue_lines(text: str) -> list[QueueLine]:
         match = _QUEUE_LINE.fullmatch(line)
         if match is None:
             raise Garbled(f"qstat: not a job's line: {line[:200]!r}")
-        queue, tasks, limit, state, elapsed = match.groups()
-        lines.append(QueueLine(queue, int(tasks), state, _minutes(limit), _minutes(elapsed)))
+        job, queue, tasks, limit, state, elapsed = match.groups()
+        lines.append(QueueLine(queue, int(tasks), state, _minutes(limit), _minutes(elapsed), job))
     return lines
 
 
@@ -176,12 +179,13 @@ def time_told(text: str) -> int:
 
 
 def confirmation(text: str) -> tuple[str, str]:
-    """What `pbs_rsub` prints: the reservation's id, and what became of it (`CONFIRMED`, ...).
+    """What `pbs_rsub` and `pbs_ralter` print: the reservation's id, and what became of it
+    (`CONFIRMED`, ...).
 
     Raises:
         Garbled: neither.
     """
-    identity, _, rest = text.strip().partition(" ")
+    identity, _, rest = text.strip().removeprefix("pbs_ralter: ").partition(" ")
     if _RESERVATION_ID.fullmatch(identity) is None or not rest:
         raise Garbled(f"pbs_rsub: no reservation in its answer: {text[:100]!r}")
     return identity, rest.strip()

@@ -7,6 +7,8 @@ come to the barrier.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from metabroker.broker.states import Cause
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
@@ -15,7 +17,7 @@ from . import answers, commands, operations, parsing
 from .answers import failure
 from .commands import PbsIdentity
 from .parsing import PbsReservation
-from .states import is_healthy
+from .states import has_begun, is_healthy
 
 # Seconds ahead, by the server's clock as far as that is known: a start in this second or the next
 # may never be confirmed. More where that clock turns out to be ahead.
@@ -33,8 +35,8 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
     """
     mine = yield from operations.reservations_of(who, request.token)
     if request.move:
-        # (What `pbs_ralter -R` does to one whose processors are not free has not been tried.)
-        raise ClusterRefusal(Cause.BUSY, "it begins when it was made for")
+        yield from _move(mine, request, ahead)
+        return ahead
     if len(mine) == 1 and _fits(mine[0], request):
         return ahead
     if mine:
@@ -62,6 +64,35 @@ def reserve(who: PbsIdentity, request: ReserveRequest, ahead: float) -> Operatio
         yield from operations.delete([identity])
         refusal = ClusterRefusal(Cause.BUSY, f"pbs_rsub: {word}"[:200])
     raise refusal
+
+
+def _move(mine: Sequence[PbsReservation], request: ReserveRequest, ahead: float) -> Operation[None]:
+    """Let it begin earlier, or later again, or set its end. The scheduler denies what cannot be
+    had, and leaves it as it was then.
+
+    Raises:
+        ClusterRefusal: it is gone, or its processors are not free by then.
+        UnknownOutcome: nobody knows whether it was moved.
+    """
+    if not mine:
+        raise ClusterRefusal(Cause.LOST, "its reservation is gone")
+    identity, start = mine[0].id, request.start
+    if request.end is None:
+        if start is None or has_begun(mine[0].state):
+            return
+        now = yield from operations.time_there()
+        start = max(start, now + max(0.0, ahead) + _LEADS[0])
+    asked = commands.alter_reservation(identity, _PATIENCE, start=start, end=request.end)
+    done = yield from command(asked)
+    if done.exit_status in (answers.NOT_EMPTY, answers.BAD_TIME):
+        raise ClusterRefusal(Cause.BUSY, f"pbs_ralter: {done.stderr.strip()[:200]}")
+    if done.exit_status != 0:
+        raise _explained(failure(done, "pbs_ralter"))
+    _, word = parsing.confirmation(done.stdout)
+    if word == "DENIED":
+        raise ClusterRefusal(Cause.BUSY, "pbs_ralter: DENIED: the processors are not free by then")
+    if word != "CONFIRMED":
+        raise UnknownOutcome(f"pbs_ralter: {word}"[:200])
 
 
 def _checked(request: ReserveRequest, identity: str, now: float) -> Operation[float]:

@@ -144,7 +144,11 @@ _SHOWN = 8  # letters of a queue's name
 def _in_queue(look: PbsPoll, queue: str | None) -> tuple[Wanted, ...]:
     """What waits for processors in our queue, or in all, by its walltime."""
     return tuple(
-        Wanted(line.processors, _FOR_EVER if line.limit is None else line.limit + _MINUTE)
+        Wanted(
+            line.processors,
+            _FOR_EVER if line.limit is None else line.limit + _MINUTE,
+            line.since,
+        )
         for line in look.lines or ()
         if line.state == "Q" and (queue is None or line.queue == queue[:_SHOWN])
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from metabroker.clusters.gate.gates import ARRIVED, ENDED, READY, STARTED, Position
+from metabroker.clusters.gate.positions import Position
+from metabroker.clusters.gate.records import ARRIVED, ENDED, READY, STARTED
 from metabroker.clusters.transports.base import Files
 
 

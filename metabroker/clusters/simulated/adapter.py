@@ -106,6 +106,9 @@ def reserve(model: Model, request: ReserveRequest, now: float) -> None:
     """Make the reservation, or find that it is there already, or move it."""
     existing = model.reservations.get(request.token)
     try:
+        if request.end is not None:
+            model.end_reservation(request.token, request.end, now)
+            return
         if request.move:
             model.move(request.token, now if request.start is None else request.start, now)
             return

@@ -167,6 +167,17 @@ class Model:
             raise Denied(f"{found.processors} processors asked for, {free} free", busy=True)
         found.start, found.ahead = max(start, now), start > now
 
+    def end_reservation(self, name: str, end: float, now: float) -> None:
+        """Let a reservation end at that time.
+
+        Raises:
+            Denied: there is none, or that is past.
+        """
+        found = self.reservations.get(name)
+        if found is None or end <= now:
+            raise Denied(f"there is no reservation {name} that could end then")
+        found.end = end
+
     def _free(self, start: float, end: float) -> int:
         """Processors that nobody has from `start` to `end`, if jobs run to their limits."""
         running = sum(
@@ -273,6 +284,8 @@ class Model:
         reservation = self.reservations.get(job.reservation or "")
         if reservation is None or reservation.start > now:
             return False
+        if job.processors > self.processors - self.held_by_jobs():
+            return False  # a job that is over its limit has not been ended yet
         return job.processors <= reservation.processors - self.held_by_jobs(job.reservation)
 
     def overdue(self, now: float) -> list[SimulatedJob]:

@@ -28,7 +28,7 @@ from metabroker.clusters.port import (
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.sbatch import check_native
 
-from . import operations
+from . import moving, operations
 from .answers import confusing
 from .commands import SlurmIdentity
 from .examine import examine
@@ -95,7 +95,10 @@ class SlurmCluster(GatedCluster):
         return told
 
     def reserve(self, request: ReserveRequest) -> Operation[None]:
-        """Make the reservation, read it again, compare."""
+        """Make the reservation, read it again, compare; or move it."""
+        if request.move:
+            yield from answered(moving.move(request))
+            return
         yield from answered(operations.reserve(self._who, request, self._nodes, self._version))
 
     def submit(self, request: ComponentRequest) -> Operation[NativeSubmission]:

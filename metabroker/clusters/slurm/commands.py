@@ -11,11 +11,19 @@ from metabroker.clusters.port import ComponentRequest
 from metabroker.clusters.transports.base import Command
 from metabroker.submission.shape import Shape
 
-from .parsing import JOB_FORMAT, NODE_FORMAT, USE_FORMAT, WAITING_FORMAT, marked_format
+from .parsing import (
+    JOB_FORMAT,
+    NODE_FORMAT,
+    UNTIL_FORMAT,
+    USE_FORMAT,
+    WAITING_FORMAT,
+    marked_format,
+)
 
 # A line break or a separator in a job's text would break what squeue prints.
 _UNPLAIN = re.compile(r"[^A-Za-z0-9_.=-]")
 _LONGEST_NAME = 64
+_WHATEVER_RUNS = "Flags+=IGNORE_JOBS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,11 @@ def list_waiting(partition: str) -> Command:
     return _read(("squeue", "-h", "-t", "PD,R,S,CG", "-p", partition, "-o", WAITING_FORMAT))
 
 
+def list_jobs_on(nodes: str) -> Command:
+    """Jobs of anybody that hold processors on these nodes."""
+    return _read(("squeue", "-h", "-t", "R,S,CG", "-w", nodes, "-o", UNTIL_FORMAT))
+
+
 def list_nodes() -> Command:
     """All nodes in all partitions."""
     return _read(("sinfo", "-h", "-N", "-o", NODE_FORMAT))
@@ -106,16 +119,17 @@ def create_reservation(
     nodes: int | None,
     cores: int | None,
     start: str = "now",
+    end: float | None = None,
 ) -> Command:
-    """A reservation of so many cores, on so many nodes if that is given, from `start` on; without a
-    number of cores, of whole nodes."""
+    """A reservation of so many cores, on so many nodes if that is given, from `start` on, until
+    `end` (Unix seconds) if that is given; without a number of cores, of whole nodes."""
     words = [
         "scontrol",
         "create",
         "reservation",
         f"ReservationName={token}",
         f"StartTime={start}",
-        f"Duration={minutes(seconds)}",
+        f"Duration={minutes(seconds)}" if end is None else f"EndTime={moment(end)}",
         f"Users={who.user}",
     ]
     if cores is not None:
@@ -146,10 +160,17 @@ def reserve_nodes(
     return Command(tuple(words))
 
 
-def move_reservation(token: str, start: float | None, end: float) -> Command:
-    """Let a reservation begin at another time; it goes on until `end`, in Unix seconds."""
+def move_reservation(token: str, start: float, end: float) -> Command:
+    """Let a reservation begin at another time, whatever runs on its nodes; it goes on until `end`,
+    in Unix seconds."""
     times = f"StartTime={moment(start)}", f"EndTime={moment(end)}"
-    return Command(("scontrol", "update", f"ReservationName={token}", *times))
+    return Command(("scontrol", "update", f"ReservationName={token}", *times, _WHATEVER_RUNS))
+
+
+def end_reservation(token: str, end: float) -> Command:
+    """Let a reservation go on until that moment, in Unix seconds."""
+    words = f"ReservationName={token}", f"EndTime={moment(end)}", _WHATEVER_RUNS
+    return Command(("scontrol", "update", *words))
 
 
 def moment(time: float | None) -> str:

@@ -165,21 +165,17 @@ def reserve(
     No form of the command means the same in every release, and some answer "created" to something
     else: so what was made is read again and compared before it counts, and the next form tried.
     """
-    if request.move:
-        yield from _move(request)
-        return
     if request.shape:
         yield from _reserve_shaped(who, request, nodes, version)
         return
     threads = max((n.threads_per_core for n in nodes), default=1)
     whole = request.processors // who.unit if who.unit > 1 else None
     cores = None if whole else -(-request.processors // threads)
+    times = commands.moment(request.start), request.until
     refusal: ClusterRefusal | None = None
     for count in (whole,) if whole else _forms(nodes, request, version):
         done = yield from command(
-            commands.create_reservation(
-                who, request.token, request.seconds, count, cores, commands.moment(request.start)
-            )
+            commands.create_reservation(who, request.token, request.seconds, count, cores, *times)
         )
         if done.exit_status != 0 and "Duplicate reservation name" not in done.stderr:
             reason = failure(done, "scontrol create reservation")
@@ -309,16 +305,6 @@ def _is_in_time(found: SlurmReservation, request: ReserveRequest) -> bool:
     """Whether it has begun, or will when it is to."""
     start = request.start
     return found.state == "ACTIVE" if start is None else found.start_time <= start
-
-
-def _move(request: ReserveRequest) -> Operation[None]:
-    """Move a reservation that has not begun. Slurm does it if the very processors that it was given
-    are free by then, and leaves it as it was if they are not."""
-    found = yield from _shown(request)
-    if found is None:
-        raise ClusterRefusal(Cause.LOST, "its reservation is gone")
-    if found.state != "ACTIVE":
-        yield from told(commands.move_reservation(request.token, request.start, found.end_time))
 
 
 def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | UnknownOutcome:

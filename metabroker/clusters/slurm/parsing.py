@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from metabroker.clusters.command_errors import Garbled
 
@@ -13,8 +14,9 @@ JOB_FORMAT = SEPARATOR.join(JOB_COLUMNS)
 # Of other people's jobs nothing that they could have written themselves: no name, no reason.
 USE_COLUMNS = ("%i", "%T", "%C", "%v")
 USE_FORMAT = SEPARATOR.join(USE_COLUMNS)
-WAITING_COLUMNS = ("%i", "%C", "%Q", "%r", "%T", "%l", "%e", "%v")
+WAITING_COLUMNS = ("%i", "%C", "%Q", "%r", "%T", "%l", "%e", "%v", "%V")
 WAITING_FORMAT = SEPARATOR.join(WAITING_COLUMNS)
+UNTIL_FORMAT = SEPARATOR.join(("%e", "%v"))
 NODE_COLUMNS = ("%N", "%T", "%C", "%P", "%a", "%Z", "%m", "%G")
 NODE_FORMAT = SEPARATOR.join(NODE_COLUMNS)
 _OURS = SEPARATOR + "mb-"
@@ -57,7 +59,8 @@ class Use:
 @dataclass(frozen=True, slots=True)
 class WaitingLine:
     """A job of anybody's that runs in a partition, or a job or a whole array that is pending there.
-    `limit` in seconds (None: it has none), `end_time` (at its limit) in Unix seconds."""
+    `limit` in seconds (None: it has none), `end_time` (at its limit) and `submit_time` in Unix
+    seconds."""
 
     id: str
     processors: int
@@ -67,6 +70,7 @@ class WaitingLine:
     limit: int | None = None
     end_time: float | None = None
     reservation: str = ""
+    submit_time: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ class NodeLine:
 
 @dataclass(frozen=True, slots=True)
 class SlurmReservation:
-    """One reservation. `cores` counts those of each node, where the output tells them."""
+    """One reservation. `cores` counts those of each node, where the output tells them; `core_ids`:
+    which these are (`0-7,12`)."""
 
     name: str
     start_time: float
@@ -104,6 +109,7 @@ class SlurmReservation:
     users: str
     partition: str
     cores: dict[str, int] = field(default_factory=dict)
+    core_ids: dict[str, str] = field(default_factory=dict)
 
 
 def jobs(text: str) -> list[JobLine]:
@@ -160,11 +166,11 @@ def waiting(text: str) -> list[WaitingLine]:
     found = []
     for line in _lines(text):
         columns = _columns("squeue", line, len(WAITING_COLUMNS))
-        identity, cpus, priority, reason, state, limit, end, reservation = columns
+        identity, cpus, priority, reason, state, limit, end, reservation, since = columns
         numbers = _number("squeue", cpus), _number("squeue", priority)
         until = _limit(limit), _time(end)
         inside = _value(reservation)
-        found.append(WaitingLine(identity, *numbers, reason, state, *until, inside))
+        found.append(WaitingLine(identity, *numbers, reason, state, *until, inside, _time(since)))
     return found
 
 
@@ -250,6 +256,21 @@ _FIELD = re.compile(r"(?:^|\s)(\w+)=(\S*)")
 _CORES = re.compile(r"NodeName=(\S+) CoreIDs=(\S+)")
 
 
+def uses_until(text: str) -> list[tuple[float, str]]:
+    """The lines of `squeue -h -o UNTIL_FORMAT`: when each job is over at the latest, in Unix
+    seconds (inf: it has no limit), and its reservation.
+
+    Raises:
+        Garbled: as `nodes`.
+    """
+    found = []
+    for line in _lines(text):
+        end, reservation = _columns("squeue", line, 2)
+        until = _time(end)
+        found.append((inf if until is None else until, _value(reservation)))
+    return found
+
+
 def reservations(text: str) -> list[SlurmReservation]:
     """The lines of `scontrol -o show reservation`.
 
@@ -279,6 +300,7 @@ def _reservation(line: str) -> SlurmReservation:
             users=_value(fields.get("Users", "")),
             partition=_value(fields.get("PartitionName", "")),
             cores={n: _count(ids) for n, ids in _CORES.findall(line) if ids != "(null)"},
+            core_ids={n: ids for n, ids in _CORES.findall(line) if ids != "(null)"},
         )
     except (KeyError, ValueError, Garbled) as error:
         raise Garbled(f"scontrol show reservation: {line[:300]!r}") from error
@@ -308,6 +330,15 @@ def _count(ids: str) -> int:
         low = _number("scontrol", first)
         count += max(0, _number("scontrol", last or first) - low + 1)
     return count
+
+
+def numbers(ids: str) -> set[int]:
+    """The cores `0-7,12`."""
+    found = set[int]()
+    for part in filter(None, ids.split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(_number("scontrol", first), _number("scontrol", last or first) + 1))
+    return found
 
 
 def _number(command: str, text: str) -> int:

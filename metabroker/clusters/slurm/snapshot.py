@@ -136,7 +136,11 @@ def _competing(waiting: Iterable[WaitingLine]) -> list[WaitingLine]:
 def _in_its_queue(waiting: Iterable[WaitingLine]) -> tuple[Wanted, ...]:
     """The same with their time limits; one without any might take for ever."""
     return tuple(
-        Wanted(line.processors, _FOR_EVER if line.limit is None else line.limit)
+        Wanted(
+            line.processors,
+            _FOR_EVER if line.limit is None else line.limit,
+            line.submit_time or 0.0,
+        )
         for line in _competing(waiting)
     )
 

@@ -7,10 +7,11 @@ import math
 import pytest
 
 from metabroker.clusters.command_errors import Garbled
-from metabroker.clusters.openpbs import parsing
+from metabroker.clusters.openpbs import OpenPBSCluster, OpenPBSOptions, parsing
 from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.parsing import PbsNode, PbsReservation, QueueLine
 from metabroker.clusters.openpbs.snapshot import PbsPoll, snapshot
+from metabroker.clusters.transports.local import LocalTransport
 from metabroker.policy.availability import Held, Wanted
 
 NOW = 1_795_382_500.0
@@ -41,14 +42,14 @@ def node(name: str, assigned: int) -> PbsNode:
 def test_each_line_is_read_from_its_end() -> None:
     found = parsing.queue_lines(PRINTED)
     assert len(found) == 8
-    assert QueueLine("workq", 4, "R", 600, 0) in found
-    assert QueueLine("workq", 12, "Q", 600, None) in found
-    assert QueueLine("workq", 64, "Q", None, None) in found
+    assert QueueLine("workq", 4, "R", 600, 0, "37.pbsa") in found
+    assert QueueLine("workq", 12, "Q", 600, None, "38.pbsa") in found
+    assert QueueLine("workq", 64, "Q", None, None, "11.pbsa") in found
     assert parsing.queue_lines("") == []
     with pytest.raises(Garbled):
         parsing.queue_lines("qstat: what?\n")
     forged = "- -----\n1.s u q  1 16 -- 9999:00 Q --  -- 1 4 -- 00:10 R 00:00\n"
-    assert parsing.queue_lines(forged) == [QueueLine("q", 4, "R", 600, 0)]
+    assert parsing.queue_lines(forged) == [QueueLine("q", 4, "R", 600, 0, "1.s")]
 
 
 def test_what_runs_is_held_until_its_walltime_and_no_more_than_is_busy() -> None:
@@ -68,6 +69,14 @@ def test_what_runs_is_held_until_its_walltime_and_no_more_than_is_busy() -> None
     seen = snapshot(poll, WHO, "mb-")
     held = (Held(8, math.inf), Held(6, NOW + 999), Held(8, NOW + 360))
     assert (seen.busy, seen.held, seen.wanted) == (22, held, (Wanted(4, 180),))
+
+
+def test_who_was_not_there_at_the_look_before_has_come_after_it() -> None:
+    cluster = OpenPBSCluster(OpenPBSOptions("mbsvc", name="d", instance="a"), LocalTransport({}))
+    early, late = (QueueLine("workq", 4, "Q", 60, None, job) for job in ("1.s", "2.s"))
+    assert [line.since for line in cluster._with_since([early], NOW)] == [0.0]
+    assert [line.since for line in cluster._with_since([early, late], NOW + 15)] == [0.0, NOW]
+    assert [line.since for line in cluster._with_since([late], NOW + 30)] == [NOW]
 
 
 def test_a_poll_that_has_not_asked_tells_nothing() -> None:

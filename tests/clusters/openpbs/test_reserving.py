@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metabroker.broker.states import Cause
@@ -169,3 +171,49 @@ def test_whole_nodes_are_reserved_as_such() -> None:
     drive(reserving.reserve(who, order, 0.0), [NONE, SERVER, CONFIRMED, shown()], told)
     assert "select=2:ncpus=2:mpiprocs=2" in told.commands[2].argv
     assert "place=scatter:excl" in told.commands[2].argv
+
+
+ALTER = f"pbs_ralter -I 8 -R 202611210544.00 {SHOW.split()[-1]}"
+SOONER = ReserveRequest(TOKEN, 4, 600, start=NOW + 3618.0, move=True)
+
+
+def move(answers: list[Answer], request: ReserveRequest = SOONER) -> list[str]:
+    told = Told()
+    drive(reserving.reserve(WHO, request, 0.0), answers, told)
+    return told.lines
+
+
+def altered(word: str) -> Completed:
+    return said(f"pbs_ralter: R112.pbsa {word}\n")
+
+
+def test_it_is_moved_if_the_scheduler_confirms_that_and_at_once_is_in_three_seconds() -> None:
+    assert move([shown(), SERVER, altered("CONFIRMED")]) == [LIST, "date +%s", ALTER]
+    soon = replace(SOONER, start=NOW + 0.0)
+    assert "-R 202611210443.45" in move([shown(), SERVER, altered("CONFIRMED")], soon)[2]
+    assert move([shown("RESV_RUNNING", 5)]) == [LIST]
+
+
+@pytest.mark.parametrize(
+    ("answers", "cause"),
+    [
+        ([NONE], Cause.LOST),
+        ([shown(), SERVER, altered("DENIED")], Cause.BUSY),
+        ([shown(), SERVER, failed("pbs_ralter: Reservation not empty\n", 74)], Cause.BUSY),
+        ([shown(), SERVER, failed("pbs_ralter: Bad time specification(s)\n", 238)], Cause.BUSY),
+    ],
+)
+def test_what_cannot_be_moved_is_as_it_was(answers: list[Answer], cause: Cause) -> None:
+    with refused(cause):
+        move(answers)
+
+
+def test_a_move_that_is_not_answered_in_time_is_not_known() -> None:
+    with pytest.raises(UnknownOutcome):
+        move([shown(), SERVER, altered("UNCONFIRMED")])
+
+
+def test_its_end_is_set() -> None:
+    ends = ReserveRequest(TOKEN, 0, 0, move=True, end=NOW + 60.0)
+    lines = move([shown("RESV_RUNNING", 5), altered("CONFIRMED")], ends)
+    assert lines == [LIST, "pbs_ralter -I 8 -E 202611210444.42 R112.pbsa"]

@@ -218,6 +218,19 @@ def test_a_reservation_of_later_lets_through_what_is_over_by_then() -> None:
     assert model.advance(200.0) == [long]
 
 
+def test_a_job_that_is_over_its_limit_keeps_others_out_of_a_reservation_that_has_begun() -> None:
+    model = Model(16)
+    over = model.submit("over", 12, 50.0, 0.0)
+    model.advance(0.0)
+    model.promise("later", 8, 60.0, 200.0, 0.0)
+    inside = model.submit("inside", 8, 100.0, 1.0, reservation="later")
+    model.advance(60.0)
+    assert inside.start_time is None
+    model.end(over, State.TIMEOUT, 61.0)
+    model.advance(61.0)
+    assert inside.state is State.RUNNING
+
+
 def test_a_promise_counts_running_jobs_to_their_limits_and_can_begin_earlier() -> None:
     model = Model(16)
     model.submit("local", 12, 100.0, 0.0)

@@ -13,15 +13,15 @@ NOW = 1_795_382_500.0
 PREFIX = "mb-abcdef01-"
 # As 22.05.8 printed them: two jobs, and one in a reservation, without a limit.
 PRINTED = """\
-2|PENDING|16|4294901758|Priority|3:00|1795382786|(null)
-1|RUNNING|32|4294901759|None|1-01:00:00|1795382606|(null)
-7|RUNNING|8|4294901757|None|UNLIMITED|NONE|mb-abcdef01-1-1-0
+2|PENDING|16|4294901758|Priority|3:00|1795382786|(null)|1795382400
+1|RUNNING|32|4294901759|None|1-01:00:00|1795382606|(null)|1795382300
+7|RUNNING|8|4294901757|None|UNLIMITED|NONE|mb-abcdef01-1-1-0|1795382300
 """
 
 
 def printed() -> list[WaitingLine]:
     rows = (line.split("|") for line in PRINTED.splitlines())
-    lines = ((i, c, q, r, t, limit, e, v) for i, t, c, q, r, limit, e, v in rows)
+    lines = ((i, c, q, r, t, limit, e, *rest) for i, t, c, q, r, limit, e, *rest in rows)
     return parsing.waiting("".join("\x1f".join(line) + "\n" for line in lines))
 
 
@@ -51,7 +51,7 @@ def test_what_runs_is_held_until_its_limit_and_in_a_reservation_until_that_ends(
 
 def test_what_waits_is_told_with_its_limit_and_running_jobs_do_not_count_as_waiting() -> None:
     seen = snapshot(poll(), "batch", PREFIX)
-    assert (seen.wanted, seen.waiting) == ((Wanted(16, 180),), 16)
+    assert (seen.wanted, seen.waiting) == ((Wanted(16, 180, 1795382400.0),), 16)
 
 
 def test_a_poll_that_has_not_asked_tells_nothing() -> None:

@@ -227,7 +227,8 @@ def test_a_reservation_for_later_is_asked_for_by_a_time_of_no_zone_and_compared(
     order = replace(ORDER, start=LATER)
     waits = shown(state="INACTIVE")
     lines = reserve([CREATED, waits], nodes(0, 0), "24.11.5", order)
-    assert lines[0].split("Duration")[0].endswith(f"StartTime=uts{int(LATER)} ")
+    times = f"StartTime=uts{int(LATER)} EndTime=uts{int(LATER) + 600} "
+    assert lines[0].split("Users")[0].endswith(times)
     too_late = Completed(0, waits.stdout.replace("1795244534", "1795244999"), "")
     with pytest.raises(ClusterRefusal):
         reserve([CREATED, too_late, said(""), BUSY, BUSY], nodes(0, 0), "22.05.8", order)
@@ -238,20 +239,3 @@ def test_releases_that_spread_cores_are_asked_for_few_nodes_though_all_are_busy_
         [CREATED, shown(state="INACTIVE")], nodes(0, 0), "26.05.5", replace(ORDER, start=LATER)
     )
     assert "NodeCnt=1" in lines[0]
-
-
-def test_a_reservation_is_moved_and_keeps_its_end() -> None:
-    order = replace(ORDER, start=LATER, move=True)
-    moved = f"scontrol update ReservationName={TOKEN} StartTime=uts1795244834 EndTime=uts1795248134"
-    assert reserve([shown(state="INACTIVE"), said("")], nodes(48), "22.05.8", order) == [
-        SHOW,
-        moved,
-    ]
-    assert reserve([shown()], nodes(48), "22.05.8", order) == [SHOW]
-    refusals: list[tuple[list[Answer], Cause]] = [
-        ([shown(state="INACTIVE"), BUSY], Cause.BUSY),
-        ([NOT_FOUND], Cause.LOST),
-    ]
-    for answers, cause in refusals:
-        with refused(cause):
-            reserve(answers, nodes(48), "22.05.8", order)

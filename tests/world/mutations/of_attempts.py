@@ -20,6 +20,7 @@ from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Cause, Phase, Step
 from metabroker.clusters.gate import gates
+from metabroker.clusters.gate.positions import Position
 from metabroker.runtime import engine
 from metabroker.store import store
 
@@ -67,8 +68,8 @@ def barrier_opened_early(stack: contextlib.ExitStack) -> None:
         old(self, job, now)
 
     def open_(self: Any, gate: str, peers: Any) -> None:
-        for position in (gates.Position.WAIT, gates.Position.ARMED):
-            self._move(gate, position, gates.Position.GO)
+        for position in (Position.WAIT, Position.ARMED):
+            self._move(gate, position, Position.GO)
 
     old = swap(stack, Barrier, "advance", advance)
     swap(stack, gates.Gates, "open", open_)

@@ -10,6 +10,7 @@ from sqlalchemy import update
 from metabroker.broker import lease_term
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.gate import gates
+from metabroker.clusters.gate.positions import Position
 from metabroker.store import leadership
 from metabroker.store.tables import leadership as row
 
@@ -77,7 +78,7 @@ def token_of_a_gate_written(stack: contextlib.ExitStack) -> None:
 
     def prepare(self: Any, order: Any) -> None:
         files = self._files
-        first = gates.Position.GO if order.barrier_seconds is None else gates.Position.WAIT
+        first = Position.GO if order.barrier_seconds is None else Position.WAIT
         files.make_folder(order.gate)
         if self._position(order.gate) is None:
             if order.works:

@@ -13,6 +13,7 @@ from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
 from metabroker.clusters import cleanup, file_transfer
 from metabroker.clusters.gate import gates
+from metabroker.clusters.gate.positions import Position
 from metabroker.clusters.operation import Operation
 from metabroker.clusters.submit_directory import LocalSubmitDirectory
 from metabroker.clusters.transports import fenced
@@ -133,7 +134,7 @@ def token_file_before_the_script(stack: contextlib.ExitStack) -> None:
     def prepare(self: Any, request: Any) -> None:
         files, gate = self._files, request.gate
         files.make_folder(gate)
-        first = gates.Position.GO if request.barrier_seconds is None else gates.Position.WAIT
+        first = Position.GO if request.barrier_seconds is None else Position.WAIT
         files.write(f"{gate}/{first.value}", b"")
         if request.works:
             files.make_folder(file_transfer.work_folder(gate))
@@ -147,8 +148,8 @@ def go_without_armed(stack: contextlib.ExitStack) -> None:
     """Who opens a gate takes it from wherever it is."""
 
     def open_(self: Any, gate: str, peers: Any) -> None:
-        for position in (gates.Position.ABORT, gates.Position.WAIT, gates.Position.ARMED):
-            if self._move(gate, position, gates.Position.GO):
+        for position in (Position.ABORT, Position.WAIT, Position.ARMED):
+            if self._move(gate, position, Position.GO):
                 return
 
     swap(stack, gates.Gates, "open", open_)

@@ -9,7 +9,8 @@ from metabroker.broker import tokens
 from metabroker.broker.effects import Submit
 from metabroker.broker.job import Component
 from metabroker.broker.saga.pending import PendingSteps
-from metabroker.clusters.gate import gates
+from metabroker.clusters.gate import gates, records
+from metabroker.clusters.gate.positions import Position
 from metabroker.clusters.operation import command
 from metabroker.clusters.port import CleanRequest
 from metabroker.clusters.slurm import cluster as slurm_cluster
@@ -44,7 +45,7 @@ def blind_resubmit(stack: contextlib.ExitStack) -> None:
 
     def move(self: Any, gate: str, old_: Any, new: Any) -> bool:
         """The gate lets everybody through."""
-        if old_ is gates.Position.GO:
+        if old_ is Position.GO:
             return False
         return bool(old_move(self, gate, old_, new))
 
@@ -106,8 +107,8 @@ def shut_from_the_far_end(stack: contextlib.ExitStack) -> None:
     def shut(self: Any, request: Any) -> bool:
         if request.gate is None:
             return True
-        for position in (gates.Position.GO, gates.Position.ARMED, gates.Position.WAIT):
-            if self._move(request.gate, position, gates.Position.ABORT):
+        for position in (Position.GO, Position.ARMED, Position.WAIT):
+            if self._move(request.gate, position, Position.ABORT):
                 return True
         return bool(self._is_shut(request.gate))
 
@@ -120,7 +121,7 @@ def first_token_is_all(stack: contextlib.ExitStack) -> None:
     shut = gates.Gates.shut
 
     def first(self: Any, request: Any) -> bool:
-        gate, aborted = request.gate, gates.Position.ABORT.value
+        gate, aborted = request.gate, Position.ABORT.value
         if gate is not None and self._files.rename(f"{gate}/{gates._BORN}", f"{gate}/{aborted}"):
             return True
         return bool(shut(self, request))
@@ -156,7 +157,7 @@ def not_armed(stack: contextlib.ExitStack) -> None:
         return None
 
     def open_(self: Any, gate: str, peers: Any) -> None:
-        self._move(gate, gates.Position.WAIT, gates.Position.GO)
+        self._move(gate, Position.WAIT, Position.GO)
 
     swap(stack, gates.Gates, "arm", arm)
     swap(stack, gates.Gates, "ready", lambda self, gate: True)
@@ -208,4 +209,4 @@ def reservation_not_compared(stack: contextlib.ExitStack) -> None:
 @mutation
 def id_in_the_record_not_read(stack: contextlib.ExitStack) -> None:
     """Nobody reads which job it is that says it has started the script."""
-    swap(stack, gates, "_writer", lambda record, made, started: None)
+    swap(stack, records, "_writer", lambda record, made, started: None)

@@ -1,0 +1,88 @@
+"""What a component has written down beside its token file. It is a user's to write."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+from metabroker.clusters.port import ComponentRecord, Writer
+from metabroker.clusters.transports.base import BulkRead
+
+from .positions import Position, Spoilt, known
+
+ARRIVED = "arrived"
+READY = "ready"
+STARTED = "started"
+ENDED = "ended"
+RECORDS = (ARRIVED, READY, STARTED, ENDED)
+_HOST = re.compile(r"[A-Za-z0-9][][A-Za-z0-9_.,-]{0,254}")  # or a list that is not expanded
+_MOST_HOSTS = 10_000
+_LAST = 2.0**32  # Unix seconds: in the year 2106
+_NATIVE = re.compile(rb"\bid=([A-Za-z0-9][A-Za-z0-9_.-]{0,254})\n?\Z")
+_EXIT = re.compile(r"([0-9]{1,3})( [a-z ]*)?\n")
+
+
+def read(seen: BulkRead, gate: str) -> ComponentRecord | None:
+    """What the records say. They are a user's to write: what cannot be is not believed."""
+    entries = None
+    with Spoilt():
+        entries = seen.list(gate)
+    if entries is None:
+        return None
+    times = {known(entry.name): _moment(entry.modified) for entry in entries}
+    arrived = ARRIVED in times or READY in times
+    exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
+    begun = Position.RUN.value in times
+    started = times.get(STARTED) if begun else None
+    return ComponentRecord(
+        arrived=arrived,
+        hosts=_hosts(seen, gate) if arrived or STARTED in times else (),
+        begun=begun,
+        # The token file has the time when it was made. Until the start is written down, a moment
+        # after it was taken, its time is not known.
+        started=started,
+        ended=times[ENDED] if exit_code is not None else None,
+        exit_code=exit_code,
+        signalled=signalled,
+        gave_up=Position.ABORT.value in times,
+        writer=None
+        if started is None
+        else _writer(_record(seen, f"{gate}/{STARTED}"), times[Position.RUN.value], started),
+    )
+
+
+def _writer(record: bytes, made: float, started: float) -> Writer | None:
+    """Which job says that it has started the script."""
+    told = _NATIVE.search(record)
+    return None if told is None else Writer(told[1].decode(), made, started)
+
+
+def _moment(time: float) -> float:
+    """A file's time, which its owner may set to any: within those that can be told on. Whether it
+    is one of the job's is the core's to say."""
+    return min(time, _LAST) if time >= 0.0 else 0.0
+
+
+def _record(seen: BulkRead, path: str) -> bytes:
+    """What stands in a record; nothing in what is no plain file."""
+    with contextlib.suppress(OSError):
+        return seen.read(path) or b""
+    return b""
+
+
+def _hosts(seen: BulkRead, gate: str) -> tuple[str, ...]:
+    for name in (ARRIVED, READY, STARTED):
+        words = _record(seen, f"{gate}/{name}").decode("ascii", "replace").split()
+        hosts = tuple(word for word in words[:_MOST_HOSTS] if _HOST.fullmatch(word))
+        if hosts:
+            return hosts
+    return ()
+
+
+def _end(seen: BulkRead, gate: str) -> tuple[int | None, bool]:
+    """Exit code and whether it was signalled; (None, False) of a record that is not whole, or
+    tells what no script can end with: then its cluster's word is all there is."""
+    told = _EXIT.fullmatch(_record(seen, f"{gate}/{ENDED}").decode("ascii", "replace"))
+    if told is None or int(told[1]) > 255:
+        return None, False
+    return int(told[1]), "signalled" in (told[2] or "").split()

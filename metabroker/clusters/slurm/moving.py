@@ -1,0 +1,93 @@
+"""Other times for a reservation of ours that is there: an earlier start, or its end.
+
+Slurm (22.05 to 26.05) compares what it moves by whole nodes: with any job on them that goes on
+beyond the new start, also on other cores; and with no reservation of cores at all, so that one may
+come to lie over another. So its own comparison is switched off (IGNORE_JOBS), and made here by
+cores. Jobs that go on beyond the reservation's present start cannot be on its cores, and jobs in
+other reservations are on the cores of those; what else goes on beyond the new start may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.hostlist import expand
+from metabroker.clusters.operation import Operation
+from metabroker.clusters.port import ClusterRefusal, ReserveRequest, UnknownOutcome
+from metabroker.clusters.transports.base import Command, CommandMissing
+
+from . import commands, operations, parsing
+from .parsing import SlurmReservation
+
+
+def move(request: ReserveRequest) -> Operation[None]:
+    """Move a reservation that has not begun, or set the end of one.
+
+    Raises:
+        ClusterRefusal: it is gone, or its own cores are not free by then; it is as it was.
+        UnknownOutcome: it may have been moved.
+    """
+    if request.end is not None:
+        yield from operations.told(commands.end_reservation(request.token, request.end))
+        return
+    mine, others = yield from _shown(request.token)
+    if mine.state == "ACTIVE" or request.start is None:
+        return
+    before, start = mine.start_time, float(int(request.start))
+    if start < before:
+        _must_be_free(mine, others, start)
+        jobs = parsing.uses_until((yield from operations.told(_on_nodes(mine))).stdout)
+        named = {other.name for other in others}
+        if any(start < until <= before for until, where in jobs if where not in named):
+            raise ClusterRefusal(Cause.BUSY, "jobs on its nodes may have its processors by then")
+    yield from operations.told(commands.move_reservation(request.token, start, mine.end_time))
+    if start < before:
+        yield from _look_again(mine, start)
+
+
+def _look_again(mine: SlurmReservation, start: float) -> Operation[None]:
+    """Another may have been made, or moved, at the same time."""
+    try:
+        _, others = yield from _shown(mine.name)
+        try:
+            _must_be_free(mine, others, start)
+        except ClusterRefusal:
+            back = commands.move_reservation(mine.name, mine.start_time, mine.end_time)
+            yield from operations.told(back)
+            raise
+    except CommandMissing as missing:
+        raise UnknownOutcome(str(missing)) from missing
+
+
+def _shown(token: str) -> Operation[tuple[SlurmReservation, list[SlurmReservation]]]:
+    """The one of that name, and all others."""
+    done = yield from operations.told(commands.list_reservations())
+    found = parsing.reservations(done.stdout)
+    mine = next((r for r in found if r.name == token), None)
+    if mine is None:
+        raise ClusterRefusal(Cause.LOST, "its reservation is gone")
+    return mine, [r for r in found if r.name != token]
+
+
+def _must_be_free(mine: SlurmReservation, others: Iterable[SlurmReservation], start: float) -> None:
+    """No other may have its cores in the time that it would have in addition."""
+    for other in others:
+        meets = other.start_time < mine.start_time and other.end_time > start
+        if meets and _share_cores(mine, other):
+            raise ClusterRefusal(Cause.BUSY, f"{other.name} has its processors by then")
+
+
+def _share_cores(one: SlurmReservation, other: SlurmReservation) -> bool:
+    """Whether both have a core, as far as is told: not told is all."""
+    for name in {*expand(one.nodes)}.intersection(expand(other.nodes)):
+        ids = one.core_ids.get(name), other.core_ids.get(name)
+        if None in ids or not parsing.numbers(ids[0] or "").isdisjoint(
+            parsing.numbers(ids[1] or "")
+        ):
+            return True
+    return False
+
+
+def _on_nodes(mine: SlurmReservation) -> Command:
+    return commands.list_jobs_on(mine.nodes)

@@ -1,0 +1,49 @@
+"""A job whose script has started, and that its cluster shows pending again, is not waited for."""
+
+from __future__ import annotations
+
+from metabroker.broker import tokens
+from metabroker.broker.effects import Clean
+from metabroker.broker.events import Observed, Started, Submitted
+from metabroker.broker.observation import NativeJob, NativeState, Snapshot
+from metabroker.broker.states import Cause, Step
+from metabroker.broker.tokens import Ref
+
+from .script import Script
+
+REF = Ref(1, 1, 0)
+
+
+def started() -> Script:
+    script = Script()
+    for line in ("begin clusters=delft:64", "look delft", "submit n=16"):
+        script.play(line)
+    assert script.bench is not None
+    script.bench.handle(Submitted(REF, "100"))
+    script.bench.handle(Started(REF, script.bench.now, "node1", "100"))
+    return script
+
+
+def shown(script: Script, state: NativeState) -> list[Ref]:
+    """What is cleaned, once a poll has shown the job in that state."""
+    assert script.bench is not None
+    script.play("wait 10")
+    token = tokens.make(script.bench.broker.settings.instance, REF)
+    native = NativeJob("100", None, state, state.name, 16, reason="Resources")
+    seen = Snapshot(script.bench.now, 64, 64, 16, jobs={token: native})
+    return [e.ref for e in script.bench.handle(Observed(0, seen)).effects if isinstance(e, Clean)]
+
+
+def test_it_is_cleaned_after_a_while() -> None:
+    script = started()
+    assert [shown(script, NativeState.PENDING) for _ in range(4)] == [[], [], [], [REF]]
+    assert script.bench is not None
+    (component,) = script.bench.broker.view.jobs[1].components
+    assert (component.cause, component.step) == (Cause.KILLED, Step.CLEAN)
+
+
+def test_not_if_it_runs_again_meanwhile() -> None:
+    """A controller that was restarted has found it on its nodes."""
+    script = started()
+    states = [NativeState.PENDING] * 3 + [NativeState.RUNNING] + [NativeState.PENDING] * 3
+    assert [shown(script, state) for state in states] == [[]] * 7

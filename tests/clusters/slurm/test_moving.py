@@ -1,0 +1,96 @@
+"""Other times for a reservation of ours. The lines are as 22.05.8 has printed them."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.states import Cause
+from metabroker.clusters.port import ReserveRequest, UnknownOutcome
+from metabroker.clusters.slurm import moving
+from metabroker.clusters.transports.base import CommandMissing, Completed
+from tests.clusters.refusals import refused
+
+from .drive import TOKEN, Answer, Told, drive, failed, said
+
+START, END = 1795398186, 1795398286
+SOONER = ReserveRequest(TOKEN, 8, 160, start=START - 60.0, move=True)
+ALL = "scontrol -o show reservation"
+JOBS = "squeue -h -t R,S,CG -w lab1 -o %e"
+UPDATE = f"scontrol update ReservationName={TOKEN}"
+MOVE = f"{UPDATE} StartTime=uts{START - 60} EndTime=uts{END} Flags+=IGNORE_JOBS"
+BACK = f"{UPDATE} StartTime=uts{START} EndTime=uts{END} Flags+=IGNORE_JOBS"
+DONE = said("Reservation updated.\n")
+
+
+def line(name: str, start: int, end: int, ids: str = "", state: str = "INACTIVE") -> str:
+    cores = f"NodeName=lab1 CoreIDs={ids} " if ids else ""
+    return (
+        f"ReservationName={name} StartTime={start} EndTime={end} Duration=00:01:40 Nodes=lab1 "
+        f"NodeCnt=1 CoreCnt=8 Features=(null) PartitionName=batch Flags=  {cores}TRES=cpu=8 "
+        f"Users=root Groups=(null) Accounts=(null) Licenses=(null) State={state}\n"
+    )
+
+
+MINE = line(TOKEN, START, END, "0-7")
+
+
+def shown(*others: str) -> Completed:
+    return said(MINE + "".join(others))
+
+
+def jobs(*uses: tuple[object, str]) -> Completed:
+    return said("".join(f"{end}\x1f{where}\n" for end, where in uses))
+
+
+def move(answers: list[Answer], request: ReserveRequest = SOONER) -> list[str]:
+    told = Told()
+    drive(moving.move(request), answers, told)
+    return told.lines
+
+
+def test_it_is_moved_over_what_is_over_by_then_or_on_other_cores_and_keeps_its_end() -> None:
+    beside = line("mb-other", START - 60, END, "8-15"), line("mb-before", 0, START - 60, "0-7")
+    ends = jobs((START - 60, "(null)"), (START + 1, "(null)"), ("NONE", "(null)"))
+    inside = jobs((START - 1, "mb-other"))
+    for held in (ends, inside):
+        lines = move([shown(*beside), held, DONE, shown(*beside)])
+        assert lines == [ALL, JOBS, MOVE, ALL]
+
+
+@pytest.mark.parametrize("ids", ["7,12", "0-15", ""], ids=["a core", "more", "not told"])
+def test_it_is_not_moved_over_another_which_slurm_itself_would_do(ids: str) -> None:
+    with refused(Cause.BUSY):
+        move([shown(line("mb-other", START - 90, START - 30, ids))])
+
+
+def test_it_is_not_moved_where_a_job_may_have_its_cores() -> None:
+    with refused(Cause.BUSY):
+        move([shown(), jobs((START - 59, "(null)"))])
+
+
+def test_where_two_were_moved_at_once_it_goes_back() -> None:
+    told = Told()
+    other = line("mb-other", START - 60, END, "4-11")
+    with refused(Cause.BUSY):
+        drive(moving.move(SOONER), [shown(), jobs(), DONE, shown(other), DONE], told)
+    assert told.lines == [ALL, JOBS, MOVE, ALL, BACK]
+
+
+def test_going_back_is_to_what_it_had() -> None:
+    later = ReserveRequest(TOKEN, 8, 160, start=START + 30.0, move=True)
+    assert move([shown(), DONE], later)[1].split()[3] == f"StartTime=uts{START + 30}"
+
+
+def test_what_has_begun_stays_and_what_is_gone_is_lost() -> None:
+    assert move([said(line(TOKEN, START, END, "0-7", "ACTIVE"))]) == [ALL]
+    with refused(Cause.LOST):
+        move([said("No reservations in the system\n")])
+    with refused(Cause.BUSY):
+        move([shown(), jobs(), failed("Error updating the reservation: Requested nodes are busy")])
+    with pytest.raises(UnknownOutcome):
+        move([shown(), jobs(), DONE, CommandMissing("scontrol")])
+
+
+def test_its_end_alone_is_set() -> None:
+    ends = ReserveRequest(TOKEN, 0, 0, move=True, end=END - 20.0)
+    assert move([DONE], ends) == [f"{UPDATE} EndTime=uts{END - 20} Flags+=IGNORE_JOBS"]

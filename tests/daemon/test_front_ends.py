@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import time
 from collections.abc import Callable
 from importlib import import_module
 
@@ -33,11 +34,11 @@ QUERIES = [
     ("squeue", "-h", "-o", "%i %t", "-t", "all"),
     ("squeue", "--noheader", "--format=%i|%T|%r", "--states=all"),
     ("squeue", "-O", "JobArrayID,StateCompact,Reason", "-t", "all"),
-    ("squeue", "-t", "all", "-o", "%.10P|%7j|%.3u|%C|%D|%R|%l|%k|%N|%c|%m|%y|%v|%E|%f|%W|%Z"),
+    ("squeue", "-t", "all", "-o", "%.10P|%9j|%.3u|%C|%D|%R|%l|%k|%N|%c|%m|%y|%v|%E|%f|%W|%Z"),
     ("squeue", "-t", "all", "-O", "name:.5,username:3|,numcpus:4,timelimit,comment:6"),
-    ("squeue", "-t", "R", "-o", "%A>%K %F %u"),
+    ("squeue", "-t", "R", "-o", "%A>%K %u"),
     ("squeue", "--me", "-o", "%i", "-h", "-r", "-t", "all"),
-    ("squeue", "-n", "held,runs", "-o", "%j"),
+    ("squeue", "-n", "held@,runs@", "-o", "%j"),
     ("squeue", "-h", "-u", "nobody"),
     ("squeue", "-S", "-i", "-o", "%j"),
     ("squeue", "-j", "999999"),
@@ -70,12 +71,12 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def submit_all(
-    site: Site, cluster: SlurmCluster, ask: Ask
+    site: Site, cluster: SlurmCluster, ask: Ask, mark: str
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The same jobs in both; their ids."""
     theirs, ours = {}, {}
     for name, (options, line) in JOBS.items():
-        words = ("--parsable", "-J", name, *options.split(), "-o/dev/null")
+        words = ("--parsable", "-J", f"{name}{mark}", *options.split(), "-o/dev/null")
         script = site.work / f"{name}.sh"
         script.write_text(f"#!/bin/sh\n{line}\n")
         done = cluster.run("sbatch", *words, str(script), check=True, cwd=site.work)
@@ -140,7 +141,8 @@ def test_they_print_what_slurms_own_print(
     site.start_and_look()
     monkeypatch.setenv("METABROKER_SOCKET", str(site.socket))
     monkeypatch.chdir(site.work)
-    theirs, ours = submit_all(site, real, ask)
+    mark = str(time.time_ns() // 10**6 % 10**4)  # Slurm still tells of jobs of other tests
+    theirs, ours = submit_all(site, real, ask, mark)
     for name, state in STATES.items():
         site.wait_state(int(ours[name]), state)
         real.wait_job(theirs[name], state)
@@ -149,8 +151,11 @@ def test_they_print_what_slurms_own_print(
     real.wait_job(theirs["gone"], "CANCELLED")
     wrong = []
     for words in QUERIES:
-        done = real.run(*words)
-        code, out, err = ask(*words)
+        of_all = any("all" in word.split("=") for word in words)
+        asked = [*words, *(["-n", ",".join(f"{name}@" for name in JOBS)] if of_all else [])]
+        asked = [word.replace("@", mark) for word in asked]
+        done = real.run(*asked)
+        code, out, err = ask(*asked)
         if (code, plain(out)) != (done.returncode, plain(done.stdout)):
             was = f"{done.returncode} {done.stderr}\n{plain(done.stdout)}"
             wrong.append(f"{words}: real {was}\n-- ours {code} {err}\n{plain(out)}")

@@ -1,0 +1,210 @@
+"""EASY, CONSERVATIVE and JOB-SHARING behind the interface that a daemon drives.
+
+A planner keeps its own book of what runs (see `planner`), and in the simulator nothing else happens
+than what it has decided. A daemon knows more: jobs of others come and go, a cluster goes down, a
+component ends before the others, a job that was placed is refused. So before each pass the
+planner's book is compared with what the driver tells of now. Where they are the same, it decides
+just what it decides in the simulator. Where they differ, a planner is made anew, of what runs and
+waits now; promises are then made again, in the order of submission.
+
+Nobody needs aging here: a head that cannot start has a promise, which no other job may postpone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import NamedTuple, Protocol
+
+from metabroker.policy.context import Context
+from metabroker.policy.entry import Entry, Start
+from metabroker.policy.gs import GlobalScheduler
+from metabroker.policy.placement import Place
+from metabroker.policy.planner import LivePlanner
+from metabroker.policy.request import Placement, Request, Sizes
+
+_ENDS = 32  # of others' jobs in a cluster: what ends at about the same time ends together
+
+
+class Run(NamedTuple):
+    """What a job holds: `sizes[i]` processors of `clusters[i]`, until `end` (Unix seconds) at the
+    latest."""
+
+    clusters: Placement
+    sizes: Sizes
+    end: float
+
+
+class Book(Protocol):
+    """What a driver knows of the jobs, besides what it tells by arrive() and depart()."""
+
+    def limit(self, key: int) -> float:
+        """For how long a waiting job may run, in seconds."""
+
+    def running(self, now: float) -> Mapping[int, Run]:
+        """What each job holds that has been started."""
+
+    def others(self, cluster: int, processors: int, now: float) -> Sequence[tuple[int, float]]:
+        """Until when (Unix seconds) others hold so many processors of a cluster: some, and until
+        when. What nobody knows of may end at any moment."""
+
+
+class Backfilling(GlobalScheduler):
+    """One global queue, in which a planner decides. `make`: of clusters' processors, and a rule of
+    placement, the planner. It is told of the first `most` jobs that wait; the others are behind
+    them. Without `follow` it cannot run."""
+
+    def __init__(
+        self,
+        context: Context,
+        make: Callable[[Sequence[int], Place], LivePlanner],
+        most: int,
+    ) -> None:
+        super().__init__(replace(context, aging=None, discipline="FCFS"))
+        self._make = make
+        self._most = most
+        self._book: Book | None = None
+        self._planner: LivePlanner | None = None
+        self._runs: dict[int, Run] = {}
+        self._free: list[int] = []
+        self._size: list[int] = []
+        self._told: set[int] = set()
+        self._untold: list[Entry] = []  # in the order of joining
+        self._last = -1  # the seq of the latest of all that the planner was told of
+
+    def follow(self, book: Book) -> None:
+        """Take what is not told from this book."""
+        self._book = book
+
+    def arrive(
+        self, key: int, request: Request, queue: int, now: float, *, seq: int | None = None
+    ) -> None:
+        super().arrive(key, request, queue, now, seq=seq)
+        if key in self._reach.aside:
+            return
+        entry = self._waiting[key]
+        if entry[0] < self._last or (self._untold and entry[0] < self._untold[-1][0]):
+            self._planner = None  # it comes back to its old place
+        self._untold.append(entry)
+
+    def remove(self, key: int, started: Placement | None = None) -> bool:
+        if not super().remove(key, started):
+            return False
+        if key in self._told:
+            self._told.remove(key)
+            if self._planner is not None:
+                self._planner.withdraw(key)
+        else:
+            self._untold = [entry for entry in self._untold if entry[1] != key]
+        return True
+
+    def run(
+        self,
+        idle: list[int],
+        now: float,
+        capacity: Sequence[int] | None = None,
+        contested: Sequence[int] = (),
+    ) -> list[Start]:
+        book = self._book
+        assert book is not None, "follow() comes first"
+        if tuple(contested) != tuple(self._contested):
+            self._contested = tuple(contested)
+            self._queue.contested = self._contested
+            self._planner = None
+        size = list(self._size or idle) if capacity is None else list(capacity)
+        if self._reach.update(size) or size != self._size:
+            self._size = size
+            self._planner = None
+        planner = self._as_it_is(idle, now, book)
+        starts: list[Start] = []
+        again = True
+        while again:
+            self._tell(planner, book, now)
+            launches = planner.run(now)
+            for key, clusters, sizes in launches:
+                self._start(key, clusters, sizes, now, book)
+                starts.append((key, clusters))
+            again = bool(launches) and bool(self._untold)
+        idle[:] = self._free
+        self._news, self._departed, self._since = [], False, self._next_seq
+        return starts
+
+    def _as_it_is(self, idle: Sequence[int], now: float, book: Book) -> LivePlanner:
+        """The planner, with the very jobs in its book that run now."""
+        running = book.running(now)
+        if self._planner is not None:
+            for key in [key for key in self._runs if key not in running]:
+                run = self._runs.pop(key)
+                for cluster, processors in zip(run.clusters, run.sizes, strict=True):
+                    self._free[cluster] += processors
+                self._planner.end(key, now)
+            if self._free == list(idle) and self._runs.keys() == running.keys():
+                return self._planner
+        return self._anew(idle, now, book, running)
+
+    def _anew(
+        self, idle: Sequence[int], now: float, book: Book, running: Mapping[int, Run]
+    ) -> LivePlanner:
+        """A planner of what runs and waits now."""
+        planner = self._make([max(1, processors) for processors in self._size], self._room)
+        self._free = list(idle)
+        self._runs = {}
+        left = [max(1, n) - m for n, m in zip(self._size, idle, strict=True)]
+        for key, run in running.items():
+            parts = []
+            for cluster, processors in zip(run.clusters, run.sizes, strict=True):
+                held = min(processors, left[cluster])
+                if held > 0:  # else its nodes are down
+                    left[cluster] -= held
+                    parts.append((cluster, held))
+            if parts:
+                planner.adopt(key, parts, run.end, now)
+                sizes = tuple(held for _, held in parts)
+                self._runs[key] = Run(tuple(cluster for cluster, _ in parts), sizes, run.end)
+        stranger = -1
+        for cluster, processors in enumerate(left):
+            if processors < 1:
+                continue
+            down = [(processors, inf)] if not self._size[cluster] else []
+            for held, until in _few(down or book.others(cluster, processors, now)):
+                stranger -= 1
+                planner.adopt(stranger, [(cluster, held)], until, now)
+        self._told.clear()
+        self._untold = list(self._queue)
+        self._last = -1
+        self._planner = planner
+        return planner
+
+    def _tell(self, planner: LivePlanner, book: Book, now: float) -> None:
+        """Tell the planner of those who joined, as far as it has not enough of them."""
+        count = max(0, self._most - len(planner))
+        for entry in self._untold[:count]:
+            seq, key, request = entry[:3]
+            planner.submit(key, request, self.clusters, book.limit(key), now)
+            self._told.add(key)
+            self._last = seq
+        del self._untold[:count]
+
+    def _start(self, key: int, clusters: Placement, sizes: Sizes, now: float, book: Book) -> None:
+        self._runs[key] = Run(clusters, sizes, now + book.limit(key))
+        for cluster, processors in zip(clusters, sizes, strict=True):
+            self._free[cluster] -= processors
+        self._told.discard(key)
+        self._queue.remove(self._waiting.pop(key))
+
+    def _room(self, request: Request, idle: Sequence[int]) -> Placement | None:
+        """The rule of placement, where it may place."""
+        return self._place(request, self._queue.open_to(request, idle))
+
+
+def _few(ends: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
+    """Not more than `_ENDS`: each by the last end of those that it stands for."""
+    if len(ends) <= _ENDS:
+        return ends
+    ends = sorted(ends, key=_end)
+    step = -(-len(ends) // _ENDS)
+    groups = [ends[first : first + step] for first in range(0, len(ends), step)]
+    return [(sum(processors for processors, _ in group), group[-1][1]) for group in groups]
+
+
+def _end(held: tuple[int, float]) -> float:
+    return held[1]

@@ -10,7 +10,7 @@ waits now; promises are then made again, in the order of submission.
 Nobody needs aging here: a head that cannot start has a promise, which no other job may postpone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import NamedTuple, Protocol
@@ -19,8 +19,11 @@ from metabroker.policy.context import Context
 from metabroker.policy.entry import Entry, Start
 from metabroker.policy.gs import GlobalScheduler
 from metabroker.policy.placement import Place
-from metabroker.policy.planner import LivePlanner
+from metabroker.policy.planner import Launch, LivePlanner
 from metabroker.policy.request import Placement, Request, Sizes
+
+Make = Callable[[Sequence[int], Place], LivePlanner]
+"""Makes a planner, of the processors of clusters and the rule of placement."""
 
 _ENDS = 32  # of others' jobs in a cluster: what ends at about the same time ends together
 
@@ -48,107 +51,101 @@ class Book(Protocol):
         when. What nobody knows of may end at any moment."""
 
 
-class Backfilling(GlobalScheduler):
-    """One global queue, in which a planner decides. `make`: of clusters' processors, and a rule of
-    placement, the planner. It is told of the first `most` jobs that wait; the others are behind
-    them. Without `follow` it cannot run."""
+class _Driven:
+    """A planner, and what it was told of. `free`: the processors that its book leaves free."""
 
-    def __init__(
-        self,
-        context: Context,
-        make: Callable[[Sequence[int], Place], LivePlanner],
-        most: int,
-    ) -> None:
-        super().__init__(replace(context, aging=None, discipline="FCFS"))
+    def __init__(self, make: Make, place: Place, most: int) -> None:
         self._make = make
+        self._place = place
         self._most = most
-        self._book: Book | None = None
         self._planner: LivePlanner | None = None
         self._runs: dict[int, Run] = {}
-        self._free: list[int] = []
-        self._size: list[int] = []
         self._told: set[int] = set()
         self._untold: list[Entry] = []  # in the order of joining
         self._last = -1  # the seq of the latest of all that the planner was told of
+        self.free: list[int] = []
 
-    def follow(self, book: Book) -> None:
-        """Take what is not told from this book."""
-        self._book = book
+    def outdate(self) -> None:
+        """Something has changed that a planner cannot be told of."""
+        self._planner = None
 
-    def arrive(
-        self, key: int, request: Request, queue: int, now: float, *, seq: int | None = None
-    ) -> None:
-        super().arrive(key, request, queue, now, seq=seq)
-        if key in self._reach.aside:
-            return
-        entry = self._waiting[key]
-        if entry[0] < self._last or (self._untold and entry[0] < self._untold[-1][0]):
-            self._planner = None  # it comes back to its old place
+    def joined(self, entry: Entry) -> None:
+        """A job waits."""
+        seq = entry[0]
+        if seq < self._last or (self._untold and seq < self._untold[-1][0]):
+            self.outdate()  # it comes back to its old place
         self._untold.append(entry)
 
-    def remove(self, key: int, started: Placement | None = None) -> bool:
-        if not super().remove(key, started):
-            return False
-        if key in self._told:
-            self._told.remove(key)
-            if self._planner is not None:
-                self._planner.withdraw(key)
-        else:
+    def left(self, key: int) -> None:
+        """A job does not wait any more, and has not been started here."""
+        if key not in self._told:
             self._untold = [entry for entry in self._untold if entry[1] != key]
-        return True
+            return
+        self._told.remove(key)
+        if self._planner is not None:
+            self._planner.withdraw(key)
 
-    def run(
+    def catch_up(
         self,
-        idle: list[int],
+        idle: Sequence[int],
+        size: Sequence[int],
+        waiting: Iterable[Entry],
         now: float,
-        capacity: Sequence[int] | None = None,
-        contested: Sequence[int] = (),
-    ) -> list[Start]:
-        book = self._book
-        assert book is not None, "follow() comes first"
-        if tuple(contested) != tuple(self._contested):
-            self._contested = tuple(contested)
-            self._queue.contested = self._contested
-            self._planner = None
-        size = list(self._size or idle) if capacity is None else list(capacity)
-        if self._reach.update(size) or size != self._size:
-            self._size = size
-            self._planner = None
-        planner = self._as_it_is(idle, now, book)
-        starts: list[Start] = []
-        again = True
-        while again:
-            self._tell(planner, book, now)
-            launches = planner.run(now)
-            for key, clusters, sizes in launches:
-                self._start(key, clusters, sizes, now, book)
-                starts.append((key, clusters))
-            again = bool(launches) and bool(self._untold)
-        idle[:] = self._free
-        self._news, self._departed, self._since = [], False, self._next_seq
-        return starts
-
-    def _as_it_is(self, idle: Sequence[int], now: float, book: Book) -> LivePlanner:
-        """The planner, with the very jobs in its book that run now."""
+        book: Book,
+    ) -> None:
+        """Let the planner's book be as it is now: by telling it who has ended, or by another
+        planner. `size`: processors of the clusters, `waiting`: all who wait, in their order."""
         running = book.running(now)
         if self._planner is not None:
             for key in [key for key in self._runs if key not in running]:
                 run = self._runs.pop(key)
                 for cluster, processors in zip(run.clusters, run.sizes, strict=True):
-                    self._free[cluster] += processors
+                    self.free[cluster] += processors
                 self._planner.end(key, now)
-            if self._free == list(idle) and self._runs.keys() == running.keys():
-                return self._planner
-        return self._anew(idle, now, book, running)
+            if self.free == list(idle) and self._runs.keys() == running.keys():
+                return
+        self._planner = self._anew(idle, size, running, now, book)
+        self._told.clear()
+        self._untold = list(waiting)
+        self._last = -1
+
+    def run(self, now: float, book: Book) -> list[Launch]:
+        """A pass, with those who have joined."""
+        planner, found = self._planner, list[Launch]()
+        assert planner is not None
+        while True:
+            self._tell(planner, now, book)
+            launches = planner.run(now)
+            for key, clusters, sizes in launches:
+                self._told.remove(key)
+                self._runs[key] = Run(clusters, sizes, now + book.limit(key))
+                for cluster, processors in zip(clusters, sizes, strict=True):
+                    self.free[cluster] -= processors
+            found += launches
+            if not (launches and self._untold):
+                return found
+
+    def _tell(self, planner: LivePlanner, now: float, book: Book) -> None:
+        """Tell it of those who have joined, as far as it has not enough of them."""
+        count = max(0, self._most - len(planner))
+        for seq, key, request, _, queue, _ in self._untold[:count]:
+            planner.submit(key, request, queue, book.limit(key), now)
+            self._told.add(key)
+            self._last = seq
+        del self._untold[:count]
 
     def _anew(
-        self, idle: Sequence[int], now: float, book: Book, running: Mapping[int, Run]
+        self,
+        idle: Sequence[int],
+        size: Sequence[int],
+        running: Mapping[int, Run],
+        now: float,
+        book: Book,
     ) -> LivePlanner:
-        """A planner of what runs and waits now."""
-        planner = self._make([max(1, processors) for processors in self._size], self._room)
-        self._free = list(idle)
-        self._runs = {}
-        left = [max(1, n) - m for n, m in zip(self._size, idle, strict=True)]
+        """A planner of what runs now. A cluster that is down is one processor, in use for ever."""
+        planner = self._make([max(1, processors) for processors in size], self._place)
+        self.free, self._runs = list(idle), {}
+        left = [max(1, n) - m for n, m in zip(size, idle, strict=True)]
         for key, run in running.items():
             parts = []
             for cluster, processors in zip(run.clusters, run.sizes, strict=True):
@@ -164,32 +161,65 @@ class Backfilling(GlobalScheduler):
         for cluster, processors in enumerate(left):
             if processors < 1:
                 continue
-            down = [(processors, inf)] if not self._size[cluster] else []
+            down = [(processors, inf)] if not size[cluster] else []
             for held, until in _few(down or book.others(cluster, processors, now)):
                 stranger -= 1
                 planner.adopt(stranger, [(cluster, held)], until, now)
-        self._told.clear()
-        self._untold = list(self._queue)
-        self._last = -1
-        self._planner = planner
         return planner
 
-    def _tell(self, planner: LivePlanner, book: Book, now: float) -> None:
-        """Tell the planner of those who joined, as far as it has not enough of them."""
-        count = max(0, self._most - len(planner))
-        for entry in self._untold[:count]:
-            seq, key, request = entry[:3]
-            planner.submit(key, request, self.clusters, book.limit(key), now)
-            self._told.add(key)
-            self._last = seq
-        del self._untold[:count]
 
-    def _start(self, key: int, clusters: Placement, sizes: Sizes, now: float, book: Book) -> None:
-        self._runs[key] = Run(clusters, sizes, now + book.limit(key))
-        for cluster, processors in zip(clusters, sizes, strict=True):
-            self._free[cluster] -= processors
-        self._told.discard(key)
-        self._queue.remove(self._waiting.pop(key))
+class Backfilling(GlobalScheduler):
+    """One global queue, in which a planner decides. `make`: of clusters' processors, and a rule of
+    placement, the planner. It is told of the first `most` jobs that wait; the others are behind
+    them. Without `follow` it cannot run."""
+
+    def __init__(self, context: Context, make: Make, most: int) -> None:
+        super().__init__(replace(context, aging=None, discipline="FCFS"))
+        self._driven = _Driven(make, self._room, most)
+        self._book: Book | None = None
+        self._size: list[int] = []
+
+    def follow(self, book: Book) -> None:
+        """Take from this book what is not told."""
+        self._book = book
+
+    def arrive(
+        self, key: int, request: Request, queue: int, now: float, *, seq: int | None = None
+    ) -> None:
+        super().arrive(key, request, queue, now, seq=seq)
+        if key not in self._reach.aside:
+            self._driven.joined(self._waiting[key])
+
+    def remove(self, key: int, started: Placement | None = None) -> bool:
+        waited = super().remove(key, started)
+        if waited:
+            self._driven.left(key)
+        return waited
+
+    def run(
+        self,
+        idle: list[int],
+        now: float,
+        capacity: Sequence[int] | None = None,
+        contested: Sequence[int] = (),
+    ) -> list[Start]:
+        book, driven, queue = self._book, self._driven, self._queue
+        assert book is not None, "follow() comes first"
+        if tuple(contested) != self._contested:
+            self._contested = queue.contested = tuple(contested)
+            driven.outdate()
+        size = list(self._size or idle) if capacity is None else list(capacity)
+        if self._reach.update(size) or size != self._size:
+            self._size = size
+            driven.outdate()
+        driven.catch_up(idle, size, queue, now, book)
+        starts: list[Start] = []
+        for key, clusters, _ in driven.run(now, book):
+            queue.remove(self._waiting.pop(key))
+            starts.append((key, clusters))
+        idle[:] = driven.free
+        self._news, self._departed, self._since = [], False, self._next_seq
+        return starts
 
     def _room(self, request: Request, idle: Sequence[int]) -> Placement | None:
         """The rule of placement, where it may place."""

@@ -109,6 +109,12 @@ class _Driven:
         self._untold = list(waiting)
         self._last = -1
 
+    def would_start(self, request: Request, limit: float, now: float) -> Placement | None:
+        """Where one more job would start, if all that wait are told of."""
+        if self._planner is None or len(self._untold) > 1:
+            return None
+        return self._planner.would_start(request, limit, now)
+
     def run(self, now: float, book: Book) -> list[Launch]:
         """A pass, with those who have joined."""
         planner, found = self._planner, list[Launch]()
@@ -220,6 +226,11 @@ class Backfilling(GlobalScheduler):
         idle[:] = driven.free
         self._news, self._departed, self._since = [], False, self._next_seq
         return starts
+
+    def would_start(
+        self, entry: Entry, idle: Sequence[int], limit: float, now: float
+    ) -> Placement | None:
+        return self._driven.would_start(entry[2], limit, now)
 
     def _room(self, request: Request, idle: Sequence[int]) -> Placement | None:
         """The rule of placement, where it may place."""

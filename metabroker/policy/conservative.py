@@ -90,6 +90,10 @@ class Conservative(LivePlanner):
             self._profile.give(job.start, job.end, job.clusters, job.sizes)
             self._early = True
 
+    def would_start(self, request: Request, estimate: float, now: float) -> Placement | None:
+        start, clusters = self._profile.earliest(request, estimate, now)
+        return clusters if start <= now else None
+
     def run(self, now: float) -> list[Launch]:
         self._profile.forget(now)
         if self._late or self._overrun(now):

@@ -62,6 +62,11 @@ class Easy(LivePlanner):
         del self._queue[positions[0]]
         self._settled = 0
 
+    def would_start(self, request: Request, estimate: float, now: float) -> Placement | None:
+        if not self._queue or now + estimate <= self._shadow:
+            return self._place(request, self._free)
+        return self._place(request, list(map(min, self._free, self._spare)))
+
     def run(self, now: float) -> list[Launch]:
         launches: list[Launch] = []
         queue = self._queue

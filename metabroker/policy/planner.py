@@ -78,5 +78,10 @@ class LivePlanner(Planner):
         """A job runs that it has not started: (cluster, processors) each, expected to end then."""
 
     @abstractmethod
+    def would_start(self, request: Request, estimate: float, now: float) -> Placement | None:
+        """Where a job that was submitted now would start at once, after a pass; None: it would
+        wait."""
+
+    @abstractmethod
     def withdraw(self, key: int) -> None:
         """A waiting job waits no more. Raises KeyError if none of that key waits."""

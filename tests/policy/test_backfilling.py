@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from metabroker.policy import Backfilling, Request, Run, make
+from metabroker.policy import Backfilling, Request, Run, SchedulerView, make
 
 SIZES = (8, 8)
 
@@ -153,3 +153,18 @@ def test_only_so_many_are_looked_at(site: Site) -> None:
     started = site.policy.run([8, 8], 0.0, SIZES)
     assert [key for key, _ in started] == [10]
     assert len(site.policy) == 990
+
+
+def test_what_would_start_at_once_is_told_before_it_is_submitted(site: Site) -> None:
+    of_others(site, 0, 6, until=100.0)
+    site.submit(3, (8, 8), 50.0)  # promised 100
+    assert not site.run()
+    view = SchedulerView(site.policy)
+
+    def start(limit: float) -> tuple[int, ...] | None:
+        found = view.preview(Request((8,)), 2, site.free, site.now, SIZES, limit=limit)
+        return None if found is None else found[1]
+
+    assert (start(100.0), start(101.0)) == ((1,), None)
+    site.submit(1, (8,), 100.0)
+    assert set(site.run()) == {1}

@@ -84,9 +84,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "Rerunable": "False",
         "Resource_List": {
             "ncpus": job.processors,
-            "nodect": job.tasks,
-            "place": "free",
-            "select": f"{job.tasks}:ncpus={job.cpus_per_task}",
+            **_chunks(job),
             **limit,
         },
         "stime": _date(job.json["start_time"]) if job.json["start_time"] else None,
@@ -101,6 +99,16 @@ def attributes(job: Record) -> dict[str, Any]:
         "Submit_Host": SERVER,
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+def _chunks(job: Record) -> dict[str, Any]:
+    """Where its tasks are: each anywhere, or so many on each of its nodes."""
+    asked, cpus = job.asked("nodes") or "", job.cpus_per_task
+    if not asked.isdigit() or job.tasks % int(asked):
+        return {"nodect": job.tasks, "place": "free", "select": f"{job.tasks}:ncpus={cpus}"}
+    ranks = job.tasks // int(asked)
+    select = f"{asked}:ncpus={ranks * cpus}:mpiprocs={ranks}"
+    return {"nodect": int(asked), "place": "scatter", "select": select}
 
 
 def duration_of_pbs(seconds: float) -> str:

@@ -56,7 +56,10 @@ _OTHERS = ("asked", "native", "stage_in", "stage_out")
         ("-l select=2:ncpus=8:mpiprocs=4", {"nodes": "2", "ntasks-per-node": "4"}),
         ("-r y -a 1200 -S /bin/csh", {"r": "y", "a": "1200", "S": "/bin/csh"}),
         ("-Wumask=022", {"umask": "022"}),
-        ("-l place=scatter", {"place": "scatter"}),
+        ("-l place=scatter", {}),
+        ("-l select=4:ncpus=2 -l place=scatter", {"nodes": "4"}),
+        ("-l select=4:ncpus=2:mpiprocs=2 -l place=pack", {"nodes": "1", "ntasks-per-node": "8"}),
+        ("-l select=4 -l place=vscatter", {"place": "vscatter"}),
     ],
 )
 def test_what_is_the_clusters_matter(line: str, expected: dict[str, str]) -> None:

@@ -206,7 +206,7 @@ class _Translation:
         words = value.split(":")
         if "excl" in words or "exclhost" in words:
             self._options["exclusive"] = True
-        if not {*words} <= {"free", "excl", "exclhost", "shared"}:
+        if not {*words} <= {"free", "scatter", "pack", "excl", "exclhost", "shared"}:
             self._ask(given, "place", value)
 
     def _chunk(self) -> tuple[dict[str, tuple[Given, str]], int]:
@@ -240,16 +240,18 @@ class _Translation:
             given, text = chunk.pop(name, (None, "1"))
             return 1 if given is None else self._of(given, lambda: parse_count(text, what))
 
-        placed = chunk.get("mpiprocs")
+        placed, (nodes, where) = chunk.get("mpiprocs"), self._nodes(count)
         gpus = number("ngpus", "GPUs") if "ngpus" in chunk else 0
         cpus, ranks = number("ncpus", "processors"), number("mpiprocs", "processes")
         if placed is not None and ranks > 1:
             if cpus % ranks:
                 raise self._wrong(placed[0], "does not share its processors evenly", "correct it")
-            if count * ranks > 1:
-                self._asked = [each for each in self._asked if each.option != "nodes"]
-                self._ask(placed[0], "nodes", str(count))
-                self._ask(placed[0], "ntasks-per-node", str(ranks))
+            nodes, where = nodes or count, where or placed[0]
+        if nodes and where is not None and count * ranks > 1:
+            self._asked = [each for each in self._asked if each.option != "nodes"]
+            self._ask(where, "nodes", str(nodes))
+            if ranks > 1:
+                self._ask(where, "ntasks-per-node", str(ranks * count // nodes))
         self._options |= {"single": count * ranks, "cpus_per_task": cpus // ranks}
         if gpus:
             of_task = {"gpus_per_task": gpus} if ranks == 1 else {"gpus": gpus * count}
@@ -265,6 +267,12 @@ class _Translation:
             self._options["export"] = ",".join([*words, f"OMP_NUM_THREADS={threads}"])
         for name, (given, _text) in chunk.items():
             raise self._wrong(given, f"{name} of a chunk is not supported", "leave it out")
+
+    def _nodes(self, count: int) -> tuple[int, Given | None]:
+        """On how many nodes so many chunks are, where `place` says so, and where; 0: anywhere."""
+        given, value = self._resources.get("place", (None, ""))
+        words = value.split(":")
+        return count if "scatter" in words else int("pack" in words), given
 
     def _ask(self, given: Given, option: str, value: str | None) -> None:
         self._asked.append(AskedOption(option, value, given.where, f"-{given.name}"))

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import AskedOption
 from metabroker.submission.requests import parse_count, parse_memory
@@ -138,9 +140,12 @@ class _Translation:
 
     def _parts(self, given: Given) -> dict[str, tuple[Given, str]]:
         """`name=value,name=value`."""
-        found = {}
+        found: dict[str, tuple[Given, str]] = {}
         for part in (given.value or "").split(","):
             name, equals, value = part.partition("=")
+            if not equals and [*found][-1:] == ["depend"]:  # its own value has commas
+                found["depend"] = given, f"{found['depend'][1]},{part.strip()}"
+                continue
             if not equals or not name.strip():
                 raise self._wrong(given, "is not name=value", "write for example -l walltime=1:00")
             found[name.strip()] = given, value.strip()
@@ -184,8 +189,9 @@ class _Translation:
             elif name in ("umask", "group_list"):
                 self._ask(given, name, value)
             elif name == "depend":
-                what = "dependencies are not supported yet"
-                raise self._wrong(given, what, "wait for the job: metabroker wait")
+                # PBS deletes a job that can never start.
+                self._options["dependency"] = self._of(given, partial(_depend, value))
+                self._options["kill_on_invalid_dep"] = True
             else:
                 raise self._wrong(given, f"{name} is not supported", "leave it out")
 
@@ -285,6 +291,18 @@ class _Translation:
 
     def _wrong(self, given: Given, what: str, advice: str) -> SubmissionError:
         return SubmissionError(f"{given.shown}: {what}", advice)
+
+
+def _depend(text: str) -> str:
+    """`afterok:12.server:13.server,afterany:14.server`, in sbatch's words."""
+    parts = []
+    for part in text.split(","):
+        kind, *jobs = part.split(":")
+        if kind not in ("after", "afterok", "afternotok", "afterany"):
+            what = f"the dependency {shown(kind)} is not supported"
+            raise SubmissionError(what, "use after, afterok, afternotok or afterany")
+        parts.append(":".join([kind, *(job.partition(".")[0] for job in jobs)]))
+    return str(parse_dependency(",".join(parts)))
 
 
 def _seconds(text: str) -> int:

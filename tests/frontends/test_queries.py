@@ -67,9 +67,9 @@ def test_what_jobs_wait_for_is_told_as_slurm_does(ask: Ask) -> None:
         "3 None (null)\n"
     )
     assert ask(jobs, "squeue", "-h", "-o", "%i %r %E") == (0, told, "")
-    code, text, _ = ask(jobs, "scontrol", "show", "job", "5")
+    _, text, _ = ask(jobs, "scontrol", "show", "job", "5")
     assert "Reason=DependencyNeverSatisfied Dependency=afterok:2(failed)\n" in text
-    code, text, _ = ask(jobs, "qstat", "-f", "6")
+    _, text, _ = ask(jobs, "qstat", "-f", "6")
     assert "job_state = H\n" in text and "Hold_Types = s\n" in text
     assert "depend = afterok:3.metabroker@metabroker" in text
 

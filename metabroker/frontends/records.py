@@ -84,8 +84,8 @@ class Record:
         state = self.json["state"]
         if state == "HELD":
             return "JobHeldUser"
-        waits = self.json.get("dependency") if state == "QUEUED" else None
-        if waits:
+        waits = self.json.get("dependency")
+        if waits and (state == "QUEUED" or waits["never"]):
             return "DependencyNeverSatisfied" if waits["never"] else "Dependency"
         if state == "QUEUED":
             return "Priority" if self.json.get("position") else "Resources"

@@ -252,9 +252,11 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
 
 
 def _in_order(jobs: list[Record], options: dict[str, Given]) -> list[Record]:
-    """By partition, state, and age, or as `-S` says (fields of `-o`, `-` for the reverse)."""
+    """By partition, state, and age, held ones last, or as `-S` says (fields of `-o`, `-` for the
+    reverse)."""
     text = options["sort"].value if "sort" in options else os.environ.get("SQUEUE_SORT")
-    ordered = sorted(jobs, key=lambda job: (job.partition, job.state, job.id))
+    held = {job.id for job in jobs if job.json["state"] == "HELD"}
+    ordered = sorted(jobs, key=lambda job: (job.partition, job.state, job.id in held, job.id))
     for word in reversed((text or "").split(",")):
         letter = word.lstrip("+-")
         if not letter or letter == "p":

@@ -21,10 +21,10 @@ def wanted(job: Record) -> Dependency | None:
 
 def with_others(client: Client, jobs: Sequence[Record]) -> list[Record]:
     """The same, with those that they wait for. Raises `ClientError`."""
-    waits = [(job, found) for job in jobs if (found := wanted(job)) is not None]
-    named = sorted(frozenset[int]().union(*(each.jobs for _, each in waits)))
+    named_by = [(job, each) for job in jobs if (each := wanted(job)) is not None]
+    named = sorted(frozenset[int]().union(*(each.jobs for _, each in named_by)))
     others: dict[int, Record] = {}
-    for user in {job.user for job, each in waits if Term(When.SINGLETON) in each.terms}:
+    for user in {job.user for job, each in named_by if Term(When.SINGLETON) in each.terms}:
         others |= {job.id: job for job in records(client, user=user)}
     for first in range(0, len(named), _AT_ONCE):
         found = records(client, jobs=named[first : first + _AT_ONCE])

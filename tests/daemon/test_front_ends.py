@@ -79,7 +79,8 @@ def submit_all(
     site: Site, cluster: SlurmCluster, ask: Ask, mark: str
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The same jobs in both; their ids."""
-    theirs, ours = {}, {}
+    theirs: dict[str, str] = {}
+    ours: dict[str, str] = {}
     for name, (options, line) in JOBS.items():
         words = ("--parsable", "-J", f"{name}{mark}", "-o/dev/null")
         script = site.work / f"{name}.sh"
@@ -165,9 +166,9 @@ def test_they_print_what_slurms_own_print(
     wait_reasons(lambda *words: real.run(*words).stdout, theirs)
     wait_reasons(lambda *words: ask(*words)[1], ours)
     real.wait_job(theirs["killed"], "CANCELLED")
-    words = ("squeue", "-h", "-t", "all", "-o", "%t %r %R %E %M", "-j")
-    done = real.run(*words, theirs["killed"])
-    assert plain(ask(*words, ours["killed"])[1]) == plain(done.stdout)
+    shown = ("squeue", "-h", "-t", "all", "-o", "%t %r %R %E %M", "-j")
+    done = real.run(*shown, theirs["killed"])
+    assert plain(ask(*shown, ours["killed"])[1]) == plain(done.stdout)
     wrong = []
     for words in QUERIES:
         of_all = any("all" in word.split("=") for word in words)

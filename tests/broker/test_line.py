@@ -173,44 +173,6 @@ def test_of_two_that_come_up_in_one_turn_one_is_opened(site: Site) -> None:
     assert of(effects, Open) == [both[0].ref]
 
 
-def test_after_a_crash_the_one_that_was_chosen_is_opened_and_no_other(site: Site) -> None:
-    job = site.submit()
-    site.accept()
-    first, second = sibling(job, 0), sibling(job, 1)
-    site.bench.handle(Arrived(first, "node1"))
-    effects = site.bench.restart().effects
-    assert (of(effects, Open), of(effects, Clean)) == ([first], [second])
-    (again,) = site.bench.broker.view.jobs.values()
-    assert ([c.ref for c in again.components], again.line) == ([first], [])
-
-
-def test_after_a_crash_before_that_they_still_stand_in_line(site: Site) -> None:
-    job = site.submit()
-    site.accept()
-    site.bench.restart()
-    (again,) = site.bench.broker.view.jobs.values()
-    assert [s.ref for s in again.line] == [s.ref for s in job.line]
-    assert of(site.bench.handle(Arrived(sibling(again, 1), "node")).effects, Open)
-
-
-def test_after_a_crash_another_stands_in_line_under_a_name_of_its_own(site: Site) -> None:
-    site.submit()
-    site.accept()
-    site.jobs[1].clear()
-    site.pass_time(120.0)  # one is not in its cluster: another takes its turn
-    site.accept()
-    (job,) = site.bench.broker.view.jobs.values()
-    before = {s.ref for s in job.line}
-    left = sibling(job, 0)
-    site.bench.restart()
-    site.look()
-    site.bench.handle(GaveUp(left), Cleaned(left, shut=True))
-    site.look()
-    (again,) = site.bench.broker.view.jobs.values()
-    (new,) = {s.ref for s in again.line} - before
-    assert new.component > max(ref.component for ref in before)
-
-
 def test_a_refusal_is_one_sibling_less_and_the_last_one_is_a_failed_submission(
     site: Site,
 ) -> None:

@@ -27,6 +27,12 @@ def program(function: Function) -> Function:
     return compiled
 
 
+def inlined(function: Function) -> Function:
+    """The same, of what is called for every job: passing a World costs more than it does."""
+    compiled: Function = _jit(forceinline=True, **_HOW)(function)
+    return compiled
+
+
 def entry(function: Function) -> Function:
     """A function that is called from outside: what it calls is compiled with it, once for this
     machine where a folder can be written in (see `folders`), else once for each process."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .compiled import entry, program
+from .compiled import entry, inlined, program
 from .events import loop_of
 from .heap import push
 from .layout import NOBODY, World
 from .lines import append, remove
 
 
-@program
+@inlined
 def arrive(w: World, key: int) -> None:
     """A job joins the queue; `fresh` is the first that no pass has looked at."""
     append(w, 0, key)
@@ -17,7 +17,7 @@ def arrive(w: World, key: int) -> None:
         w.state[0].fresh = key
 
 
-@program
+@inlined
 def place_of(w: World, time: float, key: int) -> int:
     """The place of a running job among those that are expected to end."""
     expected = w.expected
@@ -33,7 +33,7 @@ def place_of(w: World, time: float, key: int) -> int:
     return low
 
 
-@program
+@inlined
 def depart(w: World, key: int, more: bool) -> None:
     """A job has ended."""
     state, expected = w.state[0], w.expected
@@ -48,7 +48,7 @@ def depart(w: World, key: int, more: bool) -> None:
     state.settled = 0
 
 
-@program
+@inlined
 def start(w: World, key: int, now: float) -> None:
     """A waiting job starts."""
     state, expected = w.state[0], w.expected
@@ -88,7 +88,7 @@ def decide(w: World, now: float) -> None:
     state.settled = state.waiting
 
 
-@program
+@inlined
 def promise(w: World, now: float) -> None:
     """Find the shadow and the extra processors, for a head that cannot start."""
     state, expected = w.state[0], w.expected
@@ -105,7 +105,7 @@ def promise(w: World, now: float) -> None:
     state.extra = -missing
 
 
-@program
+@inlined
 def backfill(w: World, key: int, now: float) -> None:
     """Start what does not postpone the head, from a job of the queue on."""
     state = w.state[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from .compiled import program
+from .compiled import inlined, program
 from .heap import pop
 from .layout import ENDED, IMPOSSIBLE, MORE_DRAWS, MORE_JOBS, MORE_ROOM, OVER, SPARE, World
 
@@ -105,7 +105,7 @@ def pyss_of(arrive: Arrive, depart: Depart, decide: Decide, fits: Fits) -> Calla
     return pyss
 
 
-@program
+@inlined
 def following(w: World) -> float:
     """The next instant at which something happens; inf: nothing is left."""
     state = w.state[0]
@@ -117,7 +117,7 @@ def following(w: World) -> float:
     return now
 
 
-@program
+@inlined
 def read_until(w: World) -> float:
     """When the last job that has been read is submitted."""
     state = w.state[0]
@@ -127,7 +127,7 @@ def read_until(w: World) -> float:
     return submitted
 
 
-@program
+@inlined
 def is_due(w: World, now: float) -> bool:
     """Is the next job of the stream submitted now?"""
     state = w.state[0]
@@ -142,7 +142,7 @@ def is_foreseen(w: World, key: int) -> bool:
     return bool(w.state[0].foresees and job.run >= job.estimate)
 
 
-@program
+@inlined
 def submit(w: World) -> int:
     """The next job of the stream is submitted: its key."""
     state = w.state[0]
@@ -152,7 +152,7 @@ def submit(w: World) -> int:
     return key
 
 
-@program
+@inlined
 def finish(w: World, key: int, now: float) -> None:
     """A job has ended."""
     state = w.state[0]

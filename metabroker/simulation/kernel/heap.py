@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .compiled import program
+from .compiled import inlined
 from .layout import World
 
 
-@program
+@inlined
 def push(w: World, time: float, tie: int, key: int) -> None:
     """A job has started."""
     state, ends = w.state[0], w.ends
@@ -25,7 +25,7 @@ def push(w: World, time: float, tie: int, key: int) -> None:
     ends[at].key = key
 
 
-@program
+@inlined
 def pop(w: World) -> int:
     """The key of the job that ends first."""
     state, ends = w.state[0], w.ends

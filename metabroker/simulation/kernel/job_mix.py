@@ -5,7 +5,7 @@ Each size and kind has a queue of its own; `local` is its index.
 
 from __future__ import annotations
 
-from .compiled import entry, program
+from .compiled import entry, inlined, program
 from .events import loop_of
 from .heap import push
 from .layout import NOBODY, World
@@ -17,12 +17,12 @@ NOT_ANY = -1
 ANY_SIZE = 1 << 62
 
 
-@program
+@inlined
 def arrive(w: World, key: int) -> None:
     """A job is submitted; it joins a queue in the next pass."""
 
 
-@program
+@inlined
 def depart(w: World, key: int, more: bool) -> None:
     """A job has ended."""
     state = w.state[0]
@@ -88,7 +88,7 @@ def scan(w: World, now: float) -> None:
         start(w, index, now)
 
 
-@program
+@inlined
 def start(w: World, index: int, now: float) -> None:
     """The head of a queue starts."""
     state = w.state[0]

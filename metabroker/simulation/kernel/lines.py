@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .compiled import program
+from .compiled import inlined
 from .layout import NOBODY, NOWHERE, World
 
 
-@program
+@inlined
 def append(w: World, index: int, key: int) -> None:
     """A job joins the tail of a queue."""
     mask, queue = w.state[0].mask, w.queues[index]
@@ -22,7 +22,7 @@ def append(w: World, index: int, key: int) -> None:
     queue.length += 1
 
 
-@program
+@inlined
 def remove(w: World, key: int) -> None:
     """A job leaves its queue, for ever."""
     mask = w.state[0].mask

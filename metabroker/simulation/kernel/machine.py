@@ -77,9 +77,9 @@ class Machine:
         room = max(2 * clusters + 2, total + 1 if settings.get("pyss") else 0)
         self.world = World(
             state,
-            _records(JOB, 4096),
-            np.zeros((4096, 1), dtype=np.int64),
-            np.zeros((4096, 1), dtype=np.int64),
+            _records(JOB, 1),
+            np.zeros((1, 1), dtype=np.int64),
+            np.zeros((1, 1), dtype=np.int64),
             _records(QUEUE, 0 if mix else clusters + 1),
             _records(END, total + 1),
             _records(END, total + 1),
@@ -94,7 +94,6 @@ class Machine:
         self.world.lists[ORDER, :clusters] = range(clusters)
         for name, value in {
             "clusters": clusters,
-            "mask": 4095,
             "free": total,
             "fresh": NOBODY,
             "most_done": FLUSH,
@@ -154,13 +153,14 @@ class Machine:
         if begin + number > mask + 1:  # around the end of the ring
             slots = np.arange(self._read, self._read + number) & mask
         jobs = world.jobs
-        parts = np.count_nonzero(block.sizes, axis=1)
+        components = block.sizes.T  # numpy sums few columns sooner than many short rows
+        total, parts = sum(components), sum(components > 0)
         first = parts == 1 if block.tasks is None else block.tasks > 0
         columns = {
             "submit": block.submit,
             "run": block.run,
             "estimate": block.estimate,
-            "total": block.sizes.sum(axis=1),
+            "total": total,
             "parts": parts,
             "local": self._lines_of(block) if self._mix else block.local,
             "first": first if self._mix else parts == 1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .compiled import program
+from .compiled import inlined, program
 from .layout import World
 
 
@@ -16,7 +16,7 @@ def place(w: World, idle: Any, slot: int) -> bool:
     return worst_fit(w, idle, slot)
 
 
-@program
+@inlined
 def worst_fit(w: World, idle: Any, slot: int) -> bool:
     """On distinct clusters, the most idle first; ties go to the lowest index."""
     clusters, parts, left = len(idle), w.jobs[slot].parts, w.left
@@ -53,7 +53,7 @@ def worst_fit_reuse(w: World, idle: Any, slot: int) -> bool:
     return True
 
 
-@program
+@inlined
 def most_idle(idle: Any) -> int:
     """The cluster with the most idle processors."""
     best = 0

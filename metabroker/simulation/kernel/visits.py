@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .compiled import program
+from .compiled import inlined, program
 from .heap import push
 from .layout import (
     AT_ARRIVALS,
@@ -25,7 +25,7 @@ from .lines import append, remove
 from .placing import place
 
 
-@program
+@inlined
 def queue_of(w: World, key: int) -> int:
     """The queue that a job joins."""
     state = w.state[0]
@@ -37,7 +37,7 @@ def queue_of(w: World, key: int) -> int:
     return clusters
 
 
-@program
+@inlined
 def arrive(w: World, key: int) -> None:
     """A job joins its queue. It is new (to be tried at its arrival) if nobody waited there at the
     last pass; under FPFS all are."""
@@ -50,7 +50,7 @@ def arrive(w: World, key: int) -> None:
         state.departed = True
 
 
-@program
+@inlined
 def depart(w: World, key: int, more: bool) -> None:
     """A job has ended. Where nobody waits and nobody comes, that decides nothing."""
     state = w.state[0]
@@ -76,14 +76,14 @@ def released(w: World, cluster: int) -> None:
     state.released += 1
 
 
-@program
+@inlined
 def alone(w: World, key: int) -> bool:
     """Does the job run on one cluster only, that of its queue?"""
     job = w.jobs[key & w.state[0].mask]
     return bool(job.parts == 1 and job.queue < w.state[0].clusters)
 
 
-@program
+@inlined
 def fits_on(w: World, key: int, idle: Any) -> bool:
     """Would a waiting job fit on these idle processors? Its clusters are then in `where`."""
     slot = key & w.state[0].mask
@@ -100,7 +100,7 @@ def ever_fits(w: World, key: int) -> bool:
     return fits_on(w, key, w.processors)
 
 
-@program
+@inlined
 def start(w: World, key: int, now: float) -> None:
     """A waiting job starts on the clusters in `where`."""
     state = w.state[0]

@@ -55,10 +55,11 @@ def blocks_of(workload: JobStream, seed: int, replication: int, count: int) -> I
     return blocks_of_jobs(workload.jobs(seed, replication, count))
 
 
-def blocks_of_jobs(jobs: Iterable[SimJob]) -> Iterator[Block]:
-    """The same jobs. Raises NotCovered for an ordered request, and for one with bounds."""
+def blocks_of_jobs(jobs: Iterable[SimJob], size: int = CHUNK) -> Iterator[Block]:
+    """The same jobs, so many in each block. Raises NotCovered for a request that says where it may
+    run, or may not."""
     stream = iter(jobs)
-    while chunk := list(islice(stream, CHUNK)):
+    while chunk := list(islice(stream, size)):
         requests = [job.request for job in chunk]
         for request in requests:
             if request.needs or request.bounded:

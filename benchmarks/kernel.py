@@ -35,8 +35,6 @@ JOB = np.dtype(
     + [(f"size{number}", "i8") for number in range(4)]
 )
 
-Starts = "np.ndarray[tuple[int], np.dtype[np.float64]]"
-
 
 class Timed(NamedTuple):
     """The least seconds of some runs, and the start of each job."""
@@ -128,7 +126,7 @@ def main() -> None:
         raise SystemExit("there is no C++ compiler; install g++")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "reference"
-        command = [compiler, "-O3", "-march=native", "-std=c++17", "-o", program, SOURCE]
+        command = [compiler, "-O3", "-march=native", "-std=c++17", "-o", str(program), str(SOURCE)]
         subprocess.run(command, check=True)
         workload = run(EVEN, "GS", 0.6, arguments.jobs, 1).workload
         drawn = list(workload.jobs(1, 0, arguments.jobs))

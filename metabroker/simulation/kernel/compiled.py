@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -40,13 +41,31 @@ def entry(function: Function) -> Function:
     for folder in folders(outer):
         _config.CACHE_DIR = str(folder)
         try:
-            kept: Function = _jit(cache=True, **_HOW)(function)
-            return kept
+            folder.mkdir(parents=True, exist_ok=True)
+            return _in_turn(_jit(cache=True, **_HOW)(function), folder / "lock")
         except (OSError, RuntimeError):  # numba's word for: it cannot be written in
             continue
         finally:
             _config.CACHE_DIR = outer
     return program(function)
+
+
+def _in_turn(function: Function, lock: Path) -> Function:
+    """Processes that begin together compile it once: the first call waits for those of others."""
+    ready = False
+
+    @wraps(function)
+    def called(*arguments: Any) -> Any:
+        nonlocal ready
+        if ready:
+            return function(*arguments)
+        with open(lock, "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            found = function(*arguments)
+        ready = True
+        return found
+
+    return cast(Function, called)
 
 
 def folders(outer: str) -> list[Path]:

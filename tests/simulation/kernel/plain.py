@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module, resources
 from types import ModuleType
+from typing import Any
 
 import numba
+
+_config: Any = numba.config
 
 PACKAGE = "metabroker.simulation.kernel"
 PROGRAMS = (
@@ -20,14 +23,14 @@ def plain(module: str = "", old: str = "", new: str = "") -> Iterator[None]:
     """All programs anew and not compiled, with `old` in one module replaced by `new`."""
     names = [f"{PACKAGE}.{name}" for name in PROGRAMS]
     before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    compiles = numba.config.DISABLE_JIT
-    numba.config.DISABLE_JIT = 1
+    compiles = _config.DISABLE_JIT
+    _config.DISABLE_JIT = 1
     try:
         for name in PROGRAMS:
             _load(name, old if name == module else "", new)
         yield
     finally:
-        numba.config.DISABLE_JIT = compiles
+        _config.DISABLE_JIT = compiles
         for name in names:
             sys.modules.pop(name, None)
         sys.modules.update(before)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from metabroker.policy import PolicyState, Scheduler
+from metabroker.policy import Backfilling, PolicyState, Scheduler
 
 from . import store_behind, tokens
 from .after_restore import NEVER, History
@@ -43,6 +43,7 @@ from .rejected import Rejected
 from .renamed import with_tokens
 from .requests import Requests
 from .resource_limits import ResourceLimits
+from .running import RunningJobs
 from .saga import Saga
 from .scheduling import Scheduling
 from .settings import Settings
@@ -63,6 +64,8 @@ class Broker:
         self._state = state = BrokerState(settings, Ledger(settings), timers, history.next_job)
         self._queues = queues = Queues(state, scheduler)
         self._saga = saga = Saga(state, queues, UnclaimedOrphans(settings, history))
+        if isinstance(scheduler, Backfilling):
+            scheduler.follow(RunningJobs(state, saga))
         self._scheduling = Scheduling(state, queues, saga)
         self._requests = requests = Requests(state, queues, saga)
         self._lost = LostClusters(state, queues)

@@ -235,10 +235,11 @@ class ViewAt:
         """Whether nodes are idle on which its tasks fit, where it is to have a reservation."""
         return self._state.ledger.fits(placement, new.request.sizes, self.now, new.shape)
 
-    def start(self, request: Request, queue: int) -> tuple[int, ...] | None:
-        """The clusters on which a job that joined the queue now would start at once."""
+    def start(self, request: Request, queue: int, limit: float) -> tuple[int, ...] | None:
+        """The clusters on which a job that joined the queue now would start at once; `limit`: for
+        how long it may run, in seconds."""
         args = (request, queue, self.available, self.now, self.capacity)
-        found = self._queues.scheduler_view.preview(*args)
+        found = self._queues.scheduler_view.preview(*args, limit=limit)
         return None if found is None else tuple(found[1])
 
     def why_not(self, request: Request, queue: int) -> Why:
@@ -258,7 +259,7 @@ class ViewAt:
             queue, request = self._queues.queue_of(new, barred), self.request_of(new, barred)
             if not self._queues.can_join(new, barred):
                 return Plan(queue, None, None)
-            start = self.start(request, queue)
+            start = self.start(request, queue, new.time_limit)
             short = self._queues.horizon.short(new, start, self.now) if start else None
             if not short:
                 return Plan(queue, request, start)

@@ -82,6 +82,9 @@ def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:
     if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
         message = f"policy {policy} is itself a discipline, so {discipline} cannot apply"
         yield Problem(("discipline",), message, "leave `discipline` out")
+    if policy in ("EASY", "CONSERVATIVE", "JOB-SHARING") and discipline == "FPFS":
+        message = f"policy {policy} backfills by time limits, so FPFS cannot apply"
+        yield Problem(("discipline",), message, "leave `discipline` out")
     yield from _times(data)
     yield from _in_clusters(clusters if isinstance(clusters, dict) else {}, folder)
 

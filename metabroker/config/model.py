@@ -263,10 +263,12 @@ class Config(Section):
     """the clusters, by name"""
 
     @property
-    def placement_in_force(self) -> Placement:
+    def placement_in_force(self) -> str:
         """The placement: the one given, else the policy's own default."""
         if self.placement is not None:
             return self.placement
+        if self.policy == "JOB-SHARING":
+            return "best-fit"
         return "worst-fit-reuse" if self.policy in ("FCFS", "FPFS") else "worst-fit"
 
     @property

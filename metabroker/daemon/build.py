@@ -39,7 +39,7 @@ from metabroker.clusters.unconfigured import UnconfiguredCluster
 from metabroker.config.clusters import OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
 from metabroker.config.host_checks import part_of
 from metabroker.config.model import Config
-from metabroker.policy import PLACEMENTS, Aging, Limits, Place, make
+from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, Place, make
 from metabroker.runtime.cluster_accounts import OwnersOfStore, Users
 from metabroker.store import Store
 
@@ -161,7 +161,7 @@ def listen(config: Config) -> Listen | None:
 
 def place(config: Config) -> Place:
     """The placement rule in force."""
-    return PLACEMENTS[config.placement_in_force]
+    return ALL_PLACEMENTS[config.placement_in_force]
 
 
 def clusters(

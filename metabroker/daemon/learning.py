@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
 from functools import partial
 
 from metabroker.runtime.loop import Loop
-from metabroker.service.predictions import HISTORY, Predictions
+from metabroker.service.predictions import HISTORY, Predictions, Row
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.job_queries import Selection
 
@@ -17,6 +18,7 @@ log = logging.getLogger(__name__)
 
 _PAUSE = 0.5  # seconds
 _AT_ONCE = 1_000  # jobs
+_PAGE = 100  # jobs
 _REST = 3  # times as long as it was busy it leaves the processor to others
 
 
@@ -56,10 +58,17 @@ class Learning(Background):
             log.warning("start times: the core is busy; nothing is told of jobs that are there now")
 
     def _learn(self) -> None:
+        sizes = self._loop.engine.broker.view.sizes()
+        names = self._loop.engine.names
         try:
-            newest = self._store.jobs.history(Selection(newest=HISTORY), HISTORY)
+            self._predictions.learn(self._ended(), names, sizes, self._stopping.is_set)
         except StoreUnavailable as error:
             log.warning("start times: nothing is learned from ended jobs: %s", error)
-            return
-        sizes = self._loop.engine.broker.view.sizes()
-        self._predictions.learn(newest.rows, self._loop.engine.names, sizes, self._stopping.is_set)
+
+    def _ended(self) -> Iterator[Row]:
+        """The newest jobs that have ended: a page at a time, since rows take much memory."""
+        wanted: Selection | None = Selection(newest=HISTORY)
+        while wanted is not None:
+            page = self._store.jobs.history(wanted, _PAGE)
+            yield from page.rows
+            wanted = page.rest

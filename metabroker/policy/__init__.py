@@ -6,6 +6,7 @@ No clock, no I/O, no randomness, no logging: time and random numbers are passed 
 """
 
 from metabroker.policy.aging import Aging
+from metabroker.policy.backfilling import Backfilling, Book, Run
 from metabroker.policy.context import Context, Options
 from metabroker.policy.entry import Start
 from metabroker.policy.limits import (
@@ -21,6 +22,7 @@ from metabroker.policy.planner import Launch, Planner
 from metabroker.policy.pool_fcfs import PoolFcfs
 from metabroker.policy.registry import (
     ALL_PLACEMENTS,
+    BACKFILLING,
     PLANNERS,
     POLICIES,
     RANDOMISED,
@@ -35,11 +37,14 @@ from metabroker.policy.why import Reason, Why
 
 __all__ = [
     "ALL_PLACEMENTS",
+    "BACKFILLING",
     "PLACEMENTS",
     "PLANNERS",
     "POLICIES",
     "RANDOMISED",
     "Aging",
+    "Backfilling",
+    "Book",
     "Context",
     "Launch",
     "Limit",
@@ -54,6 +59,7 @@ __all__ = [
     "Request",
     "RequestRefusal",
     "Rng",
+    "Run",
     "Scheduler",
     "SchedulerView",
     "Sequential",

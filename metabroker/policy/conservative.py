@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from math import inf, nextafter
 
 from metabroker.policy.placement import Place, worst_fit
-from metabroker.policy.planner import Launch, Planner, fits_pool
-from metabroker.policy.profile import AnyProfile, Slot, profile_of
+from metabroker.policy.planner import Launch, LivePlanner, fits_pool
+from metabroker.policy.profile import AnyProfile, Profile, Slot, profile_of
 from metabroker.policy.request import Placement, Request, Sizes
 
 
@@ -37,17 +37,21 @@ class _Job:
         return self.request.sizes
 
 
-class Conservative(Planner):
+class Conservative(LivePlanner):
     """CONSERVATIVE over several clusters with any placement rule, or on one by total requests.
 
     A promise is a time and a place. Promises hold as long as no job outlives its estimate; then
     all waiting jobs are promised again, with that job expected to end at any moment.
     """
 
-    def __init__(self, processors: Sequence[int], place: Place = worst_fit) -> None:
+    def __init__(
+        self, processors: Sequence[int], place: Place = worst_fit, *, placed: bool = False
+    ) -> None:
+        """`placed`: on one cluster, too, `place` says what fits."""
         super().__init__(processors)
         self._place = place
-        self._profile: AnyProfile = profile_of(processors, place)
+        self._placed = placed
+        self._profile = self._empty()
         self._queue: dict[int, _Job] = {}
         self._newcomers: list[_Job] = []
         self._running: dict[int, _Job] = {}
@@ -68,6 +72,27 @@ class Conservative(Planner):
             self._early = True
         elif job.end < now:
             self._late = True
+
+    def adopt(self, key: int, parts: Sequence[tuple[int, int]], end: float, now: float) -> None:
+        request = Request(tuple(n for _, n in parts))
+        self._running[key] = job = _Job(key, request, 0.0)
+        job.clusters, job.end = tuple(c for c, _ in parts), end
+        insort(self._ends, (end, key))
+        self._profile.take(now, max(end, nextafter(now, inf)), job.clusters, job.sizes)
+
+    def withdraw(self, key: int) -> None:
+        newcomers = [job for job in self._newcomers if job.key != key]
+        if len(newcomers) < len(self._newcomers):
+            self._newcomers = newcomers
+            return
+        job = self._queue.pop(key)
+        if job.start < inf:
+            self._profile.give(job.start, job.end, job.clusters, job.sizes)
+            self._early = True
+
+    def would_start(self, request: Request, estimate: float, now: float) -> Placement | None:
+        start, clusters = self._profile.earliest(request, estimate, now)
+        return clusters if start <= now else None
 
     def run(self, now: float) -> list[Launch]:
         self._profile.forget(now)
@@ -122,8 +147,13 @@ class Conservative(Planner):
             del ends[0]
         return bool(ends) and ends[0][0] <= now
 
+    def _empty(self) -> AnyProfile:
+        if self._placed:
+            return Profile(self.processors, self._place)
+        return profile_of(self.processors, self._place)
+
     def _promise_anew(self, now: float) -> None:
-        self._profile = profile_of(self.processors, self._place)
+        self._profile = self._empty()
         soon = nextafter(now, inf)
         for job in self._running.values():
             self._profile.take(now, max(job.end, soon), job.clusters, job.sizes)

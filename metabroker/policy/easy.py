@@ -13,17 +13,17 @@ from math import inf
 
 from metabroker.policy.easy_pool import EasyPool
 from metabroker.policy.placement import Place, worst_fit
-from metabroker.policy.planner import Launch, Planner
-from metabroker.policy.request import Placement, Request
+from metabroker.policy.planner import Launch, LivePlanner, Planner
+from metabroker.policy.request import Placement, Request, Sizes
 
 Waiting = tuple[int, float, Request]
 """A waiting job: (key, estimate, request)."""
 
-Running = tuple[float, int, Placement, Request]
-"""A running job: (end by its estimate, key, clusters, request)."""
+Running = tuple[float, int, Placement, Sizes]
+"""A running job: (end by its estimate, key, clusters, processors on each)."""
 
 
-class Easy(Planner):
+class Easy(LivePlanner):
     """EASY with any placement rule; for the queue see EasyPool."""
 
     def __init__(self, processors: Sequence[int], place: Place = worst_fit) -> None:
@@ -46,6 +46,26 @@ class Easy(Planner):
         del self._ends[bisect_left(self._ends, job[:2], key=_by_end)]
         _give(self._free, job)
         self._settled = 0
+
+    def adopt(self, key: int, parts: Sequence[tuple[int, int]], end: float, now: float) -> None:
+        clusters, sizes = tuple(c for c, _ in parts), tuple(n for _, n in parts)
+        for cluster, size in parts:
+            self._free[cluster] -= size
+        self._running[key] = running = (end, key, clusters, sizes)
+        insort(self._ends, running, key=_by_end)
+        self._settled = 0
+
+    def withdraw(self, key: int) -> None:
+        positions = [n for n, job in enumerate(self._queue) if job[0] == key]
+        if not positions:
+            raise KeyError(key)
+        del self._queue[positions[0]]
+        self._settled = 0
+
+    def would_start(self, request: Request, estimate: float, now: float) -> Placement | None:
+        if not self._queue or now + estimate <= self._shadow:
+            return self._place(request, self._free)
+        return self._place(request, list(map(min, self._free, self._spare)))
 
     def run(self, now: float) -> list[Launch]:
         launches: list[Launch] = []
@@ -135,7 +155,7 @@ class Easy(Planner):
         key, estimate, request = job
         for cluster, size in zip(clusters, request.sizes, strict=True):
             self._free[cluster] -= size
-        self._running[key] = running = (now + estimate, key, clusters, request)
+        self._running[key] = running = (now + estimate, key, clusters, request.sizes)
         insort(self._ends, running, key=_by_end)
         launches.append((key, clusters, request.sizes))
 
@@ -151,5 +171,5 @@ def _by_end(job: Running) -> tuple[float, int]:
 
 def _give(free: list[int], job: Running) -> None:
     """The processors of a job are free again."""
-    for cluster, size in zip(job[2], job[3].sizes, strict=True):
+    for cluster, size in zip(job[2], job[3], strict=True):
         free[cluster] += size

@@ -68,3 +68,20 @@ class Planner(ABC):
     @abstractmethod
     def ever_fits(self, request: Request) -> bool:
         """Could such a job run with nothing else running?"""
+
+
+class LivePlanner(Planner):
+    """A planner that a daemon can drive, too: it can be told of what it has not decided."""
+
+    @abstractmethod
+    def adopt(self, key: int, parts: Sequence[tuple[int, int]], end: float, now: float) -> None:
+        """A job runs that it has not started: (cluster, processors) each, expected to end then."""
+
+    @abstractmethod
+    def would_start(self, request: Request, estimate: float, now: float) -> Placement | None:
+        """Where a job that was submitted now would start at once, after a pass; None: it would
+        wait."""
+
+    @abstractmethod
+    def withdraw(self, key: int) -> None:
+        """A waiting job waits no more. Raises KeyError if none of that key waits."""

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from metabroker.policy.afcfs import Afcfs
 from metabroker.policy.aging import Aging
+from metabroker.policy.backfilling import Backfilling
 from metabroker.policy.best_fit import best_fit, fewest_clusters
 from metabroker.policy.conservative import Conservative
 from metabroker.policy.context import READINGS, Context, Options
-from metabroker.policy.easy import easy
+from metabroker.policy.easy import Easy, easy
 from metabroker.policy.eq import EqualQueues, EqualQueuesGlobalFirst, EqualQueuesRandom
 from metabroker.policy.gp import GlobalPriority
 from metabroker.policy.gs import GlobalScheduler
@@ -23,7 +24,7 @@ from metabroker.policy.ls import (
 )
 from metabroker.policy.multi_site import MultiSite
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit_random_ties
-from metabroker.policy.planner import Planner
+from metabroker.policy.planner import LivePlanner, Planner
 from metabroker.policy.pool_fcfs import PoolFcfs
 from metabroker.policy.scheduler import Scheduler
 
@@ -45,8 +46,14 @@ _SCHEDULERS: Mapping[str, type[Scheduler]] = {
     "FPFS": GlobalScheduler,
 }
 
+_LOOKED_AT: Mapping[str, int] = {"EASY": 256, "CONSERVATIVE": 64, "JOB-SHARING": 256}
+"""Of how many waiting jobs a daemon tells these: a pass must be short."""
+
 POLICIES: tuple[str, ...] = tuple(_SCHEDULERS)
-"""The names that `make` knows: the policies that a daemon can drive."""
+"""The names of the queue policies, which know nothing of run times."""
+
+BACKFILLING: tuple[str, ...] = tuple(_LOOKED_AT)
+"""The planners that `make` knows, too: a daemon can drive them as it does the queue policies."""
 
 RANDOMISED: frozenset[str] = frozenset({"LS-RD", "LP-RD", "EQ-RD"})
 """The policies that need a source of randomness."""
@@ -90,11 +97,14 @@ def make(
     `placement`: None is the paper's: Worst Fit with reuse for FCFS and FPFS (DCS 2.4), Worst Fit
     for the others. `discipline`: FCFS (the papers', the default) or FPFS in every queue; the
     policies FCFS and FPFS are one global queue with that discipline. `rng`: for LS-RD, LP-RD,
-    EQ-RD and random ties. Raises ValueError for an unknown name (it says the nearest known one),
-    for a discipline that contradicts the policy's name, and for a missing `rng`.
+    EQ-RD and random ties. Those of `BACKFILLING` have no discipline and no aging, and follow a book
+    of what runs. Raises ValueError for an unknown name (it says the nearest known one), for a
+    discipline that contradicts the policy's name, and for a missing `rng`.
     """
+    if policy in BACKFILLING:
+        return _backfilling(policy, clusters, placement, discipline)
     if policy not in _SCHEDULERS:
-        raise ValueError(_unknown("policy", policy, POLICIES))
+        raise ValueError(_unknown("policy", policy, (*POLICIES, *BACKFILLING)))
     single_queue = policy in {"FCFS", "FPFS"}
     if single_queue and discipline not in {None, policy}:
         raise ValueError(f"the policy {policy} has the discipline {policy}, not {discipline}")
@@ -107,6 +117,22 @@ def make(
     if clusters == 1 and policy in {"GS", "FCFS"} and discipline == "FCFS":
         return PoolFcfs(context)
     return _SCHEDULERS[policy](context)
+
+
+def _backfilling(
+    policy: str, clusters: int, placement: str | None, discipline: str | None
+) -> Backfilling:
+    if discipline not in {None, "FCFS"}:
+        raise ValueError(f"the policy {policy} has no discipline, so not {discipline} either")
+    usual = _PLANNERS[policy]
+    place = _placement(usual if placement is None else placement, READINGS, None)
+
+    def planner(processors: Sequence[int], place: Place) -> LivePlanner:
+        if policy == "CONSERVATIVE":
+            return Conservative(processors, place, placed=True)
+        return Easy(processors, place)  # JOB-SHARING is EASY with Best Fit
+
+    return Backfilling(Context(clusters, place), planner, _LOOKED_AT[policy])
 
 
 def make_planner(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import inf
 from operator import itemgetter
 
 from metabroker.policy.entry import Entry, Start
@@ -139,8 +140,11 @@ class SchedulerView:
         idle: Sequence[int],
         now: float,
         capacity: Sequence[int] | None = None,
+        *,
+        limit: float = inf,
     ) -> Start | None:
-        """Would a job that joins now start at once? Returns (-1, its placement), or None.
+        """Would a job that joins now, and may run for `limit` seconds, start at once? Returns (-1,
+        its placement), or None.
 
         It decides nothing and leaves the state as it was; run() should have been called since the
         last event. `capacity`: None means as at the last pass. Raises as arrive().
@@ -148,14 +152,11 @@ class SchedulerView:
         before = self._scheduler._next_seq, self._scheduler._departed, list(self._scheduler._news)
         self._scheduler.arrive(-1, request, queue, now)
         entry = self._scheduler._waiting[-1]
-        line = self._scheduler._queues[queue]
         placement = None
         if -1 not in self._scheduler._reach.aside and self._fits(entry, capacity):
             if self._scheduler._watch is not None:
                 self._scheduler._watch.begin(now)
-            first = not isinstance(line, FcfsQueue) or line.head[0] == entry[0]
-            if first and self._scheduler._forbids(line) is None:
-                placement = line.fit(entry, idle)
+            placement = self._scheduler.would_start(entry, idle, limit, now)
         self._scheduler.remove(-1)
         self._scheduler._next_seq, self._scheduler._departed, self._scheduler._news = before
         return None if placement is None else (-1, placement)

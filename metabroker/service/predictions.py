@@ -116,7 +116,7 @@ class Predictions:
 
     def learn(
         self,
-        rows: Sequence[Row],
+        rows: Iterable[Row],
         names: ClusterNames,
         processors: Sequence[int],
         enough: Callable[[], bool] = lambda: False,

@@ -31,7 +31,7 @@ from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
 from .systems import DRAINED, SYSTEMS, Systems, told
-from .tables import live, not_gone, of_present_attempt
+from .tables import live, not_gone, of_jobs_in_line, of_present_attempt
 
 _MEMORY = "policy memory"
 _BATCH = "batch"
@@ -75,7 +75,8 @@ class Recovered:
     """What the store holds of everything that has not ended, or still has something pending.
 
     `components`: all of the present attempts, the ended ones too, since an attempt's outcome is
-    made of all of its components; of former attempts those that are not gone.
+    made of all of its components; of former attempts those that are not gone. Of a job that stands
+    in line all of its siblings: their names are not given again.
     """
 
     jobs: list[Job]
@@ -229,7 +230,8 @@ class Store:
             jobs = list(_readable(rows_of(connection, open_), "id", job_of, names, unreadable))
             # Each by an index of its own: together they would be looked for in all that ended.
             parts = select(tables.components)
-            wanted = union(parts.where(not_gone()), parts.where(of_present_attempt()))
+            which = (not_gone(), of_present_attempt(), of_jobs_in_line())
+            wanted = union(*(parts.where(each) for each in which))
             ordered = wanted.order_by("job", "attempt", "component")
             rows = rows_of(connection, ordered)
             components = list(_readable(rows, "job", component_of, names, unreadable))

@@ -13,6 +13,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    FromClause,
     Index,
     Integer,
     LargeBinary,
@@ -209,11 +210,11 @@ def live() -> Any:
     return jobs.c.state.not_in(_ENDED)
 
 
-def not_gone() -> Any:
+def not_gone(parts: FromClause = components) -> Any:
     """That a component holds something, or that something is still to be done for it."""
     gone: Any = literal_column(f"'{Phase.GONE.value}'")
     none: Any = literal_column(f"'{Step.NONE.value}'")
-    return (components.c.phase != gone) | (components.c.step != none)
+    return (parts.c.phase != gone) | (parts.c.step != none)
 
 
 def of_present_attempt() -> Any:
@@ -221,6 +222,14 @@ def of_present_attempt() -> Any:
     c, j = components.c, jobs.c
     under_way = j.state.in_([state.value for state in IN_ATTEMPT])
     return tuple_(c.job, c.attempt).in_(select(j.id, j.attempt).where(live(), under_way))
+
+
+def of_jobs_in_line() -> Any:
+    """That a component has stood in line with one that still does."""
+    c, other = components.c, components.alias()
+    stands = select(other.c.job, other.c.attempt).join(jobs, jobs.c.id == other.c.job)
+    queued = jobs.c.state == JobState.QUEUED.value
+    return tuple_(c.job, c.attempt).in_(stands.where(not_gone(other), queued))
 
 
 def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:

@@ -173,26 +173,6 @@ def test_of_two_that_come_up_in_one_turn_one_is_opened(site: Site) -> None:
     assert of(effects, Open) == [both[0].ref]
 
 
-def test_after_a_crash_the_one_that_was_chosen_is_opened_and_no_other(site: Site) -> None:
-    job = site.submit()
-    site.accept()
-    first, second = sibling(job, 0), sibling(job, 1)
-    site.bench.handle(Arrived(first, "node1"))
-    effects = site.bench.restart().effects
-    assert (of(effects, Open), of(effects, Clean)) == ([first], [second])
-    (again,) = site.bench.broker.view.jobs.values()
-    assert ([c.ref for c in again.components], again.line) == ([first], [])
-
-
-def test_after_a_crash_before_that_they_still_stand_in_line(site: Site) -> None:
-    job = site.submit()
-    site.accept()
-    site.bench.restart()
-    (again,) = site.bench.broker.view.jobs.values()
-    assert [s.ref for s in again.line] == [s.ref for s in job.line]
-    assert of(site.bench.handle(Arrived(sibling(again, 1), "node")).effects, Open)
-
-
 def test_a_refusal_is_one_sibling_less_and_the_last_one_is_a_failed_submission(
     site: Site,
 ) -> None:

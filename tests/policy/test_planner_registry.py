@@ -25,9 +25,11 @@ def test_every_name_makes_a_planner_with_nobody_waiting(policy: str) -> None:
     assert planner.run(0.0) == []
 
 
-def test_a_daemon_has_no_planners() -> None:
-    with pytest.raises(ValueError, match="no policy is called 'EASY'"):
-        make("EASY", 1)
+def test_a_daemon_has_no_planners_but_those_that_backfill() -> None:
+    with pytest.raises(ValueError, match="no policy is called 'MULTI-SITE'"):
+        make("MULTI-SITE", 1)
+    with pytest.raises(ValueError, match="EASY has no discipline, so not FPFS"):
+        make("EASY", 1, discipline="FPFS")
 
 
 def test_unknown_names_are_refused_with_the_nearest() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,15 +15,19 @@ from metabroker.broker.ledger import LedgerEntry
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
+from metabroker.daemon.learning import Learning
 from metabroker.daemon.sharing.standby import _places
 from metabroker.policy import Request
 from metabroker.prediction import conformal
 from metabroker.service import predictions, queries, reasons
 from metabroker.service.predictions import Predictions
+from metabroker.store import Store
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Processors
 from tests.daemon.harness import eventually
 from tests.daemon_units.making import ANNA, SIZES, House, submission
+from tests.store.making import batch
+from tests.store.making import job as stored
 
 LONG = b"#!/bin/sh\nuntil [ -e go ]; do sleep 0.05; done\n"
 NAMES = ClusterNames(list(SIZES))
@@ -211,3 +217,13 @@ def test_rows_of_clusters_that_are_gone_teach_nothing() -> None:
     made.learn([row(n, components=[part]) for n in range(1, 101)], NAMES, [64, 32])
     write(made, job(200, JobState.QUEUED))
     assert place(made, 200) is None and made.achieved().told == 0
+
+
+def test_all_of_the_newest_jobs_are_learned_from_though_read_by_pages(
+    house: House, tmp_path: Path
+) -> None:
+    ended = [stored(n, JobState.COMPLETED, end_time=float(n)) for n in range(1, 251)]
+    with closing(Store(f"sqlite:///{tmp_path}/other.db")) as store:
+        store.commit(batch(*ended), NAMES)
+        learning = Learning(house.loop, store, house.service.predictions)
+        assert [row["id"] for row in learning._ended()] == list(range(1, 251))

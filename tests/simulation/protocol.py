@@ -8,6 +8,7 @@ exactly their time. At one instant: all ends, then all submissions, then one pas
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -105,7 +106,7 @@ class Protocol:
         return [self.starts[index + 1] for index in range(len(self._jobs))]
 
     def _arrive(self, job: SimJob) -> None:
-        new = NewJob("u", "job", job.request, LONG, local=job.local)
+        new = NewJob("u", "job", job.request, math.ceil(job.estimate), local=job.local)
         self._tell([SubmitJob(new)])
 
     def _tell(self, events: Sequence[Event]) -> None:

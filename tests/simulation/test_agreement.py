@@ -6,12 +6,24 @@ level (`metabroker.simulation`), for every policy and kind of request that both 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 
 import pytest
 
-from metabroker.policy import POLICIES, Limits, Options, Request, make, split_total
+from metabroker.policy import (
+    BACKFILLING,
+    POLICIES,
+    Limits,
+    Options,
+    Planner,
+    Request,
+    Scheduler,
+    make,
+    make_planner,
+    split_total,
+)
 from metabroker.simulation.engine import Finished, simulate
 from metabroker.simulation.job import SimJob
 
@@ -66,13 +78,17 @@ def workload(
 
 
 def policy_level(policy: str, jobs: list[SimJob], **options: object) -> list[float]:
+    return starts_of(make(policy, len(SIZES), rng=random.Random(9), **options), jobs)  # type: ignore[arg-type]
+
+
+def starts_of(policy: Scheduler | Planner, jobs: list[SimJob]) -> list[float]:
     starts: dict[int, float] = {}
 
     def sink(done: list[Finished]) -> None:
         for _end, _serial, key, _job, _clusters, _sizes, start in done:
             starts[key] = start
 
-    simulate(make(policy, len(SIZES), rng=random.Random(9), **options), jobs, SIZES, sink)  # type: ignore[arg-type]
+    simulate(policy, jobs, SIZES, sink)
     return [starts[key] for key in range(len(jobs))]
 
 
@@ -114,3 +130,25 @@ def test_other_readings_agree_too(policy: str, options: dict[str, object]) -> No
             assert protocol_level(policy, jobs, seed, **options) == policy_level(
                 policy, jobs, **options
             )
+
+
+def estimated(seed: int, kind: Callable[[random.Random], Request], *, ties: bool) -> list[SimJob]:
+    """The same jobs, with time limits of whole seconds; no more than a daemon looks at."""
+    rng = random.Random(seed)
+    jobs = workload(seed, kind, ties=ties, jobs=64)
+    return [job._replace(estimate=math.ceil(job.run_time * rng.choice((1, 2, 5)))) for job in jobs]
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["any-times", "whole-times"])
+@pytest.mark.parametrize("kind", KINDS[:3], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("policy", BACKFILLING)
+def test_backfilling_starts_every_job_at_the_same_time(
+    policy: str, kind: Callable[[random.Random], Request], ties: bool
+) -> None:
+    if policy == "JOB-SHARING" and kind is not single:
+        pytest.skip("each of its jobs has one component")
+    for seed in range(2):
+        jobs = estimated(seed, kind, ties=ties)
+        expected = starts_of(make_planner(policy, SIZES), jobs)
+        assert protocol_level(policy, jobs, seed) == expected, f"seed {seed}"
+        assert expected != sorted(expected), "somebody has overtaken somebody"

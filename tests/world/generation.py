@@ -7,6 +7,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from metabroker.policy import BACKFILLING
+
 from . import broker_faults, local_users
 from .network import COMMAND_TIMEOUT
 from .scenario import (
@@ -53,6 +55,9 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         jobs = tuple(replace(job, user=users.choice("uvw")) for job in jobs)
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
     policy = rng.choice(POLICIES)
+    backfills = random.Random(f"{seed} backfilling")
+    if backfills.random() < 0.15:
+        policy = backfills.choice(BACKFILLING)
     faults: Sequence[Fault] = ()
     ahead = 0.0
     if not calm:
@@ -88,7 +93,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         tuple(sorted(faults, key=lambda fault: fault.at)),
         poll=poll,
         look=look,
-        overtaken=rng.choice((None, 1, 2, 20)),
+        overtaken=_overtaken(rng, policy),
         completion_retries=rng.choice((0, 0, 1, 2)),
         # In some worlds what is too much for one turn begins with the second job.
         slice=random.Random(f"{seed} slices").choice((WHOLE, WHOLE, WHOLE, 1, 2)),
@@ -97,6 +102,11 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         ahead=ahead,
         kept=_kept(random.Random(f"{seed} retention")),
     )
+
+
+def _overtaken(rng: random.Random, policy: str) -> int | None:
+    bound = rng.choice((None, 1, 2, 20))
+    return None if policy in BACKFILLING else bound
 
 
 def _kept(rng: random.Random) -> float | None:

@@ -71,7 +71,9 @@ class Deadlines:
         if any(component.step is Step.STAGE for component in job.components):
             return settings.stage_timeout
         if job.planned is not None and job.state is not JobState.SUBMITTING:
-            ahead = max(0.0, job.planned - now)
+            # Who has come up runs in its reservation: the time is there, whatever this clock says.
+            come = any(component.reached(Phase.ARRIVED) for component in job.components)
+            ahead = 0.0 if come else max(0.0, job.planned - now)
             if job.state is JobState.WAITING:
                 return ahead + min(settings.barrier_timeout, settings.plan_patience)
             if is_held(job):

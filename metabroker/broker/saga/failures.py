@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metabroker.broker import tokens
 from metabroker.broker.events import Refused, Unsure
-from metabroker.broker.job import Component, Goal
+from metabroker.broker.job import Component, Goal, Job
+from metabroker.broker.observation import NativeState
 from metabroker.broker.queues import Queues
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Step
@@ -74,12 +76,27 @@ class Failures:
         self._state.note(now, job, component, "refused", step=step, why=why)
         if event.step is Step.OPEN:
             component.cause = Cause.LOST
+            self._may_have_ended(component, job)
             self._pending.start(component, Step.CLEAN, now)
         elif job.single and component.tries and event.step is not Step.STAGE:
             # A no to this try says nothing of an earlier one, whose script may be running.
             self._completion.finish(job, Goal.FAIL, now)
         else:
             self._rollback.roll_back(job, now, self._state.blame(component, why), component)
+
+    def _may_have_ended(self, component: Component, job: Job) -> None:
+        """Its gate is gone, and another one of its attempt has started: so it was opened in a time
+        that the store does not know of, and what is over has no records any more. Its cluster's
+        word counts, then."""
+        snapshot = self._state.ledger.entries[component.cluster].snapshot
+        token = tokens.make(self._state.settings.instance, component.ref)
+        native = None if snapshot is None else snapshot.jobs.get(token)
+        if native is None or native.state is not NativeState.ENDED or native.cause is not None:
+            return
+        if native.exit_code == 0 and any(other.started for other in job.components):
+            component.started, component.cause, component.exit_code = True, None, 0
+            component.detail = native.word
+            component.start_time, component.end_time = native.start_time, native.end_time
 
     def _count_against_cluster(self, component: Component, event: Refused, now: float) -> None:
         """A cluster that is full is not asked for as many again at once, whoever asks. All else

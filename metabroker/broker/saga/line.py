@@ -71,9 +71,13 @@ class Line:
 
     def restore(self, job: Job, component: Component, now: float) -> None:
         """After a restart: a component of a job that is in no attempt. Where it stood in line the
-        cluster was contested, and it may be still."""
+        cluster was contested, and it may be still. No sibling gets its name again."""
+        if component.ref.attempt != job.attempt:
+            return
+        after = component.ref.component + 1
+        self._numbers[job.id] = max(after, self._numbers.get(job.id, 0))
         stands = component.sibling and component.step in _UNDER_WAY
-        if stands and component.ref.attempt == job.attempt and component.phase is not Phase.GONE:
+        if stands and component.phase is not Phase.GONE:
             job.line.append(component)
             self._lines[job.id] = job
             until = now + self._state.settings.line_calm
@@ -93,8 +97,6 @@ class Line:
             job.attempt += 1
             self._numbers[job.id] = 0
             self._lines[job.id] = job
-        if job.id not in self._numbers:
-            return  # the names that its siblings had before a restart are not known
         settings = self._state.settings
         term = tokens.number(settings.key, job.id, job.attempt, settings.term)
         for cluster in clusters:

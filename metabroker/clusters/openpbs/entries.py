@@ -83,7 +83,9 @@ def _dsv(text: str, head: str) -> Entries:
             continue
         if not line.startswith(head):
             raise Garbled(f"a line that does not begin with {head!r}: {line[:100]!r}")
-        name, *columns = _columns(line.removeprefix(head))
+        name, *columns = _columns(line.removeprefix(head)) or [""]
+        if not name:
+            raise Garbled(f"a line that ends before it names anything: {line[:100]!r}")
         attributes: dict[str, str] = {}
         for column in columns:
             key, _, value = column.partition("=")

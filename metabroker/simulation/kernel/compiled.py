@@ -42,7 +42,8 @@ def entry(function: Function) -> Function:
         _config.CACHE_DIR = str(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            return _in_turn(_jit(cache=True, **_HOW)(function), folder / "lock")
+            kept: Function = _jit(cache=True, **_HOW)(function)
+            return _in_turn(kept, folder / "lock")
         except (OSError, RuntimeError):  # numba's word for: it cannot be written in
             continue
         finally:

@@ -195,6 +195,7 @@ def test_dates_that_are_none(text: str) -> None:
         (parsing.jobs, '{"timestamp": ' * 100_000),
         (parsing.jobs, '{"timestamp":1,"Jobs":{"1":' + '{"a":' * 200 + "1" + "}" * 202),
         (parsing.jobs, "Job Id: 1.p|Job_Name=a"),
+        (parsing.jobs, "Job Id: "),
         (parsing.nodes, "Name=a|state=free|resources_available.ncpus=-4"),
         (parsing.reservations, "pbs_rstat: what"),
         (parsing.reservations, "Resv ID: R1.p\nReserve_Name = x\n"),
@@ -240,6 +241,14 @@ def test_parsers_raise_nothing_but_garbled(parse: Callable[[str], object], text:
         parse(text)
     except Garbled as garbled:
         assert len(str(garbled)) < 1000
+
+
+@pytest.mark.parametrize("parse", PARSERS, ids=lambda parse: parse.__name__)
+def test_an_answer_that_is_cut_anywhere_is_read_or_garbled(parse: Callable[[str], object]) -> None:
+    for text in dict.fromkeys(text for text in TEXTS if len(text) < 1000):
+        for end in range(len(text)):
+            with contextlib.suppress(Garbled):
+                parse(text[:end])
 
 
 @given(st.text())

@@ -1,0 +1,48 @@
+"""What becomes of those who stand in line when the broker is restarted."""
+
+from __future__ import annotations
+
+from metabroker.broker.effects import Clean, Open
+from metabroker.broker.events import Arrived, Cleaned, GaveUp
+
+from .test_line import Site, of, sibling, site
+
+__all__ = ["site"]
+
+
+def test_after_a_crash_the_one_that_was_chosen_is_opened_and_no_other(site: Site) -> None:
+    job = site.submit()
+    site.accept()
+    first, second = sibling(job, 0), sibling(job, 1)
+    site.bench.handle(Arrived(first, "node1"))
+    effects = site.bench.restart().effects
+    assert (of(effects, Open), of(effects, Clean)) == ([first], [second])
+    (again,) = site.bench.broker.view.jobs.values()
+    assert ([c.ref for c in again.components], again.line) == ([first], [])
+
+
+def test_after_a_crash_before_that_they_still_stand_in_line(site: Site) -> None:
+    job = site.submit()
+    site.accept()
+    site.bench.restart()
+    (again,) = site.bench.broker.view.jobs.values()
+    assert [s.ref for s in again.line] == [s.ref for s in job.line]
+    assert of(site.bench.handle(Arrived(sibling(again, 1), "node")).effects, Open)
+
+
+def test_after_a_crash_another_stands_in_line_under_a_name_of_its_own(site: Site) -> None:
+    site.submit()
+    site.accept()
+    site.jobs[1].clear()
+    site.pass_time(120.0)  # one is not in its cluster: another takes its turn
+    site.accept()
+    (job,) = site.bench.broker.view.jobs.values()
+    before = {s.ref for s in job.line}
+    left = sibling(job, 0)
+    site.bench.restart()
+    site.look()
+    site.bench.handle(GaveUp(left), Cleaned(left, shut=True))
+    site.look()
+    (again,) = site.bench.broker.view.jobs.values()
+    (new,) = {s.ref for s in again.line} - before
+    assert new.component > max(ref.component for ref in before)

@@ -14,13 +14,14 @@ TURNS ?= 50
 SEED ?= 1
 BROKERS ?= 1
 CASES ?= 100000
+WORLDS ?= 300
 TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10.26 \
   snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml setup.py requirements-lock.txt
 
-.PHONY: help deb lock same-second plans-killed submissions tools setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help deb lock kernel same-second plans-killed submissions tools setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -73,6 +74,9 @@ storm-mutations: setup ## plant each deliberate mistake, and see that at most LI
 
 fuzz: setup ## CASES=100000 of whatever a component, a cluster or a client can write, each time others
 	METABROKER_FUZZ_CASES=$(CASES) $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/fuzz
+
+kernel: setup ## WORLDS=300 random worlds for each policy: the compiled kernel against the readable policies
+	METABROKER_TEST_KERNEL_WORLDS=$(WORLDS) $(BIN)/python -m pytest -q --timeout 0 tests/simulation/kernel
 
 submissions: setup ## 20,000 submissions under faults of the socket, against the store
 	METABROKER_TEST_SUBMISSIONS=20000 $(BIN)/python -m pytest -q --timeout 3600 tests/faults/test_submissions.py

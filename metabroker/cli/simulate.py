@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SMALL = 40_000
 """Jobs that are played sooner than other processes have started."""
+SLOW = 500_000
+"""Jobs of which it is told that they could be played faster."""
 
 
 @click.command()
@@ -76,6 +78,7 @@ def simulate(
         advice = "leave --jobs-out out, or give each key one value"
         raise CliError(f"--jobs-out takes one run, and these are {len(plans)} runs", advice, USAGE)
     _warn(plans)
+    _tell_slower(plans)
     results = _play(plans, jobs_out, processes, dask)
     _write(results, table, plot)
     _print(plans, results, as_json)
@@ -122,6 +125,16 @@ def _warn(plans: list[Plan]) -> None:
         for skipped in trace.skipped.values():
             told = f"{trace.file}: {skipped.count} lines left out: {skipped.why}"
             tell(f"{told}; the first is line {skipped.first_line}")
+
+
+def _tell_slower(plans: list[Plan]) -> None:
+    """Say it where much is to be played without numba."""
+    from metabroker.simulation.kernel import play
+
+    jobs = sum(plan.run.jobs * (plan.scenario.replications or 1) for plan in plans)
+    if not play.installed() and jobs > SLOW:
+        told = "numba is not installed: simulating takes several times as long"
+        tell(f"{told}; install it: pip install 'metabroker[simulation]'")
 
 
 def _play(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,8 @@ class JobOutcome:
     split_share: float
     makespan: float
     growth: float
+    kernel: bool = field(default=False, compare=False)
+    """Has the kernel played it, and not the readable engine? The figures are the same."""
     kinds: Mapping[str, JobOutcome] = field(default_factory=dict)
     """Where clusters have local users: each of `local_users.KINDS` of which jobs have ended."""
 
@@ -92,8 +95,6 @@ class Measurements:
 
     def __call__(self, done: list[Finished]) -> None:
         """Count jobs that have finished."""
-        if self._most is not None:
-            done = done[: self._most - self.series.jobs]
         if not done:
             return
         end = np.array([d[0] for d in done])
@@ -106,9 +107,15 @@ class Measurements:
         else:
             others = np.array([not j.request.single for j in jobs])
         split = np.array([d[5] is not d[3].request.sizes for d in done], dtype=bool)
-        self._add(submit, start, end, size, others, split)
+        self.add(submit, start, end, size, others, split)
 
-    def _add(
+    def add_records(self, done: Any) -> None:
+        """Count jobs that the kernel has played, DONE records of `kernel.layout`."""
+        whole = np.zeros(len(done), dtype=bool)
+        size = done.total.astype(np.float64)
+        self.add(done.submit, done.start, done.end, size, done.first == 0, whole)
+
+    def add(
         self,
         submit: Floats,
         start: Floats,
@@ -117,6 +124,13 @@ class Measurements:
         others: Flags,
         split: Flags,
     ) -> None:
+        """Count jobs that have finished, told by arrays."""
+        if self._most is not None and self.series.jobs + len(end) > self._most:
+            room = self._most - self.series.jobs
+            submit, start, end = submit[:room], start[:room], end[:room]
+            size, others, split = size[:room], others[:room], split[:room]
+        if not len(end):
+            return
         response, wait, run = end - submit, start - submit, end - start
         area = size * run
         net = area.copy()

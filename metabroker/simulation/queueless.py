@@ -44,8 +44,8 @@ def play_in_order(policy: PoolFcfs, jobs: Iterable[SimJob], processors: int, sin
         free -= size
         heappush(ends, (now + run_time, key + 1, key, job, clusters, request.sizes, now))
         if len(done) >= CHUNK:
-            sink(done)
-            done = []
+            sink(done[:CHUNK])
+            done = done[CHUNK:]
     done.extend(sorted(ends))
     for first in range(0, len(done), CHUNK):
         sink(done[first : first + CHUNK])

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from metabroker.policy import POLICIES, Options, Planner, Scheduler, make, make_planner
 
 from .engine import Sink, simulate
+from .kernel import play as kernel
 from .local_users import JobStream, Line, LocalUsers, SharedCluster
 from .measure import SHORT, ByKind, JobOutcome, Measurements
 from .shared_engine import simulate_shared
+from .workloads.blocks import NotCovered, blocks_of
 from .workloads.streams import Purpose, stream
 
 
@@ -66,6 +72,10 @@ class PolicyRng:
         """A whole number in [0, stop)."""
         return int(self._stream.integers(stop))
 
+    def many(self, stop: int, number: int) -> NDArray[np.int64]:
+        """The next so many of them: what as many calls of `randrange` would give."""
+        return self._stream.integers(stop, size=number)
+
 
 @dataclass(frozen=True)
 class Run:
@@ -92,8 +102,11 @@ class Run:
         sink: Sink = measure
         if also is not None:
             sink = _both(measure, also)
-        jobs = self.workload.jobs(self.seed, replication, self.jobs)
         policy = system.scheduler(self.seed, replication)
+        if also is None and self.by_kernel():
+            with contextlib.suppress(NotCovered):
+                return self._play_by_kernel(replication)
+        jobs = self.workload.jobs(self.seed, replication, self.jobs)
         if not system.local:
             simulate(policy, jobs, system.processors, sink, event_order=system.event_order)
             return measure.outcome(self.warmup)
@@ -103,6 +116,21 @@ class Run:
         clusters, both = self._clusters(replication), _both(sink, kinds.broker)
         simulate_shared(policy, jobs, clusters, both, kinds.local, system.line)
         return replace(measure.outcome(self.warmup), kinds=kinds.outcomes(self.warmup))
+
+    def by_kernel(self) -> bool:
+        """Is it worth while to have it played by the kernel, and possible, as far as can be said
+        before its jobs are seen?"""
+        return (
+            self.jobs >= kernel.LEAST and kernel.installed() and not kernel.uncovered(self.system)
+        )
+
+    def _play_by_kernel(self, replication: int) -> JobOutcome:
+        """One replication. Raises as `play`, and NotCovered."""
+        measure = self._measurements()
+        blocks = blocks_of(self.workload, self.seed, replication, self.jobs)
+        rng = PolicyRng(self.seed, replication)
+        kernel.play(self.system, blocks, measure.add_records, rng.many)
+        return replace(measure.outcome(self.warmup), kernel=True)
 
     def _measurements(self, short: float = SHORT) -> Measurements:
         return Measurements(

@@ -14,7 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from metabroker.cli import simulate
+from metabroker.simulation.kernel import play as kernel
+from metabroker.simulation.scenario.loader import load
 from tests.cli.conftest import Run
+
+SCENARIOS = Path(__file__).parents[2] / "configs/simulate"
 
 SCENARIO = """\
 clusters: {c1: 32, c2: 32, c3: 32, c4: 32}
@@ -129,6 +134,19 @@ def test_a_missing_extra_is_one_line(run: Run, folder: Path) -> None:
         "metabroker: simulating needs numpy, which is not installed; "
         "install it: pip install 'metabroker[simulation]'\n"
     )
+
+
+def test_without_numba_it_says_what_is_slower(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plans = load(SCENARIOS / "four-clusters.yaml", ["jobs=1000000"])
+    simulate._tell_slower(plans)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(kernel, "installed", lambda: False)
+    simulate._tell_slower(load(SCENARIOS / "four-clusters.yaml", ["jobs=10"]))
+    assert capsys.readouterr().err == ""
+    simulate._tell_slower(plans)
+    assert "install it: pip install 'metabroker[simulation]'" in capsys.readouterr().err
 
 
 def test_processes_change_nothing(run: Run) -> None:

@@ -179,7 +179,7 @@ def _claim(
             for a, b in known
         ]
 
-    return Compared(statements, reading, doubt)
+    return Compared(statements, reading, doubt, once=True)
 
 
 _DOUBT = (

@@ -29,7 +29,7 @@ from metabroker.simulation.workloads.replay import Replay
 from metabroker.traces.swf import Trace, read
 
 from . import ctc
-from .evidence import NO, NOTHING, YES, Check, Compared, Statement, Verdict
+from .evidence import LEVEL, NO, NOTHING, YES, Check, Compared, Statement, Verdict
 from .experiment import Experiment, Point
 from .result_cache import ResultCache
 from .scale import Scale
@@ -273,7 +273,7 @@ class Judged:
         """What is to be played."""
         return (self.task,)
 
-    def judge(self, results: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int, level: float = LEVEL) -> Verdict:
         """Yes, no, or nothing."""
         found = self.holds(results.outcomes(self.task, 1)[0])
         if found is None:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from . import registry
-from .evidence import FAILS, HOLDS, REASON, UNDECIDED, Check, Decision
+from .evidence import FAILS, HOLDS, REASON, UNDECIDED, Check, Compared, Decision
 from .result_cache import ResultCache, Trial
 from .scale import Scale
 
@@ -56,11 +56,16 @@ def decide(
 ) -> list[Decided]:
     """Decide all claims of a table, or those whose ids begin with one of `only`.
 
-    All trials are played first, at once; a claim that no module decides is undecided.
+    All trials are played first, at once, then for each further look those of what is open. A claim
+    that no module decides is undecided.
     """
     wanted = [c for c in claims(table) if only is None or c.id.startswith(tuple(only))]
     known = registry.checks()
-    results.play(_trials((known[c.id] for c in wanted if c.id in known), scale))
+    checks = [known[c.id] for c in wanted if c.id in known]
+    results.play(_trials(checks, scale))
+    compared = [check for check in checks if isinstance(check, Compared)]
+    for look in range(1, max(scale.looks, scale.search_looks)):
+        results.play([t for check in compared for t in check.further(results, scale, look)])
     return [Decided(c, _decision(known.get(c.id), results, scale)) for c in wanted]
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from .ctc import EXTRACTS, SYNTHETIC, Replayed, log
 from .evidence import (
+    LEVEL,
     NO,
     REASON,
     UNDECIDED,
@@ -44,7 +45,7 @@ class Exact:
     holds: Callable[..., tuple[bool, str]]
     metric: str = "AWRT"
 
-    def judge(self, results: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int, level: float = LEVEL) -> Verdict:
         """Yes or no."""
         outcomes = [results.outcomes(task, 1)[0] for task in self.tasks]
         right, how = self.holds(*(METRICS[self.metric](outcome) or 0.0 for outcome in outcomes))

@@ -26,6 +26,7 @@ HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 REASON = "likely reason"
 """How the evidence begins that says why a claim does not hold."""
 YES, NO, OPEN, NOTHING = "yes", "no", "open", "nothing"
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Comparison(Protocol):
     def tasks(self) -> tuple[CachedRun, ...]:
         """What is to be played."""
 
-    def judge(self, results: ResultCache, replications: int) -> Verdict:
-        """What `replications` of each task show."""
+    def judge(self, results: ResultCache, replications: int, level: float = LEVEL) -> Verdict:
+        """What `replications` of each task show, by intervals of this confidence level."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Below:
     def tasks(self) -> tuple[CachedRun, ...]:
         return (*self.first.tasks, *self.second.tasks)
 
-    def judge(self, results: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int, level: float = LEVEL) -> Verdict:
         """See the module's text."""
         times = "" if self.factor == 1 else f"{self.factor:g} x "
         what = f"{self.first.label} < {times}{self.second.label}"
@@ -84,7 +85,7 @@ class Below:
         if pair is None:
             return Verdict(NOTHING, f"{what}: no such jobs")
         ours, theirs = pair
-        gap = paired(ours, [self.factor * value for value in theirs])
+        gap = paired(ours, [self.factor * value for value in theirs], level)
         sign = YES if gap.high < 0 else NO if gap.low > 0 else OPEN
         return Verdict(sign, f"{what}: {_numbers(ours, theirs, gap)}")
 
@@ -101,7 +102,7 @@ class Close:
     def tasks(self) -> tuple[CachedRun, ...]:
         return (*self.first.tasks, *self.second.tasks)
 
-    def judge(self, results: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int, level: float = LEVEL) -> Verdict:
         """Yes if the interval of the difference lies within the tolerance, no if it lies outside.
 
         Between a saturated system and one that is not, the difference is larger than any.
@@ -116,14 +117,14 @@ class Close:
         if pair is None:
             return Verdict(NOTHING, f"{what}: no such jobs")
         ours, theirs = pair
-        over = paired(ours, [(1 + self.tolerance) * value for value in theirs])
-        under = paired(ours, [(1 - self.tolerance) * value for value in theirs])
+        over = paired(ours, [(1 + self.tolerance) * value for value in theirs], level)
+        under = paired(ours, [(1 - self.tolerance) * value for value in theirs], level)
         sign = OPEN
         if over.high < 0 < under.low:
             sign = YES
         elif over.low > 0 or under.high < 0:
             sign = NO
-        return Verdict(sign, f"{what}: {_numbers(ours, theirs, paired(ours, theirs))}")
+        return Verdict(sign, f"{what}: {_numbers(ours, theirs, paired(ours, theirs, level))}")
 
 
 def _lost(quantity: Quantity, results: ResultCache, replications: int) -> bool:
@@ -160,6 +161,31 @@ def _numbers(ours: Sequence[float], theirs: Sequence[float], gap: Interval) -> s
     return f"{means}, difference {gap.mean:.3g} [{gap.low:.3g}, {gap.high:.3g}], n={gap.values}"
 
 
+class Looks(NamedTuple):
+    """How often a comparison is looked at that is still open: after so many replications, and by
+    intervals of which level. The levels are Pocock's (1977): with all looks together the wrong
+    side is taken in at most 5 % of the cases."""
+
+    at: tuple[int, ...]
+    level: float
+
+    @classmethod
+    def doubling(cls, first: int, number: int) -> Looks:
+        """After `first` replications, then after twice as many as before; at most four looks."""
+        return cls(tuple(first << look for look in range(number)), _LEVELS[number - 1])
+
+    def judge(self, comparison: Comparison, results: ResultCache) -> Verdict:
+        """What the first look shows after which it is not open; else the last."""
+        for replications in self.at:
+            found = comparison.judge(results, replications, self.level)
+            if found.sign != OPEN:
+                break
+        return found
+
+
+_LEVELS = (LEVEL, 0.9706, 0.9779, 0.9818)
+
+
 @dataclass(frozen=True)
 class Statement:
     """A comparison at several places, by name: utilizations near saturation and below."""
@@ -167,11 +193,11 @@ class Statement:
     label: str
     at: tuple[tuple[str, Comparison], ...]
 
-    def judge(self, results: ResultCache, replications: int) -> tuple[str, list[str]]:
+    def judge(self, results: ResultCache, looks: Looks) -> tuple[str, list[str]]:
         """Holds, fails or undecided, and one line for each place."""
         signs, lines = [], []
         for place, comparison in self.at:
-            finding = comparison.judge(results, replications)
+            finding = looks.judge(comparison, results)
             signs.append(finding.sign)
             where = f"{self.label} {place}".rstrip()
             lines.append(f"{finding.sign}: {where}: {finding.text}")
@@ -225,7 +251,7 @@ class Compared:
     `statements` makes them for a scale. `searched`: they are about maximal utilizations, so there
     are as many replications as of a search. `reading`: how the words of the claim are read.
     `doubt`: the likely reason if it does not hold. `replications`: how many, where not as the scale
-    says.
+    says. `once`: comparisons that are still open are not looked at again with more of them.
     """
 
     statements: Callable[[Scale], Sequence[Statement]]
@@ -235,15 +261,24 @@ class Compared:
     searched: bool = False
     notes: tuple[str, ...] = field(default=())
     replications: int | None = None
+    once: bool = False
 
     def trials(self, scale: Scale) -> list[Trial]:
-        tasks = [
-            task
-            for statement in self.statements(scale)
-            for _, comparison in statement.at
-            for task in comparison.tasks
-        ]
-        return trials(tasks, self._replications(scale))
+        comparisons = self._comparisons(scale)
+        return _trials_of(comparisons, self._looks(scale).at[0])
+
+    def further(self, results: ResultCache, scale: Scale, look: int) -> list[Trial]:
+        """The trials of its look number `look` (from 1): for what is open after those before."""
+        looks = self._looks(scale)
+        if look >= len(looks.at):
+            return []
+        before = looks._replace(at=looks.at[:look])
+        comparisons = self._comparisons(scale)
+        still = [each for each in comparisons if before.judge(each, results).sign == OPEN]
+        return _trials_of(still, looks.at[look])
+
+    def _comparisons(self, scale: Scale) -> list[Comparison]:
+        return [each for statement in self.statements(scale) for _, each in statement.at]
 
     def decide(self, results: ResultCache, scale: Scale) -> Decision:
         results.play(self.trials(scale))
@@ -251,7 +286,7 @@ class Compared:
         evidence: list[str] = []
         turned = False
         for statement in self.statements(scale):
-            found, lines = statement.judge(results, self._replications(scale))
+            found, lines = statement.judge(results, self._looks(scale))
             verdicts.append(found)
             evidence += lines
             turned |= {YES, NO} <= {line.partition(":")[0] for line in lines}
@@ -266,10 +301,16 @@ class Compared:
             evidence.append(f"{REASON}: {self.doubt or _usual(result, turned)}")
         return Decision(result, evidence)
 
-    def _replications(self, scale: Scale) -> int:
+    def _looks(self, scale: Scale) -> Looks:
         if self.replications is not None:
-            return self.replications
-        return scale.search_replications if self.searched else scale.replications
+            return Looks((self.replications,), LEVEL)
+        if self.searched:
+            return Looks.doubling(scale.search_replications, scale.search_looks)
+        return Looks.doubling(scale.replications, 1 if self.once else scale.looks)
+
+
+def _trials_of(comparisons: Iterable[Comparison], replications: int) -> list[Trial]:
+    return trials([task for each in comparisons for task in each.tasks], replications)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.job_mix import JobMixStream
 
 from .evidence import (
+    LEVEL,
     NO,
     OPEN,
     YES,
@@ -214,7 +215,7 @@ class Near:
     def tasks(self) -> tuple[CachedRun, ...]:
         return self.quantity.tasks
 
-    def judge(self, results: ResultCache, replications: int) -> Verdict:
+    def judge(self, results: ResultCache, replications: int, level: float = LEVEL) -> Verdict:
         """Yes if its interval lies within, no if it lies outside."""
         each = [results.outcomes(task, replications) for task in self.tasks]
         values = [self.quantity.value(*outcomes) for outcomes in zip(*each, strict=True)]

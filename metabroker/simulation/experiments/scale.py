@@ -25,12 +25,16 @@ class Scale:
     search_replications: int
     resolution: float
     """A maximal utilization is found to +- this."""
+    looks: int = 1
+    """Looks at a comparison of means that is still open, each with twice the replications."""
+    search_looks: int = 1
+    """The same of maximal utilizations."""
     seed: int = 1
     ctc_log: Path | None = None
     """The CTC's log, an SWF file; None: it is looked for (see `ctc.log`)."""
 
 
-FULL = Scale("full", 40_000, 10, 20_000, 5, 10, 20_000, 6, 0.005)
+FULL = Scale("full", 100_000, 10, 50_000, 5, 10, 100_000, 10, 0.002, looks=4, search_looks=2)
 QUICK = Scale("quick", 8_000, 5, 2_500, 5, 6, 6_000, 4, 0.01)
 TINY = Scale("tiny", 300, 2, 200, 2, 2, 200, 2, 0.2)
 """For tests: everything runs, nothing is shown."""

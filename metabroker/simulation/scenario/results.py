@@ -51,6 +51,7 @@ def as_data(plan: Plan, played: Played) -> Json:
             "net": _mean(played, lambda o: o.net),
         },
         "jobs_per_second": _number(played.jobs_per_second),
+        "engine": _engine(played),
     }
     if plan.swept:
         result = {"set": plan.swept, **result}
@@ -180,6 +181,12 @@ def _kind(played: Played, kind: str) -> Json:
         "bounded_slowdown": _figure(played, of(lambda o: o.slowdown)),
         "utilization": _mean(played, of(lambda o: o.gross)),
     }
+
+
+def _engine(played: Played) -> str:
+    """What has played it: the kernel, the readable policies, or both, each some replications."""
+    found = {outcome.kernel for outcome in played.summary.outcomes}
+    return "both" if len(found) > 1 else "kernel" if True in found else "readable"
 
 
 def _precision(plan: Plan, played: Played) -> Json:

@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from metabroker.policy import Request, Sequential
 from metabroker.simulation.job import SimJob
 
-from .streams import Purpose, arrivals, stream
+from .blocks import Block, Wholes
+from .streams import Floats, Purpose, arrivals, stream
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,32 @@ class JobMixStream:
     def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
         """The first `count` jobs. A job's tasks have their own times, whether they are one after
         another or together is `nmax`'s: the i-th job of two mixes has the same size."""
+        sizes = self.sizes
+        known = [Sequential((1,), tasks=n) if n <= self.nmax else Request((n,)) for n in sizes]
+        for submits, kinds, times in self._drawn(seed, replication, count):
+            columns = submits.tolist(), kinds.tolist(), times.tolist()
+            for submit, kind, time in zip(*columns, strict=True):
+                yield SimJob(submit, known[kind], 0, time, time)
+
+    def blocks(self, seed: int, replication: int, count: int) -> Iterator[Block]:
+        """The same."""
+        sizes = np.array(self.sizes)
+        sequential = sizes <= self.nmax
+        needs = np.where(sequential, 1, sizes)[:, None]
+        tasks = np.where(sequential, sizes, 0)
+        for submits, kinds, times in self._drawn(seed, replication, count):
+            here = np.zeros(len(submits), dtype=np.int64)
+            yield Block(submits, times, times, here, needs[kinds], tasks[kinds])
+
+    def _drawn(
+        self, seed: int, replication: int, count: int
+    ) -> Iterator[tuple[Floats, Wholes, Floats]]:
+        """Submissions, indices of sizes and run times, in chunks."""
         gaps = stream(seed, replication, Purpose.ARRIVALS)
         kinds = stream(seed, replication, Purpose.SIZES)
         service = stream(seed, replication, Purpose.SERVICE)
-        sizes = self.sizes
-        known = [Sequential((1,), tasks=n) if n <= self.nmax else Request((n,)) for n in sizes]
+        sizes = np.array(self.sizes)
+        tasks = np.where(sizes <= self.nmax, sizes, 1)
         for submits in arrivals(self.mean_interarrival, gaps, count):
-            chosen = (kinds.random(len(submits)) * len(sizes)).astype(int).tolist()
-            for submit, kind in zip(submits, chosen, strict=True):
-                tasks = sizes[kind] if sizes[kind] <= self.nmax else 1
-                time = float(service.standard_gamma(tasks)) * self.mean_service
-                yield SimJob(submit, known[kind], 0, time, time)
+            chosen = (kinds.random(len(submits)) * len(sizes)).astype(np.int64)
+            yield submits, chosen, service.standard_gamma(tasks[chosen]) * self.mean_service

@@ -15,11 +15,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from metabroker.policy import Limits, Request
 from metabroker.simulation.job import SimJob
 
+from .blocks import Block, Wholes, padded
 from .distributions import Discrete
-from .streams import Purpose, arrivals, stream
+from .streams import Floats, Purpose, arrivals, stream
 from .tables import rows
 
 
@@ -123,17 +126,32 @@ class Runtimes:
 
     def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
         """The first `count` jobs of a replication."""
+        known = [(Request(entry.sizes), entry.run_time) for entry in self.table]
+        for submits, chosen, queues in self._drawn(seed, replication, count):
+            columns = submits.tolist(), chosen.tolist(), queues.tolist()
+            for submit, index, queue in zip(*columns, strict=True):
+                request, time = known[index]
+                yield SimJob(submit, request, queue, time, time)
+
+    def blocks(self, seed: int, replication: int, count: int) -> Iterator[Block]:
+        """The same."""
+        sizes = padded([Request(entry.sizes) for entry in self.table])
+        known = np.array([entry.run_time for entry in self.table])
+        for submits, chosen, queues in self._drawn(seed, replication, count):
+            times = known[chosen]
+            yield Block(submits, times, times, queues, sizes[chosen])
+
+    def _drawn(
+        self, seed: int, replication: int, count: int
+    ) -> Iterator[tuple[Floats, Wholes, Wholes]]:
+        """Submissions, lines of the table and local queues, in chunks."""
         gaps = stream(seed, replication, Purpose.ARRIVALS)
         kinds = stream(seed, replication, Purpose.SIZES)
         local = stream(seed, replication, Purpose.QUEUES)
-        known = [(Request(entry.sizes), entry.run_time) for entry in self.table]
         for submits in arrivals(1 / self.arrival_rate, gaps, count):
             size = len(submits)
-            chosen = self._choice.indices(kinds.random(size)).tolist()
-            where = self.queues.indices(local.random(size)).tolist()
-            for submit, index, queue in zip(submits, chosen, where, strict=True):
-                request, time = known[index]
-                yield SimJob(submit, request, queue, time, time)
+            chosen = self._choice.indices(kinds.random(size))
+            yield submits, chosen, self.queues.indices(local.random(size))
 
 
 def weights(table: Sequence[Measured]) -> list[float]:

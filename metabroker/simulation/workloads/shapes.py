@@ -11,7 +11,9 @@ import numpy as np
 
 from metabroker.policy import Limits, Request, RequestRefusal, split_total
 
-from .distributions import Discrete, Floats
+from .blocks import Wholes, padded
+from .distributions import Discrete
+from .streams import Floats
 
 
 class Shapes(ABC):
@@ -22,6 +24,10 @@ class Shapes(ABC):
     @abstractmethod
     def requests(self, uniforms: Floats) -> list[Request]:
         """The request that each line of `columns` numbers in [0, 1) stands for."""
+
+    @abstractmethod
+    def sizes_of(self, uniforms: Floats) -> Wholes:
+        """The same as sizes: a line for each job, its components in decreasing order, then 0."""
 
     @abstractmethod
     def work(self, extension: float) -> float:
@@ -54,18 +60,26 @@ class Composition(Shapes):
         return 1 + len(self.percent)
 
     def requests(self, uniforms: Floats) -> list[Request]:
-        numbers = self._number.indices(uniforms[:, 0]) + 1
-        values = np.array(self.sizes.values)
-        sizes = values[self.sizes.indices(uniforms[:, 1:])].tolist()
+        numbers, sizes = self._drawn(uniforms)
         known = self._known
         found = []
-        for count, row in zip(numbers.tolist(), sizes, strict=True):
+        for count, row in zip(numbers.tolist(), sizes.tolist(), strict=True):
             shape = tuple(row[:count])
             request = known.get(shape)
             if request is None:
                 request = known[shape] = Request(shape)
             found.append(request)
         return found
+
+    def sizes_of(self, uniforms: Floats) -> Wholes:
+        numbers, sizes = self._drawn(uniforms)
+        sizes[np.arange(sizes.shape[1]) >= numbers[:, None]] = 0
+        return -np.sort(-sizes, axis=1)
+
+    def _drawn(self, uniforms: Floats) -> tuple[Wholes, Wholes]:
+        """The number of components of each job, and the sizes of as many as it could have."""
+        numbers = self._number.indices(uniforms[:, 0]) + 1
+        return numbers, np.array(self.sizes.values)[self.sizes.indices(uniforms[:, 1:])]
 
     def work(self, extension: float) -> float:
         single, *rest = self.percent
@@ -106,6 +120,13 @@ class SplitRule(Shapes):
     def requests(self, uniforms: Floats) -> list[Request]:
         found = self._requests
         return [found[i] for i in self.totals.indices(uniforms[:, 0]).tolist()]
+
+    def sizes_of(self, uniforms: Floats) -> Wholes:
+        return self._sizes[self.totals.indices(uniforms[:, 0])]
+
+    @cached_property
+    def _sizes(self) -> Wholes:
+        return padded(self._requests)
 
     def work(self, extension: float) -> float:
         return sum(

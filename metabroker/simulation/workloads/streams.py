@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from enum import Enum
 
 import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 CHUNK = 4096
 """Jobs drawn at a time; it does not change what is drawn."""
@@ -36,11 +39,11 @@ def seed_of_cluster(seed: int, cluster: int) -> int:
     return int(sequence.generate_state(1, np.uint64)[0])
 
 
-def arrivals(mean_gap: float, gaps: np.random.Generator, count: int) -> Iterator[list[float]]:
+def arrivals(mean_gap: float, gaps: np.random.Generator, count: int) -> Iterator[Floats]:
     """The moments of `count` Poisson arrivals, at most `CHUNK` of them at a time."""
     now = 0.0
     for first in range(0, count, CHUNK):
         uniforms = gaps.random(min(CHUNK, count - first))
         moments = now + np.cumsum(-mean_gap * np.log1p(-uniforms))
         now = float(moments[-1])
-        yield moments.tolist()
+        yield moments

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from metabroker.simulation.job import SimJob
 
+from .blocks import Block, Wholes
 from .distributions import Discrete, Law
 from .shapes import Shapes
-from .streams import Purpose, arrivals, stream
+from .streams import Floats, Purpose, arrivals, stream
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,36 @@ class Synthetic:
 
     def jobs(self, seed: int, replication: int, count: int) -> Iterator[SimJob]:
         """The first `count` jobs of a replication."""
+        shapes, extension = self.shapes, self.extension
+        for submits, uniforms, queues, services in self._drawn(seed, replication, count):
+            requests = shapes.requests(uniforms)
+            columns = submits.tolist(), requests, queues.tolist(), services.tolist()
+            for submit, request, queue, time in zip(*columns, strict=True):
+                if not request.single:
+                    time *= extension
+                yield SimJob(submit, request, queue, time, time)
+
+    def blocks(self, seed: int, replication: int, count: int) -> Iterator[Block]:
+        """The same."""
+        for submits, uniforms, queues, times in self._drawn(seed, replication, count):
+            sizes = self.shapes.sizes_of(uniforms)
+            if sizes.shape[1] > 1:
+                times[sizes[:, 1] > 0] *= self.extension
+            yield Block(submits, times, times, queues, sizes)
+
+    def _drawn(
+        self, seed: int, replication: int, count: int
+    ) -> Iterator[tuple[Floats, Floats, Wholes, Floats]]:
+        """Submissions, what the shapes are made of, local queues and service times, in chunks."""
         gaps = stream(seed, replication, Purpose.ARRIVALS)
         sizes = stream(seed, replication, Purpose.SIZES)
         local = stream(seed, replication, Purpose.QUEUES)
         service = stream(seed, replication, Purpose.SERVICE)
-        law, shapes, queues = self.service, self.shapes, self.queues
-        extension = self.extension
         for submits in arrivals(1 / self.arrival_rate, gaps, count):
             size = len(submits)
-            requests = shapes.requests(sizes.random((size, shapes.columns)))
-            where = queues.indices(local.random(size)).tolist()
-            times = law.times(service.random(size)).tolist()
-            for submit, request, queue, time in zip(submits, requests, where, times, strict=True):
-                if not request.single:
-                    time *= extension
-                yield SimJob(submit, request, queue, time, time)
+            uniforms = sizes.random((size, self.shapes.columns))
+            queues = self.queues.indices(local.random(size))
+            yield submits, uniforms, queues, self.service.times(service.random(size))
 
     def utilization(self, processors: int) -> tuple[float, float]:
         """Gross and net utilization offered to a system of so many processors."""

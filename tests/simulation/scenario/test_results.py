@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import yaml
 
 from metabroker.cli.simulated import print_run, print_sweep
 from metabroker.simulation.executor import InProcess, Processes
+from metabroker.simulation.replications import Summary
 from metabroker.simulation.rounds import Played, play_rounds
 from metabroker.simulation.scenario import sweeps
 from metabroker.simulation.scenario.jobs_out import JobsOut
@@ -55,10 +57,20 @@ def test_the_contract() -> None:
         assert set(interval) == {"mean", "ci95"} and interval["ci95"] > 0
     assert set(result["utilization"]) == {"gross", "net"}
     assert result["jobs_per_second"] > 0
+    assert result["engine"] == "readable"  # so few jobs are over before the kernel is loaded
     assert 20 <= result["warmup"] <= 200
     assert result["scenario"]["policy"] == "GS"
     total = result["response_time"]["total"]["mean"]
     assert total - result["waiting_time"]["mean"] == pytest.approx(1, abs=0.1)
+
+
+def test_it_says_what_has_played_it() -> None:
+    found = plan(SMALL)
+    both = played(found)
+    outcomes = [replace(outcome, kernel=True) for outcome in both.summary.outcomes]
+    assert as_data(found, replace(both, summary=Summary(tuple(outcomes))))["engine"] == "kernel"
+    mixed = Summary((outcomes[0], *both.summary.outcomes[1:]))
+    assert as_data(found, replace(both, summary=mixed))["engine"] == "both"
 
 
 def test_one_replication_has_no_interval_and_a_kind_without_jobs_no_mean() -> None:

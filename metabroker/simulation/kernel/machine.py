@@ -53,7 +53,7 @@ def _records(kind: np.dtype[np.void], number: int) -> Records:
 class Machine:
     """One run. `settings`: fields of STATE; `draw(n)`: the next n random numbers of the policy.
 
-    A job mix (`mix`) has a queue for each kind and size of its jobs.
+    A job mix (`mix`) has a queue for each kind and size of its jobs, CONSERVATIVE a `profile`.
     """
 
     def __init__(
@@ -64,11 +64,13 @@ class Machine:
         draw: Draw | None = None,
         *,
         mix: bool = False,
+        profile: bool = False,
     ) -> None:
         clusters, total = len(processors), sum(processors)
         self._program = program
         self._draw = draw
         self._mix = mix
+        self._profile = profile
         self._lines: dict[tuple[int, bool], int] = {}
         self._read = 0
         self._oldest = 0
@@ -82,7 +84,7 @@ class Machine:
             np.zeros((1, 1), dtype=np.int64),
             _records(QUEUE, 0 if mix else clusters + 1),
             _records(END, total + 1),
-            _records(END, total + 1),
+            _records(END, 0 if profile else total + 1),
             _records(DONE, FLUSH + total + 1),
             np.array(processors, dtype=np.int64),
             np.array(processors, dtype=np.int64),
@@ -206,6 +208,10 @@ class Machine:
         where[kept & (capacity - 1), :wide] = world.where[kept & mask]
         world.state.mask[0] = capacity - 1
         self.world = world._replace(jobs=jobs, sizes=sizes, where=where)
+        if self._profile:  # every job that waits or runs adds two steps at most
+            steps = _records(END, 2 * capacity + 4)
+            steps[: len(world.expected)] = world.expected
+            self.world = self.world._replace(expected=steps)
 
     def _lines_of(self, block: Block) -> Wholes:
         """The queue of each job of a job mix; new kinds get one."""

@@ -121,7 +121,7 @@ def test_what_the_kernel_does_not_cover_is_played_by_the_readable_engine() -> No
     assert not replace(covered, jobs=100).by_kernel()
     for system in (
         System((32, 32), "EASY"),
-        System((64,), "CONSERVATIVE"),
+        System((64, 32), "CONSERVATIVE"),
         System((32, 32), "MULTI-SITE"),
         System((32, 32), "GS", "best-fit"),
         System((32, 32), "LS-RD", event_order="pyss"),

@@ -14,6 +14,7 @@ from metabroker.policy import Backfilling, PolicyState, Scheduler
 
 from . import store_behind, tokens
 from .after_restore import NEVER, History
+from .dependencies import Dependencies
 from .drained import Drained
 from .drains import Drains
 from .events import (
@@ -25,6 +26,7 @@ from .events import (
     Event,
     HoldJob,
     Observed,
+    Outcome,
     ReleaseJob,
     ResumeCluster,
     SubmitJob,
@@ -67,11 +69,14 @@ class Broker:
         if isinstance(scheduler, Backfilling):
             scheduler.follow(RunningJobs(state, saga))
         self._scheduling = Scheduling(state, queues, saga)
-        self._requests = requests = Requests(state, queues, saga)
+        self._dependencies = dependencies = Dependencies(state, queues)
+        self._requests = requests = Requests(state, queues, saga, dependencies)
         self._lost = LostClusters(state, queues)
         self._drains = drains = Drains(state, queues, saga, self._lost)
         self._identities = Identities(settings, saga.claims.in_cluster)
-        self.view = BrokerView(state, queues, saga, self._scheduling, self._identities)
+        self.view = BrokerView(
+            state, queues, saga, self._scheduling, self._identities, dependencies.waiting
+        )
         self._handlers: Mapping[type, Callable[[Any, float], None]] = {
             SubmitJob: requests.submit,
             CancelJob: requests.cancel,
@@ -144,6 +149,7 @@ class Broker:
         """What must be written, and then done."""
         ready = self._state.outbox.take()
         self._requests.count(ready.jobs)
+        self._dependencies.changed(ready.jobs)
         return ready
 
     def next_time(self) -> float | None:
@@ -158,13 +164,15 @@ class Broker:
 
     # --- what a driver asks for ---------------------------------------------------------------
 
-    def check_limits(self, new: NewJob) -> None:
-        """Hold a submission that is not made yet against the configured limits.
+    def check_limits(self, new: NewJob, ended: Mapping[int, Outcome] | None = None) -> None:
+        """Hold a submission that is not made yet against the configured limits, and what it depends
+        on against the jobs that there are (`ended`: those that are over).
 
         Raises:
-            Rejected: it is beyond one.
+            Rejected: it is beyond one, or depends on a job that there is not.
         """
         self._requests.check_limits(new)
+        self._dependencies.check(new.after, ended or {})
 
     def limit(self, limits: ResourceLimits) -> None:
         """Hold users and queues to these limits from now on."""
@@ -184,9 +192,16 @@ class Broker:
         """Before `restore`: which clusters are drained."""
         self._drains.recall(drained)
 
-    def restore(self, jobs: Iterable[Job], components: Iterable[Component], now: float) -> None:
+    def restore(
+        self,
+        jobs: Iterable[Job],
+        components: Iterable[Component],
+        now: float,
+        ended: Mapping[int, Outcome] | None = None,
+    ) -> None:
         """Go on from what the store holds. `jobs` have not ended; `components` are those of
-        their present attempts, and all others that are not GONE or have a step pending.
+        their present attempts, and all others that are not GONE or have a step pending; `ended`:
+        what has become of other jobs, which these wait for.
 
         What was pending is handed out again once the clusters were polled (see `first_polls`).
         """
@@ -210,6 +225,7 @@ class Broker:
                 self.contain(component.ref.job, error, now, component.ref)
         for job in self._state.jobs.values():
             self._saga.deadlines.resume(job, now)
+            self._dependencies.begin(job, ended or {}, now)
         self._drains.restored(now)
         self._queues.more_may_fit()
         self._queues.changed = bool(self._state.jobs)
@@ -334,6 +350,7 @@ class Broker:
         for what in self._state.timers.due(now, self.settings.slice):
             if what is None:
                 self._still_waits(None, now, listed=False)
+                self._dependencies.due(now)
                 self._queues.more_may_fit()
                 self._lost.move_waiting(now)
             elif not self._state.first_polls.wait:  # deadlines begin anew when that is over

@@ -6,21 +6,33 @@ attempt 1 is never counted for attempt 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .job import NewJob
 from .observation import Snapshot
-from .states import Cause, Step
+from .states import Cause, JobState, Step
 from .tokens import Ref
+
+
+class Outcome(NamedTuple):
+    """How a job has ended, and when (Unix seconds) it started, or ended without that."""
+
+    state: JobState
+    began: float
+
 
 # --- what users ask ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitJob:
-    """A checked submission; the job gets the next number."""
+    """A checked submission; the job gets the next number. `ended`: what has become of those that
+    it depends on and that have ended, as the store has it."""
 
     job: NewJob
+    ended: Mapping[int, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

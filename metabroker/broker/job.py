@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from metabroker.policy import Request
+from metabroker.submission.dependency import Dependency
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 from .states import TRANSITIONS, Cause, JobState, Phase, Step
@@ -33,7 +34,8 @@ class NewJob:
     job (or, under LS, any job) was put by its user, `home` the one configured for the user.
     `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its
     files are sent to its clusters before it is submitted there; `stages_out`: its results are
-    brought back. `closed`: clusters that cannot be asked for all that it asks for.
+    brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
+    it waits for.
     """
 
     user: str
@@ -47,6 +49,7 @@ class NewJob:
     stages_in: bool = False
     stages_out: bool = False
     closed: frozenset[int] = frozenset()
+    after: Dependency | None = None
 
 
 class ImpossibleTransition(Exception):
@@ -169,6 +172,8 @@ class Job:
     uncertain: str | None = None
     """The backup (its time, in words) in which the present attempt stood when the store came back
     from it: nobody knows how far the attempt has come since. None: that is known."""
+    after: Dependency | None = None  # what it waits for, before it joins a queue
+    never: str = ""  # what of that can never be met
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)
     """While it is QUEUED: its siblings in clusters' own queues, in the order of joining those."""

@@ -1,8 +1,9 @@
-"""Where jobs wait: the policy's queues, and two places outside of the policy's sight.
+"""Where jobs wait: the policy's queues, and three places outside of the policy's sight.
 
 A job joins a queue at its tail, as the latest of all (`requeue`), or at its old place (`rejoin`).
-It waits outside while its user or queue is at a configured limit (`held_back`), or while it was
-refused wherever it could go (`refusals`); what the policy decides is then as if it were not there.
+It waits outside while it waits for other jobs (`dependencies`), while its user or queue is at a
+configured limit (`held_back`), or while it was refused wherever it could go (`refusals`); what the
+policy decides is then as if it were not there.
 
 Which queue it joins, where the papers say "submitted locally" (BE03 3, BE07 3.1), is ours to say:
 the local queue of the cluster that its user named; else of its user's home cluster; else of the one
@@ -107,7 +108,9 @@ class Queues:
         self.arrive(job, now)
 
     def arrive(self, job: Job, now: float) -> None:
-        """Wait in the queue that the job has, or outside of it for a limit."""
+        """Wait in the queue that the job has, or outside of it for other jobs or a limit."""
+        if job.after is not None:
+            return
         self._count_waiting(job, +1)
         if self.held_back.limits.hold_back or self.held_back.jobs:  # who came before goes first
             self.held_back.add(job)

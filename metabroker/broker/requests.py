@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from .events import AbandonJob, CancelJob, HoldJob, ReleaseJob, SubmitJob
+from .dependencies import Dependencies
+from .events import AbandonJob, CancelJob, HoldJob, Outcome, ReleaseJob, SubmitJob
 from .job import Goal, Job, NewJob
 from .queues import Queues
 from .rejected import Rejected
@@ -17,10 +18,13 @@ from .states import IN_ATTEMPT, JobState
 class Requests:
     """Carries them out. Each raises `Rejected`, with nothing changed, where that cannot be done."""
 
-    def __init__(self, state: BrokerState, queues: Queues, saga: Saga) -> None:
+    def __init__(
+        self, state: BrokerState, queues: Queues, saga: Saga, dependencies: Dependencies
+    ) -> None:
         self._state = state
         self._queues = queues
         self._saga = saga
+        self._dependencies = dependencies
         self._standing: Standing | None = None  # counted since there are limits
         self._counted = False  # in this turn, as far as it has come
 
@@ -49,6 +53,7 @@ class Requests:
         """A new job."""
         new, state = event.job, self._state
         self.check_limits(new)
+        self._dependencies.check(new.after, event.ended)
         job = Job(
             id=state.next_job,
             user=new.user,
@@ -64,24 +69,27 @@ class Requests:
             stages_out=new.stages_out,
             closed=new.closed,
             excluded=new.closed,
+            after=new.after,
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )
         state.next_job += 1
         state.jobs[job.id] = job
-        state.outbox.note(now, job, "submitted", user=new.user, hold=new.hold)
+        waits = {} if new.after is None else {"dependency": str(new.after)}
+        state.outbox.note(now, job, "submitted", user=new.user, hold=new.hold, **waits)
         try:
-            self._enqueue(job, new, now)
+            self._enqueue(job, new, event.ended, now)
         except Exception as error:
             self._saga.containment.contain(job.id, error, now)
         if self._standing is not None:
             self._standing.update((job,))
 
-    def _enqueue(self, job: Job, new: NewJob, now: float) -> None:
+    def _enqueue(self, job: Job, new: NewJob, ended: Mapping[int, Outcome], now: float) -> None:
         if new.hold:
             job.queue = self._queues.queue_of(new)
             job.reason = f"held by {new.user} at submission"
         else:
             self._queues.requeue(job, now)
+        self._dependencies.begin(job, ended, now)
 
     def cancel(self, event: CancelJob, now: float) -> None:
         """End it, whatever it is doing."""

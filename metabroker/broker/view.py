@@ -31,13 +31,15 @@ from .tokens import Ref
 
 @dataclass(eq=False)
 class BrokerView:
-    """All that does not depend on the time; `at` for what does."""
+    """All that does not depend on the time; `at` for what does. `dependent`: jobs that wait for
+    other jobs, by number; some are held, too."""
 
     _state: BrokerState
     _queues: Queues
     _saga: Saga
     _scheduling: Scheduling
     _identities: Identities
+    dependent: Mapping[int, Job]
 
     def at(self, now: float) -> ViewAt:
         """The view of a moment (Unix seconds), as long as nothing is handled."""

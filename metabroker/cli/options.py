@@ -49,6 +49,7 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
         "CLUSTER:'OPTIONS'",
         "options for that cluster's own submit command",
     ),
+    ("-d --dependency", types.DEPENDENCY, "TYPE:JOB", "wait for other jobs, as of sbatch"),
     (
         "--stage-in",
         None,
@@ -66,6 +67,7 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
 _REPEATED = ("--native", "--stage-in", "--stage-out")
 _FLAGS = (
     ("--exclusive", "share nodes with no other job"),
+    ("--kill-on-invalid-dep", "cancel the job if what it waits for can never be"),
     ("--hold", "hold the job until `metabroker release`"),
     ("--wait", "wait for the end of the job; exit with its exit code"),
 )

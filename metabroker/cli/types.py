@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from metabroker.submission import requests
+from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.times import parse_time
 
@@ -61,6 +62,7 @@ MEMORY = Parsed("memory", requests.parse_memory)
 ON = Placements("clusters", requests.parse_on)
 NATIVE = Parsed("native", requests.parse_native)
 TIME = Parsed("time", parse_time)
+DEPENDENCY = Parsed("dependency", lambda text: str(parse_dependency(text)))
 
 
 def cluster_names() -> list[str]:

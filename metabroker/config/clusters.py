@@ -164,7 +164,9 @@ def words_of(cluster: SlurmConfig | OpenPBSConfig | SimulatedConfig) -> ClusterW
     )
     if isinstance(cluster, OpenPBSConfig):
         tables["partition"], own["partition"] = tables.pop(queue), own.pop(queue)
-    return ClusterWords(cluster.system, tables, {kind: name for kind, name in own.items() if name})
+    unit = 1 if isinstance(cluster, SimulatedConfig) else cluster.whole_nodes or 1
+    own = {kind: name for kind, name in own.items() if name}
+    return ClusterWords(cluster.system, tables, own, unit)
 
 
 def runs_as_store_owner(cluster: RealCluster | SimulatedConfig) -> bool:

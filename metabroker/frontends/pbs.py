@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from metabroker import __version__
+from metabroker.frontends.dependencies import wanted
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.records import Record
 
@@ -37,7 +38,7 @@ def number(word: str, command: str) -> int:
 
 def state(job: Record) -> str:
     """PBS's letter for it."""
-    if job.json["state"] == "HELD":
+    if job.json["state"] == "HELD" or wanted(job) is not None:
         return "H"
     return "Q" if job.pending else "F" if job.ended else "R"
 
@@ -71,9 +72,10 @@ def attributes(job: Record) -> dict[str, Any]:
         "Account_Name": job.asked("account"),
         "Checkpoint": "u",
         "ctime": _date(job.submitted),
+        "depend": _depend(job),
         "Error_Path": f"{SERVER}:{job.path('error')}",
         "exec_host": "+".join(f"{host}/0" for host in job.hosts) or None,
-        "Hold_Types": "u" if letter == "H" else "n",
+        "Hold_Types": "n" if letter != "H" else "u" if job.json["state"] == "HELD" else "s",
         "Join_Path": "oe" if joined else "n",
         "Keep_Files": "n",
         "Mail_Points": "n",
@@ -84,9 +86,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "Rerunable": "False",
         "Resource_List": {
             "ncpus": job.processors,
-            "nodect": job.tasks,
-            "place": "free",
-            "select": f"{job.tasks}:ncpus={job.cpus_per_task}",
+            **_chunks(job),
             **limit,
         },
         "stime": _date(job.json["start_time"]) if job.json["start_time"] else None,
@@ -101,6 +101,24 @@ def attributes(job: Record) -> dict[str, Any]:
         "Submit_Host": SERVER,
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+def _depend(job: Record) -> str | None:
+    """What it waits for, as PBS shows it."""
+    waits = wanted(job)
+    terms = () if waits is None else waits.terms
+    told = [f"{t.when.value}:{job_id(t.job)}@{SERVER}" for t in terms if t.job]
+    return ",".join(told) or None
+
+
+def _chunks(job: Record) -> dict[str, Any]:
+    """Where its tasks are: each anywhere, or so many on each of its nodes."""
+    asked, cpus = job.asked("nodes") or "", job.cpus_per_task
+    if not asked.isdigit() or job.tasks % int(asked):
+        return {"nodect": job.tasks, "place": "free", "select": f"{job.tasks}:ncpus={cpus}"}
+    ranks = job.tasks // int(asked)
+    select = f"{asked}:ncpus={ranks * cpus}:mpiprocs={ranks}"
+    return {"nodect": int(asked), "place": "scatter", "select": select}
 
 
 def duration_of_pbs(seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from metabroker.api.client import Client
@@ -36,11 +36,13 @@ _SHORT = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One job. Times in Unix seconds; `now`: by the daemon's clock."""
+    """One job. Times in Unix seconds; `now`: by the daemon's clock; `others`: the jobs that it
+    waits for (see `dependencies`)."""
 
     json: Mapping[str, Any]
     default_partition: str
     now: float
+    others: Mapping[int, Record] = field(default_factory=dict)
 
     @property
     def id(self) -> int:
@@ -82,6 +84,9 @@ class Record:
         state = self.json["state"]
         if state == "HELD":
             return "JobHeldUser"
+        waits = self.json.get("dependency")
+        if waits and (state == "QUEUED" or waits["never"]):
+            return "DependencyNeverSatisfied" if waits["never"] else "Dependency"
         if state == "QUEUED":
             return "Priority" if self.json.get("position") else "Resources"
         if self.pending:

@@ -32,7 +32,8 @@ _VARIABLES = {
 }
 _NO_VARIABLE = frozenset({
     "begin", "chdir", "comment", "contiguous", "cpus-per-task", "deadline", "dependency",
-    "exclude", "export-file", "extra", "gid", "help", "hold", "licenses", "mail-type", "mail-user",
+    "exclude", "export-file", "extra", "gid", "help", "hold", "kill-on-invalid-dep", "licenses",
+    "mail-type", "mail-user",
     "nice", "nodelist", "nodes", "ntasks", "ntasks-per-node", "parsable", "priority", "quiet",
     "reboot", "test-only", "tmp", "uid", "usage", "version", "wrap",
 })  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from metabroker import __version__
+from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import duration, hostlist, moment
@@ -61,7 +62,8 @@ def _change(words: list[str], verb: str) -> int:
 
 def _jobs(words: list[str], one_line: bool) -> list[str]:
     numbers = [job_number(part) for word in words for part in word.split(",") if part]
-    found = records(client(), jobs=numbers or None)
+    way = client()
+    found = with_others(way, records(way, jobs=numbers or None))
     if numbers and not found:
         raise FrontEndError("slurm_load_jobs error: Invalid job id specified")
     texts = [lines_of(job) for job in found]
@@ -85,7 +87,7 @@ def lines_of(job: Record) -> list[str]:
         f"UserId={job.user}({uid_of(job.user)}) GroupId={_group(job.user)} MCS_label=N/A",
         f"Priority=1 Nice={job.asked('nice') or 0} Account={job.asked('account') or '(null)'} "
         f"QOS={job.asked('qos') or '(null)'}",
-        f"JobState={job.state} Reason={job.reason} Dependency=(null)",
+        f"JobState={job.state} Reason={job.reason} Dependency={told(job)}",
         f"Requeue=0 Restarts={max(0, int(job.json['attempts']) - 1)} BatchFlag=1 Reboot=0 "
         f"ExitCode={code[0]}:{code[1]}",
         f"RunTime={duration(job.used)} TimeLimit={duration(job.limit)} TimeMin=N/A",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, moment, short_duration
@@ -70,7 +71,7 @@ FIELDS: dict[str, tuple[str, Show]] = {
     "command": ("COMMAND", lambda job: _command(job)),
     "comment": ("COMMENT", lambda job: job.asked("comment") or "(null)"),
     "contiguous": ("CONTIGUOUS", lambda job: "0"),
-    "dependency": ("DEPENDENCY", lambda job: "(null)"),
+    "dependency": ("DEPENDENCY", told),
     "endtime": ("END_TIME", lambda job: moment(job.ends)),
     "exit_code": ("EXIT_CODE", lambda job: f"{job.exit_code[0]}:{job.exit_code[1]}"),  # of 24.11
     "feature": ("FEATURES", lambda job: job.asked("constraint") or "(null)"),
@@ -156,10 +157,13 @@ def run(words: list[str]) -> int:
     columns = _columns(options)
     users = _users(options)
     since = _since(options)
-    found = records(client(), jobs=asked, user=whose(users), since=since)
+    way = client()
+    found = records(way, jobs=asked, user=whose(users), since=since)
     if asked is not None and len(asked) == 1 and not found:
         raise FrontEndError("slurm_load_jobs error: Invalid job id specified")
     shown = [job for job in found if _chosen(job, options, users)]
+    if any(column.field == "dependency" for column in columns):
+        shown = with_others(way, shown)
     for line in lines(columns, _in_order(shown, options), header="noheader" not in options):
         print(line)
     return 0
@@ -248,9 +252,11 @@ def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> 
 
 
 def _in_order(jobs: list[Record], options: dict[str, Given]) -> list[Record]:
-    """By partition, state, and age, or as `-S` says (fields of `-o`, `-` for the reverse)."""
+    """By partition, state, and age, held ones last, or as `-S` says (fields of `-o`, `-` for the
+    reverse)."""
     text = options["sort"].value if "sort" in options else os.environ.get("SQUEUE_SORT")
-    ordered = sorted(jobs, key=lambda job: (job.partition, job.state, job.id))
+    held = {job.id for job in jobs if job.json["state"] == "HELD"}
+    ordered = sorted(jobs, key=lambda job: (job.partition, job.state, job.id in held, job.id))
     for word in reversed((text or "").split(",")):
         letter = word.lstrip("+-")
         if not letter or letter == "p":

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 
 from metabroker.policy.context import Context
 from metabroker.policy.entry import Entry, Start
+from metabroker.policy.fcfs import FcfsQueue
 from metabroker.policy.gs import GlobalScheduler
 from metabroker.policy.placement import Place
 from metabroker.policy.planner import Launch, LivePlanner
@@ -174,6 +175,19 @@ class _Driven:
         return planner
 
 
+class _BackfilledQueue(FcfsQueue):
+    """A queue of which the planner says whether a job that joins it would start."""
+
+    __slots__ = ("driven",)
+
+    driven: _Driven
+
+    def would_start(
+        self, entry: Entry, idle: Sequence[int], limit: float, now: float
+    ) -> Placement | None:
+        return self.driven.would_start(entry[2], limit, now)
+
+
 class Backfilling(GlobalScheduler):
     """One global queue, in which a planner decides. `make`: of clusters' processors, and a rule of
     placement, the planner. It is told of the first `most` jobs that wait; the others are behind
@@ -182,6 +196,9 @@ class Backfilling(GlobalScheduler):
     def __init__(self, context: Context, make: Make, most: int) -> None:
         super().__init__(replace(context, aging=None, discipline="FCFS"))
         self._driven = _Driven(make, self._room, most)
+        queue = _BackfilledQueue(self.clusters, self.clusters, self._place, self._waiting, None)
+        queue.driven = self._driven
+        self._queue = self._queues[self.clusters] = queue
         self._book: Book | None = None
         self._size: list[int] = []
 
@@ -226,11 +243,6 @@ class Backfilling(GlobalScheduler):
         idle[:] = driven.free
         self._news, self._departed, self._since = [], False, self._next_seq
         return starts
-
-    def would_start(
-        self, entry: Entry, idle: Sequence[int], limit: float, now: float
-    ) -> Placement | None:
-        return self._driven.would_start(entry[2], limit, now)
 
     def _room(self, request: Request, idle: Sequence[int]) -> Placement | None:
         """The rule of placement, where it may place."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from metabroker.policy.entry import Entry, Start
 from metabroker.policy.placement import Place
 from metabroker.policy.queue import Fifo, Queue
+from metabroker.policy.request import Placement
 
 if TYPE_CHECKING:
     from metabroker.policy.overtaking import Overtaking
@@ -52,6 +53,11 @@ class FcfsQueue(Queue):
         self._fifo.append(entry)
         head = jobs[0][0]
         return head >= since or head == entry[0]
+
+    def would_start(
+        self, entry: Entry, idle: Sequence[int], limit: float, now: float
+    ) -> Placement | None:
+        return self.fit(entry, idle) if self.head[0] == entry[0] else None
 
     def merge(self, entries: Sequence[Entry]) -> None:
         self._fifo.merge(entries)

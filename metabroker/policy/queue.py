@@ -179,6 +179,13 @@ class Queue(ABC):
             return self._alone[pin] if idle[pin] >= request.total else None
         return self._place(request, idle)
 
+    def would_start(
+        self, entry: Entry, idle: Sequence[int], limit: float, now: float
+    ) -> Placement | None:
+        """Where the job that joined last would start now, with a time limit of so many seconds;
+        None: it would wait."""
+        return self.fit(entry, idle)
+
     def open_to(self, request: Request, idle: Sequence[int]) -> Sequence[int]:
         """`idle` as it is for this request: nothing for one component in contested clusters."""
         if not request.single or not self.contested:

@@ -240,15 +240,6 @@ class Scheduler(ABC):
             return processors[queue] >= request.total
         return self._place(request, processors) is not None
 
-    def would_start(
-        self, entry: Entry, idle: Sequence[int], limit: float, now: float
-    ) -> Placement | None:
-        """Where the job that joined last would start now, with a time limit of so many seconds;
-        None: it would wait."""
-        queue = self._queues[entry[4]]
-        first = not isinstance(queue, FcfsQueue) or queue.head[0] == entry[0]
-        return queue.fit(entry, idle) if first and self._forbids(queue) is None else None
-
     # What survives a restart.
 
     def state(self) -> PolicyState:

@@ -156,7 +156,9 @@ class SchedulerView:
         if -1 not in self._scheduler._reach.aside and self._fits(entry, capacity):
             if self._scheduler._watch is not None:
                 self._scheduler._watch.begin(now)
-            placement = self._scheduler.would_start(entry, idle, limit, now)
+            line = self._scheduler._queues[queue]
+            if self._scheduler._forbids(line) is None:
+                placement = line.would_start(entry, idle, limit, now)
         self._scheduler.remove(-1)
         self._scheduler._next_seq, self._scheduler._departed, self._scheduler._news = before
         return None if placement is None else (-1, placement)

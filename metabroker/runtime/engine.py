@@ -32,7 +32,7 @@ from metabroker.broker.admission import Admission
 from metabroker.broker.core import Broker
 from metabroker.broker.drained import Drained
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import Event, Observed, SubmitJob
+from metabroker.broker.events import Event, Observed, Outcome, SubmitJob
 from metabroker.broker.identities import System
 from metabroker.broker.job import NewJob
 from metabroker.broker.outbox import Mishap, Ready
@@ -152,7 +152,7 @@ class Engine:
         self.broker.recall_drained(
             {index: self._drained[name] for index, name in each if name in self._drained}
         )
-        self.broker.restore(found.jobs, found.components, now)
+        self.broker.restore(found.jobs, found.components, now, found.ended)
         self._recall(found.memory)
         self.broker.number_from(found.next_job)
         for number, error in found.unreadable.items():
@@ -273,7 +273,13 @@ class Engine:
             stages_in=bool(submission.stage_in),
             stages_out=bool(submission.stage_out),
             closed=closed,
+            after=submission.after,
         )
+
+    def ended(self, new: NewJob) -> Mapping[int, Outcome]:
+        """What has become of the jobs that a new one depends on, of those that have ended."""
+        named = frozenset() if new.after is None else new.after.jobs
+        return self.store.jobs.outcomes(named.difference(self.broker.view.jobs))
 
     def _take_submissions(self, intake: _Intake, now: float) -> None:
         """In their order; those that come in while the broker starts wait until it gives numbers
@@ -293,9 +299,9 @@ class Engine:
             return
         try:
             new = self.new_job(asked)
-            self.broker.handle(SubmitJob(new), now)
-        except Rejected as rejected:
-            asked.answer(rejected)
+            self.broker.handle(SubmitJob(new, self.ended(new)), now)
+        except (Rejected, StoreUnavailable) as why:
+            asked.answer(why)
             return
         except Exception as error:  # nothing of it is kept
             self._mishap(Mishap(error))

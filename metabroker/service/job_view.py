@@ -12,12 +12,13 @@ from metabroker.broker import tokens
 from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.store.rows import ClusterNames
+from metabroker.store.rows import ClusterNames, dependency_row
 from metabroker.submission.shape import Shape
 
 Json = dict[str, Any]
 Row = Mapping[str, Any]
 
+_TIGHT = (",", ":")  # separators of JSON
 _BEFORE_ITS_START = (
     JobState.RESERVING.value,
     JobState.SUBMITTING.value,
@@ -63,6 +64,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "components": parts,
         "line": [_in_line(part) for part in line],
         "plan": None if in_queue else plan_of(row),
+        "dependency": row["dependency"],
         "left_behind": [
             _left(part, instance)
             for part in row["components"]
@@ -115,21 +117,22 @@ def waiting_text(
         f'"submission_failures":{job.submission_failures},'
         f'"completion_failures":{job.completion_failures},'
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
-        '"line":[],"plan":null,"left_behind":[],'
+        f'"line":[],"plan":null,"dependency":{json.dumps(dependency_row(job), separators=_TIGHT)},'
+        '"left_behind":[],'
         f'"position":{"null" if position is None else position},'
-        + json.dumps(start_view(start), separators=(",", ":"))[1:]
+        + json.dumps(start_view(start), separators=_TIGHT)[1:]
     )
     return text.encode("ascii")
 
 
 @lru_cache(maxsize=4096)
 def _shape_text(shape: Shape) -> str:
-    return json.dumps(shape.given(), separators=(",", ":"))
+    return json.dumps(shape.given(), separators=_TIGHT)
 
 
 @lru_cache(maxsize=4096)
 def _components_text(sizes: tuple[int, ...], named: tuple[str, ...] | None, state: str) -> str:
-    return json.dumps(_components_of(sizes, named, state), separators=(",", ":"))
+    return json.dumps(_components_of(sizes, named, state), separators=_TIGHT)
 
 
 def _same(row: Row, *keys: str) -> Json:

@@ -257,9 +257,11 @@ def asked(job: Job | NewJob, queue: int) -> Asked:
 
 def _seen(job: Job) -> _Seen:
     parts = [part for part in job.components if part.processors]
+    # In no queue while it waits for others: it is as if it were held.
+    outside = job.state is JobState.QUEUED and job.after is not None
     return _Seen(
         job.id,
-        job.state,
+        JobState.HELD if outside else job.state,
         asked(job, job.queue),
         job.submit_time,
         job.start_time,

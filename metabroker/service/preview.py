@@ -23,7 +23,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     """
     view, names = engine.broker.view, engine.names.names
     new = engine.new_job(asked)
-    engine.broker.check_limits(new)
+    engine.broker.check_limits(new, engine.ended(new))
     plan = view.at(now).plan(new)
     queue, start = plan.queue, plan.start
     position = view.in_queues.waiting().get(queue, 0)
@@ -35,6 +35,8 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     beyond = view.beyond(new, queue, usage) is not None
     if beyond:
         start, shown = None, reasons.held_back(view, new, queue, usage)
+    if new.after is not None:
+        beyond, start, shown = True, None, reasons.dependency(str(new.after))
     shown_plan: Json = {
         "dry_run": True,
         "starts_now": start is not None,

@@ -23,6 +23,7 @@ from .job_view import plan_of
 
 # Under FPFS each job has a reason of its own; working one out costs time, so only the first get it.
 _MOST_EXPLAINED = 200
+_LONGEST_DEPENDENCY = 200  # characters that are told
 _STARTING = "the broker has just started, and looks at its clusters before it starts jobs"
 
 
@@ -43,7 +44,8 @@ def first(view: BrokerView, now: float, most: int) -> dict[int, Waiting]:
     for queue in view.in_queues.queues:
         for position, key in enumerate(islice(view.in_queues.keys(queue), most)):
             found[key] = explain.in_queue(key, queue, position)
-    for keys in (view.held_back, view.refused, view.ineligible()):
+    dependent = [n for n, job in view.dependent.items() if job.state is JobState.QUEUED]
+    for keys in (dependent, view.held_back, view.refused, view.ineligible()):
         found.update((key, explain.in_none(key)) for key in islice(keys, most))
     return found
 
@@ -94,6 +96,13 @@ def ordinal(number: int) -> str:
     """1st, 2nd, 3rd, 4th."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def dependency(on: str, never: str = "") -> str:
+    """Why a job waits that waits for others."""
+    if never:
+        return f"it can never start: its dependency {never} can never be met; cancel it"
+    return f"waits for other jobs: {on[:_LONGEST_DEPENDENCY]}"
 
 
 def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> str:
@@ -181,6 +190,8 @@ class _Explainer:
         job = self.view.jobs[key]
         if key in self.view.decided:
             return self.told(None, job, "starts at the next pass")
+        if job.after is not None:
+            return self.told(None, job, dependency(str(job.after), job.never))
         if key in self.view.held_back:
             self._usage = self._usage or self.view.usage()
             return self.told(None, job, held_back(self.view, job, job.queue, self._usage))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, literal, select, tuple_
+
+from metabroker.broker.events import Outcome
+from metabroker.broker.states import JobState
 
 from . import tables
 from .database import Part, rows_of
@@ -131,6 +134,16 @@ class JobQueries(Part):
         """The accounts, other than the broker's own, of all jobs that ever could be put there."""
         given = select(tables.scripts.c.spec["accounts"][cluster].as_string()).distinct()
         return {account for account in self._column(given) if account}
+
+    def outcomes(self, jobs: Collection[int]) -> dict[int, Outcome]:
+        """What has become of those of these jobs that have ended."""
+        c, found = tables.jobs.c, {}
+        columns = select(c.id, c.state, c.start_time, c.end_time).where(tables.ended())
+        for some in _chunks(sorted(jobs), 500):
+            for row in self._rows(columns.where(c.id.in_(some))):
+                began = row["start_time"] or row["end_time"] or 0.0
+                found[row["id"]] = Outcome(JobState(row["state"]), began)
+        return found
 
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
         """The components' rows of one attempt, in order; `asked`: the processors of its request,

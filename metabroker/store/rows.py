@@ -9,6 +9,7 @@ from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
+from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.shape import Shape
 
 Row = Mapping[str, Any]
@@ -93,12 +94,21 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "uncertain": job.uncertain,
         "shape": job.shape.given() or None,
         "closed": [names.names[cluster] for cluster in sorted(job.closed)] or None,
+        "dependency": dependency_row(job),
     }
+
+
+def dependency_row(job: Job) -> dict[str, Any] | None:
+    """What a job waits for; None: for no other job."""
+    if job.after is None:
+        return None
+    return {"on": str(job.after), "kill": job.after.kill, "never": job.never}
 
 
 def job_of(row: Row, names: ClusterNames) -> Job:
     """The job of a row. A cluster that was closed to it may be configured no more."""
     closed = frozenset(names.known(row["closed"] or ()))
+    waits = row["dependency"]
     return Job(
         id=row["id"],
         user=row["user"],
@@ -128,6 +138,8 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         shape=Shape(**(row["shape"] or {})),
         closed=closed,
         excluded=closed,
+        after=parse_dependency(waits["on"], kill=waits["kill"]) if waits else None,
+        never=waits["never"] if waits else "",
     )
 
 

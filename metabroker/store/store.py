@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, Table, func, insert, select, union, upda
 from sqlalchemy.dialects import postgresql, sqlite
 
 from metabroker.broker.drained import Drained
+from metabroker.broker.events import Outcome
 from metabroker.broker.identities import System
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
@@ -76,7 +77,8 @@ class Recovered:
 
     `components`: all of the present attempts, the ended ones too, since an attempt's outcome is
     made of all of its components; of former attempts those that are not gone. Of a job that stands
-    in line all of its siblings: their names are not given again.
+    in line all of its siblings: their names are not given again. `ended`: what has become of other
+    jobs, which some of these wait for.
     """
 
     jobs: list[Job]
@@ -84,6 +86,7 @@ class Recovered:
     next_job: int
     memory: Any  # what `Transaction.memory` said last, or None
     unreadable: Mapping[int, Exception] = field(default_factory=dict)  # by jobs' numbers
+    ended: Mapping[int, Outcome] = field(default_factory=dict)
 
 
 class Store:
@@ -238,7 +241,9 @@ class Store:
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)
         remembered = None if memory is None else json.loads(memory)
-        return Recovered(jobs, components, last + 1, remembered, unreadable)
+        named = frozenset[int]().union(*(job.after.jobs for job in jobs if job.after is not None))
+        ended = self.jobs.outcomes(named)
+        return Recovered(jobs, components, last + 1, remembered, unreadable, ended)
 
     def give_up(self, job: int, reason: str, now: float) -> None:
         """End a job that cannot be read as FAILED."""

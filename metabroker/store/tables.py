@@ -94,6 +94,7 @@ jobs = Table(
     Column("uncertain", Words),  # the backup in which its attempt stood, by that backup's time
     Column("shape", JSON(none_as_null=True)),  # what its tasks ask of nodes beside a processor each
     Column("closed", JSON(none_as_null=True)),  # clusters that cannot be asked for what it asks for
+    Column("dependency", JSON(none_as_null=True)),  # `on`, `kill`, `never`: what it waits for
 )
 
 components = Table(

@@ -101,6 +101,8 @@ def submission_of(
         stage_out=tuple(options.get("stage_out", ())),
         submit_dir=_submit_dir(options),
         asked=tuple(options.get("asked", ())),
+        dependency=options.get("dependency"),
+        kill_on_invalid_dep=options.get("kill_on_invalid_dep", False),
     )
     check(submission)
     return submission

@@ -52,6 +52,7 @@ def check(submission: Submission) -> None:
         check_cluster(cluster)
         _check_words(f"native option of {cluster}", words)
     _check_asked(submission.asked)
+    _ = submission.after
     if submission.speaks not in (None, "slurm", "pbs"):
         what = f"a job cannot speak as {shown(submission.speaks)} does"
         raise SubmissionError(what, "use the commands of the daemon's own version")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from metabroker.submission.dependency import Dependency, parse_dependency
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 
@@ -55,7 +56,8 @@ class Submission:
     `stage_in` are files below `submit_dir`, an absolute path of the submitting host; what
     `stage_out` matches comes back there. `asked`: options of sbatch and qsub that are its cluster's
     matter. `speaks`: it was submitted by the commands of this system ("slurm", "pbs"), and is told
-    by that system's variables which job of metabroker it is.
+    by that system's variables which job of metabroker it is. `dependency`: the jobs that it waits
+    for, as sbatch says it; `kill_on_invalid_dep`: it ends once that can never be.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -79,6 +81,15 @@ class Submission:
     submit_dir: str | None = None
     asked: tuple[AskedOption, ...] = ()
     speaks: str | None = None
+    dependency: str | None = None
+    kill_on_invalid_dep: bool = False
+
+    @property
+    def after(self) -> Dependency | None:
+        """What it waits for. Raises `SubmissionError`."""
+        if self.dependency is None:
+            return None
+        return parse_dependency(self.dependency, kill=self.kill_on_invalid_dep)
 
     @property
     def stages(self) -> bool:

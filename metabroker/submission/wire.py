@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 _ADVICE = "use the `metabroker` command of the daemon's own version"
 # Each value that is wrong is an error in memory, and only the first one is told.
 _MOST_VALUES = 4 * MOST_WORDS
-_OF_CORE = frozenset({"script", "processors", "shape", "time_limit", "hold", "request_id"})
+_OF_CORE = frozenset(
+    {"script", "processors", "shape", "time_limit", "hold", "request_id", "dependency"}
+) | {"kill_on_invalid_dep"}
 
 
 def to_wire(submission: Submission) -> dict[str, Any]:

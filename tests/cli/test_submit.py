@@ -275,7 +275,7 @@ def test_directives_of_sbatch_are_options_and_what_is_the_clusters_goes_with_its
     ("line", "what"),
     [
         ("#SBATCH --array=0-9", "old.sh:2: --array=0-9: arrays of jobs are not supported yet"),
-        ("#SBATCH -d afterok:1", "old.sh:2: --dependency=afterok:1: dependencies are not supp"),
+        ("#SBATCH -d afterok:x", "old.sh:2: --dependency=afterok:x: 'x' is not a job to depend on"),
         ("#PBS -J 0-9", "old.sh:2: -J 0-9: arrays of jobs are not supported yet"),
         ("#SBATCH --no-such=1", "old.sh:2: '--no-such' is no option of sbatch"),
         ("#SBATCH -t soon", "old.sh:2: --time=soon: 'soon' is not a time"),

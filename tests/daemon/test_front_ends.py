@@ -13,7 +13,7 @@ import pytest
 
 from metabroker.errors import AdvisedError
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import Site
+from tests.daemon.harness import Site, eventually
 from tests.daemon.kinds import Slurm
 from tests.testbed import SlurmCluster
 
@@ -26,8 +26,12 @@ JOBS = {  # name: sbatch's options, and the script's last line
     "held": ("-H -N2 -n4 -t 90 -A phys", "exit 0"),
     "runs": ("-n3 -c2 -t 2:00:00 --mem=100M", "sleep 600"),
     "gone": ("-n1 -t 0:30:00", "sleep 600"),
+    "waits": ("-n1 -t9 -d afterany:{runs}:{gone},singleton", "exit 0"),
+    "never": ("-n1 -t9 --dependency afterok:{fails}", "exit 0"),
+    "killed": ("-n1 -t9 -d afternotok:{ends} --kill-on-invalid-dep=yes", "exit 0"),
 }
 STATES = {"ends": "COMPLETED", "fails": "FAILED", "runs": "RUNNING", "gone": "RUNNING"}
+REASONS = {"waits": "Dependency", "never": "DependencyNeverSatisfied"}
 QUERIES = [
     ("squeue",),
     ("squeue", "-l", "-h"),
@@ -52,7 +56,8 @@ QUERIES = [
 def plain(text: str) -> str:
     """Without what differs from job to job: ids and times; and clusters are called the same."""
     lines = [re.sub(r"\s*\b\d+:\d\d(:\d\d)?(?!\d)", " T", line) for line in text.splitlines()]
-    return "\n".join(re.sub(r"^ *\d+ *", "ID ", line) for line in lines).replace("leiden", "lab")
+    told = "\n".join(re.sub(r"^ *\d+ *", "ID ", line) for line in lines)
+    return re.sub(r":\d+\(", ":ID(", told).replace("leiden", "lab")
 
 
 @pytest.fixture
@@ -74,18 +79,27 @@ def submit_all(
     site: Site, cluster: SlurmCluster, ask: Ask, mark: str
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The same jobs in both; their ids."""
-    theirs, ours = {}, {}
+    theirs: dict[str, str] = {}
+    ours: dict[str, str] = {}
     for name, (options, line) in JOBS.items():
-        words = ("--parsable", "-J", f"{name}{mark}", *options.split(), "-o/dev/null")
+        words = ("--parsable", "-J", f"{name}{mark}", "-o/dev/null")
         script = site.work / f"{name}.sh"
         script.write_text(f"#!/bin/sh\n{line}\n")
-        done = cluster.run("sbatch", *words, str(script), check=True, cwd=site.work)
+        own = options.format(**theirs).split()
+        done = cluster.run("sbatch", *words, *own, str(script), check=True, cwd=site.work)
         theirs[name] = done.stdout.strip()
-        code, out, err = ask("sbatch", *words, str(script))
+        code, out, err = ask("sbatch", *words, *options.format(**ours).split(), str(script))
         assert code == 0, err
         ours[name] = out.strip()
         assert ours[name].isdigit()
     return theirs, ours
+
+
+def wait_reasons(told: Callable[..., str], ids: dict[str, str]) -> None:
+    """Until jobs that wait for others say so."""
+    words = ("squeue", "-h", "-o", "%i %r", "-j", ",".join(ids[name] for name in REASONS))
+    wanted = {f"{ids[name]} {reason}" for name, reason in REASONS.items()}
+    eventually(lambda: set(told(*words).splitlines()) == wanted, f"{wanted}", seconds=120)
 
 
 def assert_it_sees_its_number(
@@ -149,10 +163,18 @@ def test_they_print_what_slurms_own_print(
     assert real.run("scancel", theirs["gone"]).returncode == ask("scancel", ours["gone"])[0] == 0
     site.wait_state(int(ours["gone"]), "CANCELLED")
     real.wait_job(theirs["gone"], "CANCELLED")
+    wait_reasons(lambda *words: real.run(*words).stdout, theirs)
+    wait_reasons(lambda *words: ask(*words)[1], ours)
+    real.wait_job(theirs["killed"], "CANCELLED")
+    shown = ("squeue", "-h", "-t", "all", "-o", "%t %r %R %E %M", "-j")
+    done = real.run(*shown, theirs["killed"])
+    assert plain(ask(*shown, ours["killed"])[1]) == plain(done.stdout)
     wrong = []
     for words in QUERIES:
         of_all = any("all" in word.split("=") for word in words)
-        asked = [*words, *(["-n", ",".join(f"{name}@" for name in JOBS)] if of_all else [])]
+        # Where Slurm lists one that it has killed itself among cancelled ones, differs.
+        names = [f"{name}@" for name in JOBS if name != "killed"]
+        asked = [*words, *(["-n", ",".join(names)] if of_all else [])]
         asked = [word.replace("@", mark) for word in asked]
         done = real.run(*asked)
         code, out, err = ask(*asked)
@@ -162,5 +184,5 @@ def test_they_print_what_slurms_own_print(
     assert not wrong, "\n\n".join(wrong)
     assert_it_sees_its_number(site, clusters["lab"], ask, monkeypatch)
     assert_a_script_of_pbs_runs(site, ask)
-    ask("scancel", ours["runs"], ours["held"])
+    ask("scancel", ours["runs"], ours["held"], ours["never"], ours["waits"])
     site.wait_end(int(ours["runs"]), "CANCELLED")

@@ -46,6 +46,39 @@ def test_squeue(ask: Ask, words: list[str], expected: str) -> None:
     assert ask(stub(), "squeue", *words) == (0, expected, "")
 
 
+def test_what_jobs_wait_for_is_told_as_slurm_does(ask: Ask) -> None:
+    def waits(on: str, never: str = "") -> dict[str, object]:
+        return {"dependency": {"on": on, "kill": False, "never": never}}
+
+    jobs = StubClient(
+        job(1, "COMPLETED"),
+        job(2, "FAILED"),
+        job(3, "RUNNING"),
+        job(4, "QUEUED", **waits("afterok:1,afterok:3,after:3+5,singleton")),
+        job(5, "QUEUED", **waits("afterok:2,afternotok:2,afterany:99", "afterok:2")),
+        job(6, "QUEUED", **waits("afterok:3?afternotok:3")),
+        job(7, "HELD", **waits("afterany:3")),
+        job(8, "QUEUED", name="job4", **waits("singleton,afterany:3")),
+        job(9, "CANCELLED", **waits("afterok:2", "afterok:2")),
+    )
+    told = (
+        "4 Dependency afterok:3(unfulfilled)\n"
+        "5 DependencyNeverSatisfied afterok:2(failed)\n"
+        "6 Dependency afterok:3(unfulfilled)?afternotok:3(unfulfilled)\n"
+        "8 Dependency singleton(unfulfilled),afterany:3(unfulfilled)\n"
+        "7 JobHeldUser afterany:3(unfulfilled)\n"
+        "3 None (null)\n"
+    )
+    assert ask(jobs, "squeue", "-h", "-o", "%i %r %E") == (0, told, "")
+    told = "9 DependencyNeverSatisfied afterok:2(failed)\n"
+    assert ask(jobs, "squeue", "-h", "-t", "CA", "-o", "%i %r %E") == (0, told, "")
+    _, text, _ = ask(jobs, "scontrol", "show", "job", "5")
+    assert "Reason=DependencyNeverSatisfied Dependency=afterok:2(failed)\n" in text
+    _, text, _ = ask(jobs, "qstat", "-f", "6")
+    assert "job_state = H\n" in text and "Hold_Types = s\n" in text
+    assert "depend = afterok:3.metabroker@metabroker" in text
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [

@@ -71,7 +71,7 @@ def test_a_command_may_be_wrapped_or_come_from_standard_input(
     ("words", "what"),
     [
         (["--array=0-3", "job.sh"], "--array=0-3: arrays of jobs are not supported yet"),
-        (["-d", "afterok:1", "job.sh"], "dependencies are not supported yet"),
+        (["-d", "expand:1", "job.sh"], "expand is not supported"),
         (["none.sh"], "Unable to open file none.sh: No such file or directory"),
         (["--wrap", "x", "job.sh"], "Script arguments not permitted with --wrap option"),
         (["-J", "mb-abc123-1-1-0-0", "job.sh"], "takes this for its cluster's own sbatch"),

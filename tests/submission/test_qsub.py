@@ -56,7 +56,10 @@ _OTHERS = ("asked", "native", "stage_in", "stage_out")
         ("-l select=2:ncpus=8:mpiprocs=4", {"nodes": "2", "ntasks-per-node": "4"}),
         ("-r y -a 1200 -S /bin/csh", {"r": "y", "a": "1200", "S": "/bin/csh"}),
         ("-Wumask=022", {"umask": "022"}),
-        ("-l place=scatter", {"place": "scatter"}),
+        ("-l place=scatter", {}),
+        ("-l select=4:ncpus=2 -l place=scatter", {"nodes": "4"}),
+        ("-l select=4:ncpus=2:mpiprocs=2 -l place=pack", {"nodes": "1", "ntasks-per-node": "8"}),
+        ("-l select=4 -l place=vscatter", {"place": "vscatter"}),
     ],
 )
 def test_what_is_the_clusters_matter(line: str, expected: dict[str, str]) -> None:
@@ -65,9 +68,9 @@ def test_what_is_the_clusters_matter(line: str, expected: dict[str, str]) -> Non
 
 @pytest.mark.parametrize(
     "line",
-    ["-J 0-9", "-Wdepend=afterok:1", "-I", "-N x # comment", "-N 'open", "-l select=1+1", "-l x",
-     "-l select=1:vnode=a", "-l select=1:ncpus=3:mpiprocs=2", "-m z", "-Y", "--long", "-j x",
-     "-l mem=lots", "-l walltime=soon", "-l select=2,ncpus=4"],
+    ["-J 0-9", "-Wdepend=on:1", "-Wdepend=afterok", "-I", "-N x # comment", "-N 'open", "-l x",
+     "-l select=1+1", "-l select=1:vnode=a", "-l select=1:ncpus=3:mpiprocs=2", "-m z", "-Y",
+     "--long", "-j x", "-l mem=lots", "-l walltime=soon", "-l select=2,ncpus=4"],
 )  # fmt: skip
 def test_what_is_refused_is_named_with_file_and_line(line: str) -> None:
     with pytest.raises(SubmissionError) as caught:

@@ -106,7 +106,8 @@ def test_what_is_the_clusters_matter(line: str, expected: dict[str, str | None])
     ("line", "what"),
     [
         ("--array=0-9", "--array=0-9: arrays of jobs are not supported yet"),
-        ("--dependency afterok:1", "dependencies are not supported yet"),
+        ("--dependency afterok:x", "is not a job to depend on"),
+        ("--kill-on-invalid-dep=maybe", "neither yes nor no"),
         ("-n 0", "'0' tasks cannot be requested"),
         ("-N 2-4", "--nodes=2-4 does not say how many tasks there are"),
         ("-N 4-2", "is not a number of nodes"),

@@ -266,9 +266,10 @@ class Oracle:
             if job is None or job.state is not JobState.QUEUED or job.seq != seq:
                 self.overtaken.pop(key, None)  # it had its turn: should it come back, counted anew
                 continue
-            # Who has no share, or was refused wherever they could go, may be overtaken; when they
-            # come back to their place in the queue, that is counted anew.
-            if key in broker.view.held_back or key in broker.view.refused:
+            # Who waits for others, has no share, or was refused wherever they could go, may be
+            # overtaken; when they come back to their place in the queue, that is counted anew.
+            outside = (broker.view.dependent, broker.view.held_back, broker.view.refused)
+            if any(key in others for others in outside):
                 self.overtaken.pop(key, None)
                 continue
             count = self.overtaken.get(key, (seq, 0))

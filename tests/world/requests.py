@@ -6,6 +6,7 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.shape import Shape
 
+from .dependencies import SAME
 from .home import FOLDER, inputs
 from .network import COMMAND_TIMEOUT
 from .scenario import JobPlan, Scenario
@@ -13,7 +14,7 @@ from .scenario import JobPlan, Scenario
 KEY = "of worlds"  # of the store, by which tokens are proven
 
 
-def submission_of(index: int, plan: JobPlan) -> Submission:
+def submission_of(index: int, plan: JobPlan, dependency: str | None = None) -> Submission:
     """What the user of a plan submits."""
     return Submission(
         script=b"#!/bin/sh\n",
@@ -32,6 +33,9 @@ def submission_of(index: int, plan: JobPlan) -> Submission:
         stage_out=("out",) if plan.fetches else (),
         submit_dir=FOLDER,
         request_id=f"request {index}",
+        name=SAME if plan.same else None,
+        dependency=dependency,
+        kill_on_invalid_dep=dependency is not None,
     )
 
 

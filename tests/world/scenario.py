@@ -111,6 +111,9 @@ class JobPlan:
     user: str = "u"
     lone: int = -1  # the only component that fails, if any does
     cpus: int = 1  # of each task; `sizes` count tasks
+    after: tuple[tuple[str, int], ...] = ()  # what it waits for: how, and for which of the jobs
+    either: bool = False  # one of these is enough
+    same: bool = False  # it has a name that others have, too
 
     def exit_of(self, attempt: int, components: int) -> int:
         """How the job's scripts end at this attempt, from 1, on so many components."""

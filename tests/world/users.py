@@ -14,6 +14,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
+from .dependencies import asked
 from .oracle import Violation
 from .requests import submission_of
 from .scenario import JobPlan
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _ACTIONS: dict[str, Callable[[int, str], Event]]
 _ACTIONS = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
+_SOON = 1.0  # seconds after which it is looked again whether a job's number is known
 _AGAIN = 7.0  # seconds after which who was not answered asks again
 
 
@@ -32,30 +34,34 @@ class Users:
     def __init__(self, world: World) -> None:
         self._world = world
         self.acknowledged: dict[int, int] = {}
-        self._refused: set[int] = set()
+        self.refused: set[int] = set()
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
 
     @property
     def all_answered(self) -> bool:
         """Whether each submission has become a job, or was refused."""
-        return len(self.acknowledged) + len(self._refused) == len(self._world.scenario.jobs)
+        return len(self.acknowledged) + len(self.refused) == len(self._world.scenario.jobs)
 
     def submit(self, index: int) -> None:
         """A user submits, again and again with the same request id, until it is acknowledged."""
         world = self._world
-        if index in self.acknowledged or index in self._refused:
+        if index in self.acknowledged or index in self.refused:
+            return
+        dependency = asked(world, index)
+        if dependency == "":
+            world.at(world.now + _SOON, lambda: self.submit(index))
             return
         host = world.hosts[0] if world.hosts[0].alone else world.rng.choice(world.hosts)
-        host.ask(self._asked(index, world.scenario.jobs[index]))
+        host.ask(self._asked(index, world.scenario.jobs[index], dependency))
         world.at(world.now + _AGAIN, lambda: self.submit(index))
 
-    def _asked(self, index: int, plan: JobPlan) -> AskToSubmit:
-        submission = submission_of(index, plan)
+    def _asked(self, index: int, plan: JobPlan, dependency: str | None) -> AskToSubmit:
+        submission = submission_of(index, plan, dependency)
 
         def answer(outcome: int | Exception) -> None:
             if isinstance(outcome, Rejected):
-                self._refused.add(index)
+                self.refused.add(index)
                 self._world.tell(f"submission {index} refused: {outcome.message}")
             elif isinstance(outcome, int):
                 self._told_job(index, outcome)

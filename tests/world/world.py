@@ -18,6 +18,7 @@ from metabroker.store.rows import ClusterNames
 
 from .administrator import Administrator
 from .cluster import WorldCluster
+from .dependencies import too_early
 from .ending import at_rest, at_the_end
 from .errors import no_error_of_its_own
 from .files import ClusterFiles
@@ -351,7 +352,10 @@ class World:
         return found == wanted
 
     def _wanted(self, ref: Ref) -> bool:
-        """Whether its user still wants it to start."""
+        """Whether its user still wants it to start, and not later."""
+        early = too_early(self, ref)
+        if early:
+            raise Violation(early)
         return self.users.wants(ref)
 
     def _held(self, ref: Ref) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from metabroker.clusters.port import ComponentRequest, ReserveRequest
 from metabroker.clusters.transports.base import Command
+from metabroker.submission.chunks import Layout, is_layout
 from metabroker.submission.shape import Shape
 
 # Times are printed, and read, in the zone of the client.
@@ -156,19 +157,21 @@ def submit(
     `-f`: in this process, and not in one in the background that goes on when this one is killed.
     `-C ''`: the script's comments are not read for options.
     """
+    native, layout = request.native, Layout.of(request.native)
+    place = _place(who, request.shape, apart=layout is not None)
     words = [
         *("qsub", "-f", "-C", "", "-m", "n"),
         *who.native,
-        *request.native,
+        *(word for word in native if not is_layout(word)),
         *("-N", request.token, "-S", "/bin/sh", "-r", "n", "-o", "/dev/null", "-e", "/dev/null"),
-        *("-l", _select(who, request.tasks, request.shape), "-l", _place(who, request.shape)),
+        *("-l", _select(who, request.tasks, request.shape, layout), "-l", place),
         # Without one a job counts as five years long, and nothing is reserved in front of it.
         *("-l", f"walltime={max(1, request.seconds)}"),
     ]
     for option, value in (("-A", who.account), ("-P", who.project)):
-        if value is not None and not _given(request.native, option):
+        if value is not None and not _given(native, option):
             words += [option, value]
-    if queue is not None and (request.reservation or not _given(request.native, "-q")):
+    if queue is not None and (request.reservation or not _given(native, "-q")):
         words += ["-q", queue]
     return _command(*words, stdin=_with_outputs(request, script), account=who.acting_for)
 
@@ -188,26 +191,32 @@ def _with_outputs(request: ComponentRequest, script: bytes) -> bytes:
     return head.encode() + script
 
 
-def _select(who: PbsIdentity, tasks: int, shape: Shape) -> str:
+def _select(who: PbsIdentity, tasks: int, shape: Shape, layout: Layout | None = None) -> str:
     """A chunk for each task, anywhere: `ncpus=N` alone would be on one host. Of whole nodes one for
-    each node, with as many places for processes as it has tasks: the last may have fewer."""
-    per_chunk = max(1, who.unit // shape.cpus_per_task)
-    full, rest = divmod(tasks, per_chunk)
-    gpus, more = divmod(shape.gpus, full + (rest > 0))  # each chunk has its part of them
+    each node, with as many places for processes as it has tasks: the last may have fewer; and so of
+    any nodes, where the user's `layout` says on how many the tasks are."""
+    if layout is not None:
+        chunks = layout.chunks(tasks, shape, who.unit)
+    else:
+        per_chunk = max(1, who.unit // shape.cpus_per_task)
+        full, rest = divmod(tasks, per_chunk)
+        chunks = [(full, per_chunk), (int(rest > 0), rest)]
+    gpus, more = divmod(shape.gpus, sum(count for count, _ in chunks))  # each has its part of them
     parts = []
-    for count, used in ((full, per_chunk), (1, rest)):
+    for count, used in chunks:
         for n, part in ((min(more, count), gpus + 1), (count - min(more, count), gpus)):
-            if n and used:
-                parts.append(f"{n}:{_chunk(who, used, shape, part)}")
+            if n:
+                parts.append(f"{n}:{_chunk(who, used, shape, part, apart=layout is not None)}")
         more -= min(more, count)
     return f"select={'+'.join(parts)}"
 
 
-def _chunk(who: PbsIdentity, tasks: int, shape: Shape, gpus: int) -> str:
-    """What so many tasks need; `gpus`: beside those that each of them asks for."""
+def _chunk(who: PbsIdentity, tasks: int, shape: Shape, gpus: int, *, apart: bool) -> str:
+    """What so many tasks need; `gpus`: beside those that each of them asks for; `apart`: it is all
+    that the job has on its node."""
     whole = who.unit > 1
     words = [f"ncpus={who.unit if whole else tasks * shape.cpus_per_task}"]
-    if whole:
+    if whole or apart:
         words.append(f"mpiprocs={tasks}")
     memory = shape.memory or tasks * shape.memory_per_cpu * shape.cpus_per_task
     gpus += tasks * shape.gpus_per_task
@@ -217,11 +226,11 @@ def _chunk(who: PbsIdentity, tasks: int, shape: Shape, gpus: int) -> str:
     return ":".join([*words, *(part for part in others if part.partition("=")[0] not in named)])
 
 
-def _place(who: PbsIdentity, shape: Shape) -> str:
-    """Whole nodes are wanted as such: what is free on one beside other jobs does not do."""
-    if who.unit > 1:
-        return "place=scatter:excl"
-    return "place=free:excl" if shape.exclusive else "place=free"
+def _place(who: PbsIdentity, shape: Shape, *, apart: bool = False) -> str:
+    """Whole nodes are wanted as such: what is free on one beside other jobs does not do. `apart`:
+    each chunk is on a node of its own."""
+    where = "scatter" if apart or who.unit > 1 else "free"
+    return f"place={where}:excl" if shape.exclusive or who.unit > 1 else f"place={where}"
 
 
 def _date(moment: float) -> str:

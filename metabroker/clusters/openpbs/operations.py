@@ -23,6 +23,7 @@ from metabroker.clusters.port import (
     Writer,
 )
 from metabroker.clusters.transports.base import Command, Completed
+from metabroker.submission.chunks import Unlayable
 
 from . import answers, commands, parsing
 from .answers import failure
@@ -209,7 +210,11 @@ def submit(
         if not mine:
             raise ClusterRefusal(Cause.LOST, "its reservation is gone")
         queue = mine[0].queue
-    done = yield from command(commands.submit(who, request, script, queue))
+    try:
+        submitting = commands.submit(who, request, script, queue)
+    except Unlayable as error:  # it gives other nodes than when the job was taken
+        raise ClusterRefusal(Cause.INVALID, str(error)) from error
+    done = yield from command(submitting)
     if done.exit_status != 0:
         own_options = bool(request.native) or request.shape.beyond_processors
         raise answers.of_submission(done, own_options=own_options, reserved=request.reservation)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import AskedOption
 from metabroker.submission.requests import parse_count, parse_memory
@@ -138,9 +140,12 @@ class _Translation:
 
     def _parts(self, given: Given) -> dict[str, tuple[Given, str]]:
         """`name=value,name=value`."""
-        found = {}
+        found: dict[str, tuple[Given, str]] = {}
         for part in (given.value or "").split(","):
             name, equals, value = part.partition("=")
+            if not equals and [*found][-1:] == ["depend"]:  # its own value has commas
+                found["depend"] = given, f"{found['depend'][1]},{part.strip()}"
+                continue
             if not equals or not name.strip():
                 raise self._wrong(given, "is not name=value", "write for example -l walltime=1:00")
             found[name.strip()] = given, value.strip()
@@ -184,8 +189,9 @@ class _Translation:
             elif name in ("umask", "group_list"):
                 self._ask(given, name, value)
             elif name == "depend":
-                what = "dependencies are not supported yet"
-                raise self._wrong(given, what, "wait for the job: metabroker wait")
+                # PBS deletes a job that can never start.
+                self._options["dependency"] = self._of(given, partial(_depend, value))
+                self._options["kill_on_invalid_dep"] = True
             else:
                 raise self._wrong(given, f"{name} is not supported", "leave it out")
 
@@ -206,7 +212,7 @@ class _Translation:
         words = value.split(":")
         if "excl" in words or "exclhost" in words:
             self._options["exclusive"] = True
-        if not {*words} <= {"free", "excl", "exclhost", "shared"}:
+        if not {*words} <= {"free", "scatter", "pack", "excl", "exclhost", "shared"}:
             self._ask(given, "place", value)
 
     def _chunk(self) -> tuple[dict[str, tuple[Given, str]], int]:
@@ -240,16 +246,18 @@ class _Translation:
             given, text = chunk.pop(name, (None, "1"))
             return 1 if given is None else self._of(given, lambda: parse_count(text, what))
 
-        placed = chunk.get("mpiprocs")
+        placed, (nodes, where) = chunk.get("mpiprocs"), self._nodes(count)
         gpus = number("ngpus", "GPUs") if "ngpus" in chunk else 0
         cpus, ranks = number("ncpus", "processors"), number("mpiprocs", "processes")
         if placed is not None and ranks > 1:
             if cpus % ranks:
                 raise self._wrong(placed[0], "does not share its processors evenly", "correct it")
-            if count * ranks > 1:
-                self._asked = [each for each in self._asked if each.option != "nodes"]
-                self._ask(placed[0], "nodes", str(count))
-                self._ask(placed[0], "ntasks-per-node", str(ranks))
+            nodes, where = nodes or count, where or placed[0]
+        if nodes and where is not None and count * ranks > 1:
+            self._asked = [each for each in self._asked if each.option != "nodes"]
+            self._ask(where, "nodes", str(nodes))
+            if ranks > 1:
+                self._ask(where, "ntasks-per-node", str(ranks * count // nodes))
         self._options |= {"single": count * ranks, "cpus_per_task": cpus // ranks}
         if gpus:
             of_task = {"gpus_per_task": gpus} if ranks == 1 else {"gpus": gpus * count}
@@ -266,6 +274,12 @@ class _Translation:
         for name, (given, _text) in chunk.items():
             raise self._wrong(given, f"{name} of a chunk is not supported", "leave it out")
 
+    def _nodes(self, count: int) -> tuple[int, Given | None]:
+        """On how many nodes so many chunks are, where `place` says so, and where; 0: anywhere."""
+        given, value = self._resources.get("place", (None, ""))
+        words = value.split(":")
+        return count if "scatter" in words else int("pack" in words), given
+
     def _ask(self, given: Given, option: str, value: str | None) -> None:
         self._asked.append(AskedOption(option, value, given.where, f"-{given.name}"))
 
@@ -277,6 +291,18 @@ class _Translation:
 
     def _wrong(self, given: Given, what: str, advice: str) -> SubmissionError:
         return SubmissionError(f"{given.shown}: {what}", advice)
+
+
+def _depend(text: str) -> str:
+    """`afterok:12.server:13.server,afterany:14.server`, in sbatch's words."""
+    parts = []
+    for part in text.split(","):
+        kind, *jobs = part.split(":")
+        if kind not in ("after", "afterok", "afternotok", "afterany"):
+            what = f"the dependency {shown(kind)} is not supported"
+            raise SubmissionError(what, "use after, afterok, afternotok or afterany")
+        parts.append(":".join([kind, *(job.partition(".")[0] for job in jobs)]))
+    return str(parse_dependency(",".join(parts)))
 
 
 def _seconds(text: str) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from metabroker.submission.dependency import parse_dependency, parse_yes
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import AskedOption
 from metabroker.submission.requests import LARGEST, parse_count, parse_memory
@@ -49,8 +50,7 @@ ROWS: tuple[Row, ...] = (
     row("cpus-per-task c =", Counted()),
     row("deadline =", Refused("no deadline is kept", "ask for less with --time")),
     row("delay-boot =", Asked()),
-    row("dependency d =", Refused("dependencies are not supported yet", "wait for the job: "
-        "metabroker wait, or submit --wait", True)),
+    row("dependency d =", Own("dependency", lambda text: str(parse_dependency(text)))),
     row("distribution m =", Asked()),
     row("error e =", Own("error")),
     row("exclude x =", Asked()),
@@ -76,7 +76,7 @@ ROWS: tuple[Row, ...] = (
     row("ignore-pbs", Command()),
     row("input i =", Kept(("/dev/null", "none"))),
     row("job-name J =", Own("name")),
-    row("kill-on-invalid-dep =", Refused("dependencies are not supported yet", never=True)),
+    row("kill-on-invalid-dep =", Own("kill_on_invalid_dep", parse_yes)),
     row("licenses L =", Asked()),
     row("mail-type =", Asked()),
     row("mail-user =", Asked()),

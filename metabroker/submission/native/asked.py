@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from metabroker.submission.chunks import Layout, Unlayable
 from metabroker.submission.directives import qsub, sbatch
 from metabroker.submission.directives.rows import Refused, Row
 from metabroker.submission.model import AskedOption, Submission
@@ -42,11 +43,12 @@ class Unsayable(Exception):
 @dataclass(frozen=True, slots=True)
 class ClusterWords:
     """What is asked of a cluster, and how. `own`: names in its configuration, which mean themselves
-    (`partition: batch`)."""
+    (`partition: batch`); `unit`: processors of a node, where only whole nodes are given."""
 
     system: str
     tables: Mapping[str, Table] = field(default_factory=dict)
     own: Mapping[str, str] = field(default_factory=dict)
+    unit: int = 1
 
     def words(
         self, submission: Submission, check: Callable[[tuple[str, ...]], str | None]
@@ -156,18 +158,33 @@ class ClusterWords:
             raise Unsayable(asked, "is asked for it for jobs of one component alone")
         if self.system == "simulated" and asked.option != "nodelist":
             return ()  # it has no nodes
-        if self.system != "slurm":
-            raise Unsayable(asked, f"cannot be asked for it yet ({self.system})")
         found = _RANGE.fullmatch(asked.value or "")
         largest = tasks if asked.option != "gpus-per-node" else submission.shape.gpus
         if found is None or not 0 < int(found[1]) <= int(found[2] or found[1]):
             raise Unsayable(asked, "has no such number")
         if asked.option != "ntasks-per-node" and int(found[2] or found[1]) > largest:
             raise Unsayable(asked, "would give the job more than it asks for")
-        return (f"--{asked.option}={asked.value}",)
+        word = f"--{asked.option}={asked.value}"
+        if self.system == "openpbs":
+            self._chunks(asked, submission, tasks)
+        return (word,)
+
+    def _chunks(self, asked: AskedOption, submission: Submission, tasks: int) -> None:
+        """Whether PBS's adapter can make chunks of the same words (see `submission.chunks`)."""
+        words = [f"--{each.option}={each.value}" for each in submission.asked if _lays_out(each)]
+        try:
+            layout = Layout.of(words)
+            if layout is not None:
+                layout.chunks(tasks, submission.shape, self.unit)
+        except Unlayable as error:
+            raise Unsayable(asked, str(error)) from error
 
 
 _LAYOUT = frozenset({"nodes", "ntasks-per-node", "gpus-per-node"})
+
+
+def _lays_out(asked: AskedOption) -> bool:
+    return asked.option in _LAYOUT
 
 
 def _signal(asked: AskedOption) -> str:

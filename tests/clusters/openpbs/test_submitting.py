@@ -54,6 +54,30 @@ def test_what_the_configuration_says() -> None:
 
 
 @pytest.mark.parametrize(
+    ("native", "shape", "unit", "words"),
+    [
+        ("--nodes=2", Shape(), 1, "select=2:ncpus=8:mpiprocs=8 -l place=scatter"),
+        ("--nodes=1", Shape(), 1, "select=1:ncpus=16:mpiprocs=16 -l place=scatter"),
+        ("--nodes=3", Shape(2), 1,
+         "select=2:ncpus=6:mpiprocs=3+1:ncpus=4:mpiprocs=2 -l place=scatter"),
+        ("--ntasks-per-node=6", Shape(), 1,
+         "select=2:ncpus=6:mpiprocs=6+1:ncpus=4:mpiprocs=4 -l place=scatter"),
+        ("--nodes=2 --gpus-per-node=3", Shape(gpus=6, memory=500), 1,
+         "select=2:ncpus=8:mpiprocs=8:mem=500mb:ngpus=3 -l place=scatter"),
+        ("--nodes=2 --ntasks-per-node=8", Shape(exclusive=True), 1,
+         "select=2:ncpus=8:mpiprocs=8 -l place=scatter:excl"),
+        ("--nodes=2", Shape(), 8, "select=2:ncpus=8:mpiprocs=8 -l place=scatter:excl"),
+    ],
+)  # fmt: skip
+def test_on_how_many_nodes_is_told_by_chunks(
+    native: str, shape: Shape, unit: int, words: str
+) -> None:
+    asked = replace(ORDER, native=tuple(native.split()), shape=shape)
+    assert f" -l {words} -l walltime" in argv(asked, PbsIdentity("mbsvc", unit=unit))
+    assert "--nodes" not in argv(asked)
+
+
+@pytest.mark.parametrize(
     ("shape", "unit", "chunk", "words"),
     [
         (Shape(8), 1, None, "select=2:ncpus=8 -l place=free"),

@@ -98,10 +98,28 @@ def test_in_the_words_of_pbs() -> None:
     found = words(PBS, partition="short", project="p", mail_type="END,FAIL", mail_user="a@b")
     assert found == ("-qworkq", "-Pp", "-mae", "-Ma@b")
     assert words(PBS, comment="x", qos="high", resource="software=x") == ("-lsoftware=x",)
-    for asked in ({"licenses": "a"}, {"nodes": "2"}, {"account": "a"}, {"signal": "USR1"},
+    assert words(PBS, nodes="2", ntasks_per_node="4") == ("--nodes=2", "--ntasks-per-node=4")
+    for asked in ({"licenses": "a"}, {"account": "a"}, {"signal": "USR1"},
                   {"resource": "walltime=9"}):  # fmt: skip
         with pytest.raises(Unsayable):
             words(PBS, **asked)
+
+
+@pytest.mark.parametrize(
+    ("unit", "asked", "why"),
+    [
+        (1, {"nodes": "2-4"}, "one number of nodes"),
+        (1, {"nodes": "2", "ntasks_per_node": "3"}, "no room for 8 tasks on 2 such nodes"),
+        (1, {"nodes": "9"}, "more than it asks for"),
+        (1, {"nodes": "4", "gpus_per_node": "2"}, "other GPUs than it asks for"),
+        (4, {"nodes": "4"}, "whole nodes of 4 processors"),
+    ],
+)
+def test_nodes_that_pbs_has_no_chunks_for(unit: int, asked: dict[str, str], why: str) -> None:
+    pbs = ClusterWords("openpbs", unit=unit)
+    with pytest.raises(Unsayable) as caught:
+        words(pbs, **asked)
+    assert why in caught.value.why
 
 
 def test_a_simulated_cluster_knows_names_and_has_no_nodes() -> None:

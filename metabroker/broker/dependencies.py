@@ -1,0 +1,328 @@
+"""Jobs that wait for other jobs: for their starts, or their ends.
+
+Such a job is QUEUED in no queue, out of the policy's sight, and keeps nobody back, until what it
+depends on is so; then it joins a queue at its tail, like one that has just come. What it depends on
+can come to be impossible: then it waits until somebody cancels it, or it is cancelled at once, if
+its user wants that (Slurm's `DependencyNeverSatisfied`, `--kill-on-invalid-dep`).
+
+A job can only name jobs that there are when it is submitted, and `singleton` means earlier ones, so
+there are no cycles. What has become of a job that has ended is told to those who wait for it one by
+one, some in each turn (`Backlog`); only the result is stored. After a restart the driver tells what
+has become of all ended jobs that are still named (`recall`).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from metabroker.submission.dependency import Dependency, Term, When
+
+from .events import Outcome
+from .job import Job
+from .queues import Queues
+from .rejected import Rejected
+from .state import BrokerState
+from .states import JobState
+
+Group = tuple[str, str]
+"""A user, and the name of jobs of theirs."""
+
+
+class _Watched(NamedTuple):
+    """Of which job something is awaited: its start, or its end."""
+
+    job: int
+    start: bool
+
+
+@dataclass(slots=True)
+class _Open:
+    """What a job still waits for: by the jobs that are named; `late`: what will be so at a time;
+    `singleton`: no earlier job of its name."""
+
+    dependency: Dependency
+    terms: dict[_Watched, list[Term]] = field(default_factory=dict)
+    late: int = 0
+    singleton: bool = False
+
+    @property
+    def left(self) -> bool:
+        return bool(self.terms or self.late or self.singleton)
+
+
+class Dependencies:
+    """Who waits for whom. `waiting`: jobs that wait for others, by number, whatever else keeps them
+    back."""
+
+    def __init__(self, state: BrokerState, queues: Queues) -> None:
+        self._state = state
+        self._queues = queues
+        self.waiting: dict[int, Job] = {}
+        self._open: dict[int, _Open] = {}
+        self._waiters: dict[_Watched, dict[int, None]] = {}
+        self._ended: dict[int, Outcome] = {}  # of jobs that somebody waits for
+        self._late: list[tuple[float, int, Term]] = []
+        self._groups = _Groups(state)
+        self._telling = state.backlog.line(self._tell)
+        self._dooming = state.backlog.line(self._doom)
+        self._looking = state.backlog.line(self._look)
+
+    # --- who begins to wait -------------------------------------------------------------------
+
+    def check(self, wanted: Dependency | None, ended: Mapping[int, Outcome]) -> None:
+        """Raises `Rejected` where a new job names one that there is not."""
+        for job in () if wanted is None else wanted.jobs:
+            if job not in self._state.jobs and self._outcome(job, ended) is None:
+                raise Rejected(
+                    f"the job depends on job {job}, which is not there or not kept any more",
+                    "name jobs that metabroker queue or history lists",
+                )
+
+    def begin(self, job: Job, ended: Mapping[int, Outcome], now: float) -> None:
+        """A job that may wait for others: a new one, or after a restart. `ended`: what has become
+        of those that it names."""
+        wanted = job.after
+        if wanted is None:
+            return
+        self.waiting[job.id] = job
+        if job.never:
+            self._dooming.add([job.id] * wanted.kill)
+            return
+        found = self._open[job.id] = _Open(wanted)
+        for term in wanted.terms:
+            if term.when is When.SINGLETON:
+                found.singleton = True
+            else:
+                watched = _Watched(term.job, term.when is When.AFTER)
+                found.terms.setdefault(watched, []).append(term)
+        for watched in list(found.terms):
+            live = watched.job in self._state.jobs
+            if not live or self._known(watched):
+                self._resolve(job, watched, self._outcome(watched.job, ended), now)
+            else:
+                self._waiters.setdefault(watched, {})[job.id] = None
+            if job.id not in self._open:
+                return
+        if found.singleton:
+            self._groups.wait(job)
+            self._looking.add([(job.user, job.name)])
+
+    def _outcome(self, number: int, ended: Mapping[int, Outcome]) -> Outcome | None:
+        """What has become of a job that may have ended in this very turn."""
+        if number in self._state.jobs:
+            return None
+        found, job = (
+            self._ended.get(number) or ended.get(number),
+            self._state.outbox.jobs.get(number),
+        )
+        return _outcome(job) if found is None and job is not None else found
+
+    # --- what happens to others ---------------------------------------------------------------
+
+    def changed(self, jobs: Iterable[Job]) -> None:
+        """A turn ends, in which these jobs may have changed: those who wait for them are told in
+        the next ones."""
+        if not self.waiting and not self._groups:
+            return
+        for job in jobs:
+            over = job.state.ended
+            for watched in (_Watched(job.id, True), _Watched(job.id, False)):
+                if watched in self._waiters:
+                    if over:
+                        self._ended[job.id] = _outcome(job)
+                    if self._known(watched):
+                        self._telling.add([watched])
+            if over and self.waiting.pop(job.id, None) is not None:
+                self._forget(job)
+            group = self._groups.changed(job)
+            if group is not None:
+                self._looking.add([group])
+
+    def due(self, now: float) -> None:
+        """What is so since a time that has come."""
+        while self._late and self._late[0][0] <= now:
+            _at, number, term = heapq.heappop(self._late)
+            found, job = self._open.get(number), self.waiting.get(number)
+            if found is not None and job is not None:
+                found.late -= 1
+                self._met(job, found, term, now)
+
+    def _tell(self, watched: _Watched, now: float) -> None:
+        """One of those who wait for it."""
+        waiters = self._waiters.get(watched)
+        if not waiters:
+            return
+        number = next(iter(waiters))
+        del waiters[number]
+        job = self.waiting.get(number)
+        if job is not None and number in self._open:
+            self._resolve(job, watched, self._ended.get(watched.job), now)
+        if waiters:
+            self._telling.add([watched])
+        else:
+            self._unwatch(watched)
+
+    def _look(self, group: Group, now: float) -> None:
+        """The first of those who wait for all earlier jobs of their name."""
+        number = self._groups.next(group)
+        job = None if number is None else self.waiting.get(number)
+        found = None if number is None else self._open.get(number)
+        if job is not None and found is not None:
+            self._groups.forget(job)
+            found.singleton = False
+            self._met(job, found, Term(When.SINGLETON), now)
+            self._looking.add([group])  # it waits for others: who is behind it need not
+
+    def _doom(self, number: int, now: float) -> None:
+        job = self.waiting.get(number)
+        if job is None or job.state not in (JobState.QUEUED, JobState.HELD):
+            return
+        job.move(JobState.CANCELLED)
+        job.reason = f"its dependency {job.never} can never be met"
+        job.end_time = now
+        self._state.outbox.note(now, job, "cancelled", why=job.reason)
+        self._queues.ended(job)
+
+    # --- one who waits ------------------------------------------------------------------------
+
+    def _known(self, watched: _Watched) -> bool:
+        """Whether what is awaited of that job has happened."""
+        if watched.job in self._ended:
+            return True
+        job = self._state.jobs.get(watched.job)
+        return watched.start and job is not None and _started(job)
+
+    def _resolve(self, job: Job, watched: _Watched, outcome: Outcome | None, now: float) -> None:
+        """What a job awaited of another one has happened, or never will. Of one that is kept no
+        more it is known only that it was not said before: neither that it is in vain to wait for
+        all, nor that one of several has happened."""
+        found, other = self._open[job.id], self._state.jobs.get(watched.job)
+        for term in found.terms.pop(watched, ()):
+            if job.id not in self._open:
+                return
+            if outcome is None and other is None:
+                holds, began = not found.dependency.either, 0.0
+            elif outcome is not None:
+                holds, began = _holds(term, outcome.state), outcome.began
+            else:
+                holds, began = True, (other.start_time if other else None) or now
+            if not holds:
+                self._unmet(job, found, term, now)
+            else:
+                self._met_at(job, found, term, began + 60.0 * term.minutes, now)
+
+    def _met_at(self, job: Job, found: _Open, term: Term, at: float, now: float) -> None:
+        if at > now and term.minutes:
+            found.late += 1
+            heapq.heappush(self._late, (at, job.id, term))
+            self._state.timers.set(at, None)
+        else:
+            self._met(job, found, term, now)
+
+    def _met(self, job: Job, found: _Open, term: Term, now: float) -> None:
+        if found.left and not found.dependency.either:
+            return
+        del self.waiting[job.id]
+        self._forget(job)
+        job.after = None
+        self._state.outbox.note(now, job, "dependency met", last=str(term))
+        if job.state is JobState.QUEUED:
+            self._queues.requeue(job, now)
+
+    def _unmet(self, job: Job, found: _Open, term: Term, now: float) -> None:
+        if found.dependency.either and found.left:
+            return
+        self._forget(job)
+        job.never = str(term)
+        self._state.outbox.note(now, job, "dependency never satisfied", why=job.never)
+        if found.dependency.kill:
+            self._dooming.add([job.id])
+
+    def _forget(self, job: Job) -> None:
+        """It waits for nobody any more."""
+        found = self._open.pop(job.id, None)
+        self._groups.forget(job)
+        for watched in () if found is None else found.terms:
+            waiters = self._waiters.get(watched, {})
+            waiters.pop(job.id, None)
+            if not waiters:
+                self._unwatch(watched)
+
+    def _unwatch(self, watched: _Watched) -> None:
+        self._waiters.pop(watched, None)
+        if _Watched(watched.job, not watched.start) not in self._waiters:
+            self._ended.pop(watched.job, None)
+
+
+class _Groups:
+    """Live jobs by user and name, for those that wait for all earlier ones. Nothing is counted
+    before there is one of these."""
+
+    def __init__(self, state: BrokerState) -> None:
+        self._state = state
+        self._members: dict[Group, dict[int, None]] = {}
+        self._waiting: dict[Group, list[int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._members)
+
+    def wait(self, job: Job) -> None:
+        """It waits for the earlier ones of its group."""
+        if not self._members:
+            for each in self._state.jobs.values():
+                self._members.setdefault((each.user, each.name), {})[each.id] = None
+        heapq.heappush(self._waiting.setdefault((job.user, job.name), []), job.id)
+
+    def changed(self, job: Job) -> Group | None:
+        """A job is new, or is not what it was; its group, if somebody there may wait no more."""
+        if not self._members:
+            return None
+        group = job.user, job.name
+        members = self._members.setdefault(group, {})
+        if not job.state.ended:
+            members[job.id] = None
+        else:
+            members.pop(job.id, None)
+            if not members:
+                del self._members[group]
+        freed = job.state.ended or not job.components
+        return group if freed and group in self._waiting else None
+
+    def next(self, group: Group) -> int | None:
+        """The first one that waits, if no earlier job is there, and no later one has started."""
+        waiting, members = self._waiting.get(group), self._members.get(group, {})
+        if not waiting:
+            return None
+        jobs, first = self._state.jobs, waiting[0]
+        others = (n for n in members if n != first and n in jobs)
+        waits = any(n < first or jobs[n].components for n in others)
+        return None if waits else first
+
+    def forget(self, job: Job) -> None:
+        """It does not wait here any more; nobody else may, either."""
+        group = job.user, job.name
+        waiting = self._waiting.get(group)
+        if not waiting or job.id not in waiting:
+            return
+        waiting.remove(job.id)
+        heapq.heapify(waiting)
+        if not waiting:
+            del self._waiting[group]
+
+
+def _outcome(job: Job) -> Outcome:
+    return Outcome(job.state, job.start_time or job.end_time or 0.0)
+
+
+def _started(job: Job) -> bool:
+    return job.state is JobState.RUNNING and job.start_time is not None
+
+
+def _holds(term: Term, state: JobState) -> bool:
+    """Whether it was waited for that a job ends in that state."""
+    if term.when in (When.AFTER, When.ANY):
+        return True
+    return (state is JobState.COMPLETED) is not (term.when is When.NOT_OK)

@@ -1,0 +1,60 @@
+"""What jobs wait for, as Slurm's commands show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from metabroker.api.client import Client
+from metabroker.frontends.records import Record, records
+from metabroker.submission.dependency import Dependency, Term, When, parse_dependency
+
+_AT_ONCE = 500  # jobs that the daemon is asked about
+
+
+def wanted(job: Record) -> Dependency | None:
+    """What a job waits for, or waited for in vain; None: for no other job, any more."""
+    waits = job.json.get("dependency")
+    told = waits and (job.pending or waits["never"])
+    return parse_dependency(waits["on"]) if waits and told else None
+
+
+def with_others(client: Client, jobs: Sequence[Record]) -> list[Record]:
+    """The same, with those that they wait for. Raises `ClientError`."""
+    named_by = [(job, each) for job in jobs if (each := wanted(job)) is not None]
+    named = sorted(frozenset[int]().union(*(each.jobs for _, each in named_by)))
+    others: dict[int, Record] = {}
+    for user in {job.user for job, each in named_by if Term(When.SINGLETON) in each.terms}:
+        others |= {job.id: job for job in records(client, user=user)}
+    for first in range(0, len(named), _AT_ONCE):
+        found = records(client, jobs=named[first : first + _AT_ONCE])
+        others |= {job.id: job for job in found}
+    return [replace(job, others=others) for job in jobs]
+
+
+def told(job: Record) -> str:
+    """What of it is not so yet: `afterok:12(unfulfilled)`."""
+    waits = wanted(job)
+    if waits is None:
+        return "(null)"
+    words = [f"{term}({word})" for term in waits.terms if (word := _still(job, term))]
+    return ("?" if waits.either else ",").join(words) or "(null)"
+
+
+def _still(job: Record, term: Term) -> str:
+    """Empty: it is so."""
+    other = job.others.get(term.job)
+    if term.when is When.SINGLETON:
+        return "unfulfilled" if any(_before(job, each) for each in job.others.values()) else ""
+    if other is None or (not other.pending and term.when is When.AFTER):
+        return ""
+    if not other.ended:
+        return "unfulfilled"
+    well = other.state == "COMPLETED"
+    return "" if term.when is When.ANY or well is not (term.when is When.NOT_OK) else "failed"
+
+
+def _before(job: Record, other: Record) -> bool:
+    """Whether it is an earlier job of the same name, or one that runs."""
+    same = (other.user, other.name) == (job.user, job.name) and other.id != job.id
+    return same and not other.ended and (other.id < job.id or other.state == "RUNNING")

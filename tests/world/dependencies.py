@@ -1,0 +1,104 @@
+"""Jobs that wait for others: which do, what users say, and whether one has started too early."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from metabroker.broker.states import ENDED, JobState
+from metabroker.broker.tokens import Ref
+
+from .scenario import ROLLBACK, Fault, JobPlan
+
+if TYPE_CHECKING:
+    from .world import World
+
+_KINDS = ("after", "afterany", "afterok", "afterok", "afternotok", "aftercorr", "singleton")
+_ENDED = {state.value for state in ENDED}
+SAME = "same"  # the name of jobs that may wait for all earlier ones of their name
+
+
+def with_dependencies(
+    rng: random.Random, jobs: tuple[JobPlan, ...], faults: Sequence[Fault]
+) -> tuple[JobPlan, ...]:
+    """In one world of six some jobs wait for earlier ones. Not where numbers of jobs are lost."""
+    if rng.random() >= 1 / 6 or any(fault.what == ROLLBACK for fault in faults):
+        return jobs
+    found = list(jobs)
+    order = sorted(range(len(jobs)), key=lambda index: jobs[index].at)
+    for place, index in enumerate(order[1:], start=1):
+        if rng.random() < 0.3:
+            continue
+        earlier = rng.sample(order[:place], rng.randint(1, min(3, place)))
+        after = [(rng.choice(_KINDS), other) for other in earlier]
+        if any(kind == "singleton" for kind, _ in after):
+            after = [(kind, other if kind != "singleton" else -1) for kind, other in after]
+        # Most often the others have not ended yet.
+        at = jobs[index].at if rng.random() < 0.3 else jobs[earlier[0]].at + rng.uniform(0.1, 20)
+        at = max(at, *(found[other].at + 0.001 for other in earlier))
+        found[index] = replace(
+            found[index],
+            at=round(at, 3),
+            after=tuple(after),
+            either=rng.random() < 0.3,
+            same=any(kind == "singleton" for kind, _ in after) or rng.random() < 0.5,
+        )
+    return tuple(found)
+
+
+def asked(world: World, index: int) -> str | None:
+    """What the user of a plan says now; "": it cannot be said yet, since a job that it names is not
+    known."""
+    plan, users = world.scenario.jobs[index], world.users
+    words: dict[str, None] = {}
+    for kind, other in plan.after:
+        if kind == "singleton":
+            words[kind] = None
+        elif other >= len(world.scenario.jobs) or world.scenario.jobs[other].at >= plan.at:
+            continue  # of a scenario that was made smaller
+        elif other in users.acknowledged:
+            words[f"{kind}:{users.acknowledged[other]}"] = None
+        elif other not in users.refused:
+            return ""
+    return ("?" if plan.either else ",").join(words) or None
+
+
+def too_early(world: World, ref: Ref) -> str:
+    """What a job that starts now should have waited for; "": nothing."""
+    store, jobs = world.store, world.scenario.jobs
+    number = {
+        index: store.jobs.find_request(plan.user, f"request {index}")
+        for index, plan in enumerate(jobs)
+    }
+    index = next((i for i, job in number.items() if job == ref.job), None)
+    if index is None or not jobs[index].after:
+        return ""
+    met, unmet = 0, []
+    for kind, other in jobs[index].after:
+        job = ref.job if kind == "singleton" else number.get(other)
+        if job is None or (kind != "singleton" and jobs[other].at >= jobs[index].at):
+            continue
+        rows = store.jobs.rows(ids=[job])
+        state = rows[0]["state"] if rows else None
+        began = any(started.job == job for started in world.oracle.starts)
+        if kind == "singleton":
+            same = [row for row in store.jobs.rows(ended=False) if row["name"] == SAME]
+            earlier = [r for r in same if r["id"] < job and r["user"] == jobs[index].user]
+            holds = not earlier
+        else:
+            holds = state is None or _holds(kind, state, began)
+        met += holds
+        unmet += [] if holds else [f"{kind}:{job} ({state})"]
+    wrong = unmet and not (jobs[index].either and met)
+    return f"{ref} was started before {' and '.join(unmet)}" if wrong else ""
+
+
+def _holds(kind: str, state: str, began: bool) -> bool:
+    if kind == "after" and began:
+        return True
+    well = state == JobState.COMPLETED.value
+    return state in _ENDED and {"afterok": well, "aftercorr": well, "afternotok": not well}.get(
+        kind, True
+    )

@@ -1,0 +1,57 @@
+"""Deliberate mistakes with jobs that wait for others."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any
+
+from metabroker.broker import dependencies
+from metabroker.broker.dependencies import Dependencies
+from metabroker.broker.job import Job
+from metabroker.broker.queues import Queues
+
+from .planting import mutation, swap
+
+
+@mutation
+def any_end_is_well(stack: contextlib.ExitStack) -> None:
+    """Whoever waits for a good end is content with any."""
+    swap(stack, dependencies, "_holds", lambda _term, _state: True)
+
+
+@mutation
+def dependents_wait_in_queues(stack: contextlib.ExitStack) -> None:
+    """A job that waits for others joins a queue at once."""
+
+    def arrive(self: Any, job: Job, now: float) -> None:
+        after, job.after = job.after, None
+        old(self, job, now)
+        job.after = after
+
+    old = swap(stack, Queues, "arrive", arrive)
+
+
+@mutation
+def ends_are_not_told(stack: contextlib.ExitStack) -> None:
+    """Those who wait for a job are not told of its end."""
+
+    def changed(self: Any, jobs: Iterable[Job]) -> None:
+        old(self, [job for job in jobs if not job.state.ended])
+
+    old = swap(stack, Dependencies, "changed", changed)
+
+
+@mutation
+def restarts_forget_dependencies(stack: contextlib.ExitStack) -> None:
+    """After a restart nobody waits for others any more."""
+
+    def begin(self: Any, job: Job, ended: Any, now: float) -> None:
+        if job.id not in self._state.outbox.jobs:  # from the store
+            job.after = None
+            if job.state.value == "QUEUED":
+                self._queues.arrive(job, now)
+        else:
+            old(self, job, ended, now)
+
+    old = swap(stack, Dependencies, "begin", begin)

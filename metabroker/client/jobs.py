@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,9 +12,11 @@ from typing import Any, TypedDict
 from metabroker.cli.options import build, script_options
 from metabroker.submission.build import merged
 from metabroker.submission.checks import LARGEST_SCRIPT
+from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Submission
 from metabroker.submission.requests import parse_memory
+from metabroker.submission.tasks import parse_array
 from metabroker.submission.times import check_seconds, parse_time
 
 Script = str | os.PathLike[str] | bytes
@@ -56,9 +58,16 @@ class Options(TypedDict, total=False):
     stage_out: Sequence[str]
     dependency: str
     kill_on_invalid_dep: bool
+    array: str
     hold: bool
 
 
+_PARSED: Mapping[str, Callable[[str], object]] = {
+    "memory": parse_memory,
+    "memory_per_cpu": parse_memory,
+    "dependency": lambda text: str(parse_dependency(text)),
+    "array": lambda text: str(parse_array(text)),
+}
 _KNOWN = frozenset(Options.__annotations__)
 
 
@@ -87,9 +96,9 @@ def _as_submit_has_them(options: Options) -> dict[str, Any]:
     for name in ("components", "stage_in", "stage_out"):
         if name in given:
             given[name] = tuple(given[name])
-    for name in ("memory", "memory_per_cpu"):
+    for name, parse in _PARSED.items():
         if isinstance(given.get(name), str):
-            given[name] = parse_memory(given[name])
+            given[name] = parse(given[name])
     if "on" in given:
         given["on"] = tuple((cluster, tasks) for cluster, tasks in given["on"])
     if "native" in given:

@@ -65,6 +65,14 @@ def test_a_job_that_goes_on_is_listed_and_cancelled(broker: Broker) -> None:
     assert [each.wait(60)["state"] for each in (job, behind)] == ["CANCELLED"] * 2
 
 
+def test_an_array_is_one_job_that_waits_for_all_of_its_tasks(broker: Broker) -> None:
+    script = b"#!/bin/sh\nexit $METABROKER_ARRAY_TASK_ID\n"
+    array = broker.submit(script, tasks=1, array="0-2", output="/dev/null")
+    after = broker.submit(ENDS, ["0"], tasks=1, dependency=f"afterany:{array.id}")
+    assert after.wait(60)["state"] == "COMPLETED"
+    assert array.show()["state"] == "FAILED"
+
+
 def test_a_submit_may_be_repeated_and_a_dry_run_queues_nothing(broker: Broker) -> None:
     jobs = {broker.submit(ENDS, ["0"], tasks=1, request_id="once").id for _ in range(2)}
     assert len(jobs) == 1
@@ -106,6 +114,7 @@ def test_the_options_are_those_of_submit(tmp_path: Path) -> None:
     assert found.shape == Shape(cpus_per_task=4, memory_per_cpu=2048)
     assert (found.name, found.time_limit, found.args) == ("ours", 7200, ("x",))
     assert (found.environment, found.native) == ({"A": "1"}, {"delft": ("-C", "big")})
+    assert described(script, (), {"array": "0-3%2"}).array == "0-3%2"
     assert described(script, (), {"time": "1:00:00"}).time_limit == 3600
 
 

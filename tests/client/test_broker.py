@@ -17,6 +17,7 @@ from metabroker.config import load
 from metabroker.daemon.daemon import Daemon
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import Shape
+from tests.api.test_openapi import has, of
 
 ENDS = b"#!/bin/sh\nexit $1\n"
 WAITS = b"#!/bin/sh\nsleep 300\n"
@@ -79,6 +80,16 @@ def test_a_submit_may_be_repeated_and_a_dry_run_queues_nothing(broker: Broker) -
     assert broker.dry_run(ENDS, total=4)["components"]
     assert {row["name"] for row in broker.clusters()} == {"delft", "leiden"}
     assert broker.whoami()["uid"] >= 0
+
+
+def test_answers_are_as_the_openapi_document_says(broker: Broker) -> None:
+    job = broker.submit(WAITS, components=(2, 2), output="/dev/null")
+    for name, path in (("Job", f"jobs/{job.id}"), ("Jobs", "jobs"), ("Clusters", "clusters")):
+        has(of(name), broker.client.get(path))
+    has(of("Job"), job.cancel())
+    has(of("Job"), job.wait(60))
+    for name, path in (("Jobs", "history"), ("Jobs", "records")):
+        has(of(name), broker.client.get(path))
 
 
 def test_what_is_wrong_says_so(broker: Broker, tmp_path: Path) -> None:

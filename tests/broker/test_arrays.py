@@ -121,8 +121,8 @@ def test_at_most_so_many_are_under_way_as_its_user_wants(it: Bench, restarts: bo
 
 def test_who_comes_later_stays_behind_all_tasks(it: Bench) -> None:
     array = submit(it, "0-19", size=SIZE)
-    later = submit(it, size=SIZE)
     restart(it)
+    later = submit(it, size=SIZE)
     assert end_all(it, array) == list(range(20))
     assert state(it, later)[0] == "SUBMITTING"
 
@@ -160,6 +160,16 @@ def test_what_becomes_of_it_is_what_becomes_of_the_worst_of_its_tasks(it: Bench)
     assert state(it, array) == ("FAILED", 7)
     assert it.broker.view.jobs[well].never == f"afterok:{array}"
     assert [state(it, n)[0] for n in (ill, begun)] == ["SUBMITTING", "SUBMITTING"]
+
+
+def test_a_task_that_failed_is_not_forgotten_over_a_restart(it: Bench) -> None:
+    array = submit(it, "0-2")
+    ref = Ref(job_of(it, array, 1), 1, 0)
+    it.handle(Submitted(ref, "1"), Started(ref, it.now), Ended(ref, it.now, 3))
+    it.handle(Cleaned(ref, True, it.now, it.now, 3), Discarded(ref))
+    restart(it)  # before the array was told
+    end_all(it, array)
+    assert state(it, array) == ("FAILED", 3)
 
 
 def test_tasks_do_not_wait_for_those_of_another_array(it: Bench) -> None:

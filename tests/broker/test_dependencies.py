@@ -18,6 +18,7 @@ from metabroker.broker.events import (
     Started,
     SubmitJob,
     Submitted,
+    Tick,
 )
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
@@ -171,6 +172,18 @@ def test_it_is_killed_though_the_broker_is_killed_before(it: Bench) -> None:
     it.handle(Submitted(ref, "1"), Started(ref, it.now), Ended(ref, it.now, 1))
     it.handle(Cleaned(ref, True, it.now, it.now, 1))  # written; nobody is told yet
     assert state(it, second) == "WAITS"
+    restart(it)
+    assert state(it, second) == "CANCELLED"
+
+
+def test_it_is_killed_though_the_broker_is_killed_in_the_middle_of_that(it: Bench) -> None:
+    first = submit(it)
+    second = submit(it, f"afterok:{first}", kill=True)
+    ref = Ref(first, 1, 0)
+    it.handle(Submitted(ref, "1"), Started(ref, it.now), Ended(ref, it.now, 1))
+    it.handle(Cleaned(ref, True, it.now, it.now, 1))
+    it.handle(Tick())
+    assert state(it, second) == "NEVER"
     restart(it)
     assert state(it, second) == "CANCELLED"
 

@@ -19,7 +19,7 @@ TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10
   snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
-  pyproject.toml setup.py requirements-lock.txt
+  pyproject.toml requirements-lock.txt
 
 .PHONY: help deb lock kernel same-second plans-killed submissions tools setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 

@@ -1,16 +1,20 @@
-"""A run of 10 million jobs in constant memory: `python -m benchmarks.long_run [--jobs N]`.
+"""A run of 100 million jobs in constant memory: `python -m benchmarks.long_run [--jobs N]`.
 
 What `metabroker simulate` does with a synthetic workload under GS (4 x 32 processors, utilization
-0.6): jobs are drawn, played and measured as they come. Prints the processor time and the memory of
-each tenth of the run, and at the end the peak of resident memory.
+0.6): jobs are drawn, played by the kernel and measured as they come. Prints the processor time and
+the memory of each tenth of the run, and at the end the peak of resident memory.
 """
 
 import argparse
 import time
 from pathlib import Path
 
-from metabroker.simulation import Finished
+from metabroker.simulation.kernel.layout import Records
+from metabroker.simulation.kernel.play import play
+from metabroker.simulation.measure import Measurements
 from metabroker.simulation.scenario.loader import load
+from metabroker.simulation.system import PolicyRng
+from metabroker.simulation.workloads.blocks import blocks_of
 
 SCENARIO = Path(__file__).parents[1] / "configs/simulate/four-clusters.yaml"
 
@@ -30,8 +34,8 @@ class Tenths:
         self._tenths = 0
         self._begin = time.process_time()
 
-    def __call__(self, done: list[Finished]) -> None:
-        self._done += len(done)
+    def __call__(self, done: int) -> None:
+        self._done += done
         if self._done < (self._tenths + 1) * self._part:
             return
         self._tenths += 1
@@ -42,13 +46,21 @@ class Tenths:
 
 
 def main() -> None:
-    """Play one replication."""
+    """Play one replication, as `Run.play` does."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=10_000_000)
+    parser.add_argument("--jobs", type=int, default=100_000_000)
     jobs = parser.parse_args().jobs
     settings = ("policy=GS", "workload.synthetic.utilization=0.6", f"jobs={jobs}")
     run = load(SCENARIO, settings)[0].run
-    outcome = run.play(also=Tenths(jobs))
+    tenths, measure = Tenths(jobs), Measurements(sum(run.system.processors))
+
+    def sink(done: Records) -> None:
+        measure.add_records(done)
+        tenths(len(done))
+
+    blocks = blocks_of(run.workload, run.seed, 0, jobs)
+    play(run.system, blocks, sink, PolicyRng(run.seed, 0).many)
+    outcome = measure.outcome()
     print(f"{outcome.jobs:,} jobs, mean response time {outcome.response:.4f}")
     print(f"peak of memory: {memory('VmHWM'):.0f} MB")
 

@@ -6,8 +6,7 @@ with the same policies driven by SimPy, and with AccaSim's EASY on the first job
 Both are optional: `pip install simpy accasim` in an environment of their own, and start this there
 (the policies and the simulator need no other package). Times are processor times; the best of
 several runs. `--memory POLICY` runs the trace, read job by job, and prints the peak of memory.
-`--compiled` compares the compiled form instead: it is built into a temporary folder, and both forms
-play the same jobs in turn (each its own process, best of all turns).
+The kernel is in benchmarks/kernel.py; here the readable engine plays alone.
 """
 
 import argparse
@@ -17,7 +16,6 @@ import gzip
 import json
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -205,48 +203,6 @@ def grid_jobs(number: int) -> list[SimJob]:
     ]
 
 
-def speed_alone(policy: str, number: int, repeats: int) -> None:
-    """Print the jobs a second of the form that is imported here, and nothing else."""
-    trace = policy in TRACE_POLICIES
-    jobs, processors = (list(read_trace()), POOL) if trace else (grid_jobs(number), GRID)
-    print(len(jobs) / seconds(lambda: with_engine(policy, jobs, processors), repeats))
-
-
-def both_forms(number: int, repeats: int) -> None:
-    """Build the compiled form, and print the speeds of both."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for part in ("metabroker", "benchmarks"):
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / part, folder / part, ignore=ignore)
-        shutil.copy(ROOT / "setup.py", folder)
-        build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-        subprocess.run(build, cwd=folder, env={**os.environ, "METABROKER_COMPILE": "1"}, check=True)
-        for policy in ("GS", "LS-DO", *(TRACE_POLICIES if TRACE.exists() else ())):
-            best = {ROOT: 0.0, folder: 0.0}
-            for _ in range(TURNS):
-                for form in best:
-                    found = speed_in(form, policy, number, repeats)
-                    best[form] = max(best[form], found)
-            slow, fast = best.values()
-            print(
-                f"{policy:6} interpreted {slow:10,.0f} jobs/s; compiled {fast:10,.0f}: "
-                f"{fast / slow:.2f} times",
-                flush=True,
-            )
-
-
-def speed_in(folder: Path, policy: str, number: int, repeats: int) -> float:
-    """The jobs a second of the form in a folder."""
-    command = [sys.executable, "-m", "benchmarks.simulation_speed", "--alone", policy]
-    command += ["--jobs", str(number), "--repeats", str(repeats)]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "METABROKER_SHARED": str(SHARED)}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, check=True, capture_output=True, text=True
-    )
-    return float(done.stdout)
-
-
 def main() -> None:
     """Print all rows."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -254,15 +210,9 @@ def main() -> None:
     parser.add_argument("--accasim", type=int, default=5_000, help="first jobs of the trace")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--memory", metavar="POLICY")
-    parser.add_argument("--compiled", action="store_true")
-    parser.add_argument("--alone", metavar="POLICY", help="its speed, and nothing else")
     arguments = parser.parse_args()
     if arguments.memory:
         memory(arguments.memory)
-    elif arguments.alone:
-        speed_alone(arguments.alone, arguments.jobs, arguments.repeats)
-    elif arguments.compiled:
-        both_forms(arguments.jobs, arguments.repeats)
     else:
         beside_others(arguments)
 

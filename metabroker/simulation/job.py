@@ -5,10 +5,9 @@ A sequential job of the job mix (KH 2.1) is a job whose request is a `policy.Seq
 processor, and the number of its tasks; `run_time` is then the time of all its tasks together.
 """
 
-import copyreg
 from typing import NamedTuple
 
-from metabroker.policy import Request, Sequential
+from metabroker.policy import Request
 
 
 class SimJob(NamedTuple):
@@ -26,16 +25,3 @@ class SimJob(NamedTuple):
     estimate: float
     """How long its user said that it would run, at least 0. Backfilling believes it; a job that
     runs longer is not stopped."""
-
-
-def _request(request: Request) -> tuple[type[Request], tuple[object, ...]]:
-    return Request, (request.sizes, request.clusters)
-
-
-def _sequential(request: Sequential) -> tuple[type[Sequential], tuple[object, ...]]:
-    return Sequential, (request.sizes, request.clusters, request.tasks)
-
-
-# Sent to another process, a request is made again: a compiled one cannot be filled in later.
-copyreg.pickle(Request, _request)
-copyreg.pickle(Sequential, _sequential)

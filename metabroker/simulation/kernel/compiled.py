@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -76,9 +77,11 @@ def folders(outer: str) -> list[Path]:
     name = f"metabroker-{digest()}"
     if outer:
         return [Path(outer) / name]
-    user = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    beside = [HERE / "__pycache__" / name] if os.access(HERE, os.W_OK) else []
-    return [*beside, user / "metabroker" / name]
+    found = [HERE / "__pycache__" / name] if os.access(HERE, os.W_OK) else []
+    with contextlib.suppress(RuntimeError):  # there is no home
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+        found.append(user / "metabroker" / name)
+    return found
 
 
 @cache

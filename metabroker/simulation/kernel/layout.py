@@ -21,6 +21,7 @@ NOWHERE, OVER = -1, -2
 JOB = np.dtype(
     [
         ("submit", "f8"), ("run", "f8"), ("estimate", "f8"), ("start", "f8"),
+        ("slot", "f8"), ("until", "f8"),
         ("total", "i8"), ("parts", "i8"), ("local", "i8"), ("first", "i8"),
         ("queue", "i8"), ("next", "i8"), ("previous", "i8"), ("new", "i8"),
     ]
@@ -59,7 +60,8 @@ STATE = np.dtype(
             "clusters", "family", "version", "option", "reuse", "fpfs", "pyss", "foresees",
             "blocking", "mask", "given", "last", "oldest", "submitted", "waiting", "running",
             "serial", "since", "departed", "done", "draw", "draws", "released", "opened",
-            "free", "settled", "fresh", "extra", "expecting", "most_done",
+            "free", "settled", "fresh", "extra", "expecting", "early", "late",
+            "most_done",
         )
     ]
     + [("shadow", "f8")]
@@ -83,7 +85,7 @@ class World(NamedTuple):
     ends: Records
     """ENDs: a heap."""
     expected: Records
-    """ENDs by estimate, in their order."""
+    """ENDs by estimate, in their order; under CONSERVATIVE the steps of the profile."""
     done: Records
     """DONE since the last return."""
     processors: Any

@@ -14,7 +14,7 @@ import numpy as np
 from metabroker.policy import Request
 from metabroker.simulation.errors import impossible
 from metabroker.simulation.stream import CHUNK
-from metabroker.simulation.workloads.blocks import Block, Wholes
+from metabroker.simulation.workloads.blocks import Block, NotCovered, Wholes
 
 from .layout import (
     DONE,
@@ -50,10 +50,15 @@ def _records(kind: np.dtype[np.void], number: int) -> Records:
     return np.zeros(number, dtype=kind).view(np.recarray)
 
 
+def _steps(jobs: int) -> int:
+    """The room for a profile of so many jobs: each begins two steps at most, and one may be cut."""
+    return 2 * jobs + 4
+
+
 class Machine:
     """One run. `settings`: fields of STATE; `draw(n)`: the next n random numbers of the policy.
 
-    A job mix (`mix`) has a queue for each kind and size of its jobs.
+    A job mix (`mix`) has a queue for each kind and size of its jobs, CONSERVATIVE a `profile`.
     """
 
     def __init__(
@@ -64,11 +69,13 @@ class Machine:
         draw: Draw | None = None,
         *,
         mix: bool = False,
+        profile: bool = False,
     ) -> None:
         clusters, total = len(processors), sum(processors)
         self._program = program
         self._draw = draw
         self._mix = mix
+        self._profile = profile
         self._lines: dict[tuple[int, bool], int] = {}
         self._read = 0
         self._oldest = 0
@@ -82,7 +89,7 @@ class Machine:
             np.zeros((1, 1), dtype=np.int64),
             _records(QUEUE, 0 if mix else clusters + 1),
             _records(END, total + 1),
-            _records(END, total + 1),
+            _records(END, _steps(1) if profile else total + 1),
             _records(DONE, FLUSH + total + 1),
             np.array(processors, dtype=np.int64),
             np.array(processors, dtype=np.int64),
@@ -173,7 +180,10 @@ class Machine:
         world.state.given[0] = self._read
 
     def _check(self, block: Block) -> None:
-        """As `stream.in_order`: raises ValueError."""
+        """As `stream.in_order`: raises ValueError. Raises NotCovered for a local queue that does
+        not exist, which matters to some policies alone."""
+        if not (block.local.min() >= 0 and block.local.max() < len(self.world.processors)):
+            raise NotCovered("jobs of local queues that do not exist")
         before = np.concatenate(([self._last], block.submit[:-1]))
         good = (before <= block.submit) & (block.submit < inf) & (block.run >= 0)
         good &= block.run < inf
@@ -206,6 +216,10 @@ class Machine:
         where[kept & (capacity - 1), :wide] = world.where[kept & mask]
         world.state.mask[0] = capacity - 1
         self.world = world._replace(jobs=jobs, sizes=sizes, where=where)
+        if self._profile:
+            steps = _records(END, _steps(capacity))
+            steps[: len(world.expected)] = world.expected
+            self.world = self.world._replace(expected=steps)
 
     def _lines_of(self, block: Block) -> Wholes:
         """The queue of each job of a job mix; new kinds get one."""

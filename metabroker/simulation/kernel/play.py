@@ -43,7 +43,7 @@ _QUEUES = {
     "LQ": (layout.LQ, layout.FIXED),
 }
 _MIXES = "AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS"
-COVERED = (*_QUEUES, "EASY", *_MIXES)
+COVERED = (*_QUEUES, "EASY", "CONSERVATIVE", *_MIXES)
 """The policies that there is a program for; those after the queue policies on one cluster."""
 
 
@@ -88,6 +88,9 @@ def machine(system: System, draw: Draw) -> Machine:
     if policy == "EASY":
         program = import_module(f"{__package__}.easy").play_easy
         return Machine(program, system.processors, settings | {"foresees": 1})
+    if policy == "CONSERVATIVE":
+        program = import_module(f"{__package__}.conservative").play_conservative
+        return Machine(program, system.processors, settings | {"foresees": 1}, profile=True)
     if policy in _MIXES:
         program = import_module(f"{__package__}.job_mix").play_job_mix
         settings |= {"foresees": 1, "blocking": int(policy.endswith("-BS"))}

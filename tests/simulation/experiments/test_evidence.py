@@ -14,6 +14,7 @@ from metabroker.simulation.experiments.evidence import (
     Close,
     Compared,
     Comparison,
+    Looks,
     Quantity,
     Statement,
     conclusion,
@@ -90,6 +91,33 @@ NOISY = quantity(2.0, 1.0, 4.0, 3.0)
 )
 def test_a_comparison(comparison: Comparison, sign: str) -> None:
     assert comparison.judge(ResultCache(), 4).sign == sign
+
+
+def test_what_is_open_is_looked_at_again_with_twice_the_replications() -> None:
+    early, late = quantity(*(1.0, 2.0) * 8), quantity(*(1.1, 2.2) * 8)
+    undecided = quantity(*(2.0, 1.0) * 4, *(3.0, 4.0) * 4)
+    looks = Looks.doubling(4, 3)
+    assert looks.at == (4, 8, 16)
+    results = ResultCache()
+    assert looks.judge(Below(early, late), results).text.endswith("n=4")
+    assert looks.judge(Below(early, undecided), results) == Below(early, undecided).judge(
+        results, 16, looks.level
+    )
+    made = [Statement("case", (("", Below(early, other)),)) for other in (late, undecided)]
+    claim = Compared(lambda scale: made)
+    scale = replace(SCALE, looks=2)
+    assert len(claim.trials(scale)) == 4 * 4
+    further = claim.further(results, scale, 1)
+    assert {task for task, _ in further} == {*early.tasks, *undecided.tasks}
+    assert max(replication for _, replication in further) == 7
+    assert not claim.further(results, scale, 2)
+    assert not replace(claim, once=True).further(results, scale, 1)
+
+
+def test_more_looks_ask_for_wider_intervals() -> None:
+    """Pocock 1977: of two, three and four looks, each at 0.0294, 0.0221 and 0.0182."""
+    levels = [Looks.doubling(10, number).level for number in (1, 2, 3, 4)]
+    assert [round(1 - level, 4) for level in levels] == [0.05, 0.0294, 0.0221, 0.0182]
 
 
 def test_a_comparison_tells_its_numbers() -> None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 LS = ("LS-OR", "LS-RD", "LS-RO", "LS-DO")
 LP = ("LP-LF", "LP-GF", "LP-RD")
 EQ = ("EQ-LF", "EQ-GF", "EQ-RD")
+CONSERVATIVE = ("CONSERVATIVE",)
 MIX = ("AFCFS-BS", "LG-SS-BS", "AFCFS", "LG-SS")
 
 
@@ -68,6 +69,11 @@ MISTAKES = [
     Mistake("easy", "job.total <= state.extra", "job.total < state.extra", ("EASY",)),
     Mistake("easy", "state.settled = 0", "state.settled = 1", ("EASY",)),
     Mistake("easy", "state.fresh = NOBODY", "state.fresh = state.fresh", ("EASY",)),
+    # CONSERVATIVE
+    Mistake("conservative", "steps[later].tie < size", "steps[later].tie <= size", CONSERVATIVE),
+    Mistake("conservative", "elif state.early:", "elif not state.early:", CONSERVATIVE),
+    Mistake("conservative", "job.until < now", "job.until <= now", CONSERVATIVE),
+    Mistake("conservative", "mask].slot <= now", "mask].slot < now", CONSERVATIVE),
     # the job mix
     Mistake("job_mix", "rank < least", "rank <= least + 1", MIX),
     Mistake("job_mix", "-queue.tasks if", "queue.tasks if", ("LG-SS", "LG-SS-BS")),

@@ -13,7 +13,8 @@ _config: Any = numba.config
 
 PACKAGE = "metabroker.simulation.kernel"
 PROGRAMS = (
-    "compiled", "heap", "lines", "placing", "visits", "events", "queues", "easy", "job_mix",
+    "compiled", "heap", "lines", "placing", "visits", "events", "queues", "easy",
+    "conservative", "job_mix",
 )  # fmt: skip
 """In the order of their imports."""
 

@@ -7,17 +7,20 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+from metabroker.policy import Request
+from metabroker.simulation import SimJob
 from metabroker.simulation.experiments.das import traced
 from metabroker.simulation.experiments.four_clusters import EVEN, run
 from metabroker.simulation.experiments.search import at
 from metabroker.simulation.kernel import play as kernel
 from metabroker.simulation.system import Run, System
-from metabroker.simulation.workloads.blocks import blocks_of, blocks_of_jobs
+from metabroker.simulation.workloads.blocks import NotCovered, blocks_of, blocks_of_jobs
 from metabroker.simulation.workloads.job_mix import JobMixStream
 from tests.simulation.kernel.mistakes import MISTAKES, Mistake
 from tests.simulation.kernel.plain import plain
 from tests.simulation.kernel.worlds import by_kernel, by_readable, differ
-from tests.simulation.traces import small
+from tests.simulation.playing import mean
+from tests.simulation.traces import CTC, small, trace
 
 EXAMPLES = int(os.environ.get("METABROKER_TEST_KERNEL_WORLDS", "0"))
 """Worlds for each policy that the compiled programs play; 0: a few of the plain ones."""
@@ -26,7 +29,7 @@ EXAMPLES = int(os.environ.get("METABROKER_TEST_KERNEL_WORLDS", "0"))
 @pytest.mark.skipif(EXAMPLES > 0, reason="the compiled programs are looked at")
 def test_random_worlds_by_the_programs_as_they_are_written() -> None:
     @seed(1)
-    @settings(max_examples=80)
+    @settings(max_examples=60)
     @given(st.sampled_from(kernel.COVERED), st.integers(0, 10**6), st.integers(1, 40))
     def look(policy: str, number: int, jobs: int) -> None:
         assert not differ(policy, number, jobs)
@@ -85,6 +88,19 @@ def test_what_a_run_measures_is_the_same(played: Run, monkeypatch: pytest.Monkey
 @pytest.mark.xdist_group("kernel")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
+    ("policy", "order", "expected"),
+    [("FCFS", "batch", 17084.9246), ("EASY", "pyss", 3138.5070)],
+)
+def test_the_reference_figures(policy: str, order: str, expected: float) -> None:
+    """The public ones of `test_reference_figures`, to every printed digit."""
+    schedule = by_kernel(System((430,), policy, event_order=order), trace(CTC), 1)
+    assert not isinstance(schedule, str)
+    assert round(mean([start - submit for _, submit, start, _, _ in schedule]), 4) == expected
+
+
+@pytest.mark.xdist_group("kernel")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
     ("policy", "order"), [("EASY", "batch"), ("EASY", "pyss"), ("FCFS", "batch")]
 )
 def test_the_first_jobs_of_kth(policy: str, order: str) -> None:
@@ -121,7 +137,7 @@ def test_what_the_kernel_does_not_cover_is_played_by_the_readable_engine() -> No
     assert not replace(covered, jobs=100).by_kernel()
     for system in (
         System((32, 32), "EASY"),
-        System((64,), "CONSERVATIVE"),
+        System((64, 32), "CONSERVATIVE"),
         System((32, 32), "MULTI-SITE"),
         System((32, 32), "GS", "best-fit"),
         System((32, 32), "LS-RD", event_order="pyss"),
@@ -135,3 +151,9 @@ def test_without_numba_the_readable_engine_plays(monkeypatch: pytest.MonkeyPatch
     played = run(EVEN, "GS", 0.5, 2500, 1)
     assert not played.by_kernel()
     assert not played.play().kernel
+
+
+def test_a_local_queue_that_does_not_exist_is_left_to_the_policies() -> None:
+    jobs = [SimJob(float(key), Request((1,)), 3, 1.0, 1.0) for key in range(5)]
+    with pytest.raises(NotCovered):
+        by_kernel(System((2, 2), "LS-OR"), jobs, 1)

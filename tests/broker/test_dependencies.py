@@ -92,21 +92,15 @@ def state(it: Bench, job: int) -> str:
      ("afternotok", 1, "SUBMITTING"), ("afterany", 1, "SUBMITTING"), ("after", 1, "SUBMITTING"),
      ("aftercorr", 0, "SUBMITTING"), ("aftercorr", 1, "NEVER")],
 )  # fmt: skip
-@pytest.mark.parametrize("restarted", [False, True])
-@pytest.mark.parametrize("later", [False, True])
-def test_an_end_is_waited_for(
-    it: Bench, kind: str, code: int, then: str, restarted: bool, later: bool
-) -> None:
+def test_an_end_is_waited_for(it: Bench, kind: str, code: int, then: str) -> None:
     first = submit(it)
-    if later:
-        end(it, first, code)
-    second = submit(it, f"{kind}:{first}")
-    if not later:
-        assert state(it, second) == "WAITS"
-        if restarted:
-            restart(it)
-        end(it, first, code)
+    second, third = submit(it, f"{kind}:{first}"), submit(it, f"{kind}:{first}")
+    assert state(it, second) == "WAITS"
+    it.handle(CancelJob(third, "u"))
+    restart(it)
+    end(it, first, code)
     assert state(it, second) == then
+    assert state(it, submit(it, f"{kind}:{first}")) == then  # it has ended before
     restart(it)
     assert state(it, second) == then
 

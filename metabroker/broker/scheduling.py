@@ -177,6 +177,7 @@ class Scheduling:
         if queues.horizon.due(now):
             for queue in queues.scheduler_view.queues:
                 self._rechecks.add(queues.scheduler_view.keys(queue))
+            self._rechecks.add(queues.scheduler_view.aside())
             refusals.look_again()
         if queues.held_back.jobs:
             for job in queues.held_back.let_through(self.usage(), most):

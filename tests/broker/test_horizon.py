@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from metabroker.broker.events import Observed, SubmitJob
+from metabroker.broker.events import ClusterUnreachable, Observed, SubmitJob
 from metabroker.broker.horizon import Horizon
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Coming, Snapshot
+from metabroker.broker.states import JobState
 from metabroker.broker.upcoming import Upcoming
 from metabroker.policy import Aging, Request
 
@@ -138,4 +139,20 @@ def test_after_a_restart_it_is_known_of_the_cluster_that_is_polled_first_too() -
     bench.handle(Observed(1, Snapshot(bench.now, 8, 8, 8)))
     (waiting,) = bench.broker.view.jobs.values()
     assert waiting.attempt == 0, "it would run into the maintenance"
+    bench.close()
+
+
+def test_a_job_that_was_set_aside_while_its_cluster_was_away_is_kept_from_there_too() -> None:
+    bench = Bench({"delft": 32, "leiden": 32})
+    bench.handle(look(bench, 0))
+    new = NewJob("anna", "job", Request((16, 16)), 3600)
+    bench.handle(look(bench, 0, cluster=1), ClusterUnreachable(1, "no answer"))
+    bench.handle(SubmitJob(new))
+    (waiting,) = bench.broker.view.jobs.values()
+    bench.handle(look(bench, 32, kept("maintenance", 600, 32), cluster=1))
+    idle = kept("maintenance", 600, 32, idle=16)  # of the others a job has just ended
+    bench.handle(look(bench, 0, idle, cluster=1))
+    assert (waiting.attempt, waiting.state) == (0, JobState.QUEUED)
+    bench.handle(look(bench, 0, cluster=1))
+    assert waiting.state is JobState.RESERVING
     bench.close()

@@ -8,7 +8,8 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 | `POST /v1/jobs` | the new job, once it is durable; `?dry_run=1`: where it would run |
 | `GET /v1/jobs?user=&limit=` | `{"jobs": [...]}`: those that have not ended |
 | `GET /v1/jobs/{id}` | one job with its history of events |
-| `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job |
+| `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job; `{id}` may be `17_3` or `17_[0-9]`, \
+tasks of an array |
 | `POST /v1/jobs/{id}/abandon` | the job, of which an administrator writes off what is left |
 | `GET /v1/jobs/{id}/wait?timeout=` | the job, once it has ended or `timeout` seconds have passed |
 | `GET /v1/history?user=&state=&since=&until=&limit=&page=&after=` | `{"jobs": [...], "next", \
@@ -38,6 +39,7 @@ from typing import Any
 
 from metabroker.api.bodies import LARGEST, SMALL
 from metabroker.api.service import Failure, Json, ServiceError
+from metabroker.submission.tasks import TaskSet
 
 Arguments = dict[str, Any]
 
@@ -49,6 +51,16 @@ class Asked:
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: Any = None
+
+
+def _tasks(asked: Asked) -> Arguments:
+    """A job, or tasks of an array: `17_3`, `17_[0-9,12]`."""
+    text, line, tasks = asked.path["job"].partition("_")
+    found = _job(Asked({"job": text}, {}))
+    if line:
+        inner = tasks[1:-1] if tasks.startswith("[") and tasks.endswith("]") else tasks
+        found["tasks"] = str(TaskSet.parse(inner))
+    return found
 
 
 def _job(asked: Asked) -> Arguments:
@@ -184,7 +196,8 @@ class Call:
 
 
 def _change(verb: str) -> Call:
-    return Call(verb, "POST", f"/v1/jobs/{{job}}/{verb}", _job, changes=True)
+    of = _job if verb == "abandon" else _tasks
+    return Call(verb, "POST", f"/v1/jobs/{{job}}/{verb}", of, changes=True)
 
 
 DRY_RUN = Call("dry run", "POST", "/v1/jobs", _submission, largest=LARGEST)
@@ -195,7 +208,7 @@ WAIT = Call("wait", "GET", "/v1/jobs/{job}/wait", _job)
 CALLS = (
     Call("submit", "POST", "/v1/jobs", _submission, changes=True, largest=LARGEST),
     Call("queue", "GET", "/v1/jobs", _selection),
-    Call("job", "GET", "/v1/jobs/{job}", _job),
+    Call("job", "GET", "/v1/jobs/{job}", _tasks),
     *(_change(verb) for verb in ("cancel", "hold", "release", "abandon")),
     Call("history", "GET", "/v1/history", _history),
     Call("records", "GET", "/v1/records", _records),

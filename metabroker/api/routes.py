@@ -3,6 +3,7 @@
 | route | answers |
 |---|---|
 | `GET /v1/whoami` | whom the daemon takes the caller for |
+| `GET /v1/openapi.json` | all this as an OpenAPI document (`metabroker.api.openapi`) |
 | `POST /v1/tokens` | a new token; on the Unix socket only, as all about tokens |
 | `GET /v1/tokens?user=&all=` | `{"tokens": [...]}`: the caller's, without their secrets |
 | `POST /v1/tokens/{id}/revoke` | the token, which is good for nothing from now on |
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from metabroker.api import openapi
 from metabroker.api.answers import answer, encode, errors
 from metabroker.api.bodies import Bodies, parsed
 from metabroker.api.calls import CALLS, DRY_RUN, WAIT, Arguments, Asked, Call, number
@@ -64,6 +66,7 @@ class Routes:
             add(call.method, call.path, self._handler(call))
         add(WAIT.method, WAIT.path, self._wait)
         add("GET", "/v1/whoami", self._whoami)
+        add("GET", openapi.ROUTE, self._document)
         add("POST", "/v1/tokens", self._token_create)
         add("GET", "/v1/tokens", self._token_list)
         add("POST", "/v1/tokens/{token}/revoke", self._token_revoke)
@@ -137,6 +140,9 @@ class Routes:
             # Its head said that all is well: no client may take it for whole.
             request.transport.abort()
         return response
+
+    async def _document(self, _request: web.Request) -> web.Response:
+        return await self._read(openapi.document)
 
     async def _whoami(self, request: web.Request) -> web.Response:
         caller = request[CALLER]

@@ -14,6 +14,7 @@ from metabroker.policy import Backfilling, PolicyState, Scheduler
 
 from . import store_behind, tokens
 from .after_restore import NEVER, History
+from .arrays import Arrays
 from .dependencies import Dependencies
 from .drained import Drained
 from .drains import Drains
@@ -40,7 +41,7 @@ from .lost_clusters import LostClusters
 from .observation import Snapshot
 from .orphans import UnclaimedOrphans
 from .outbox import Mishap, Ready, Timers
-from .queues import Queues
+from .queues import Queues, places
 from .rejected import Rejected
 from .renamed import with_tokens
 from .requests import Requests
@@ -70,6 +71,7 @@ class Broker:
             scheduler.follow(RunningJobs(state, saga))
         self._scheduling = Scheduling(state, queues, saga)
         self._dependencies = dependencies = Dependencies(state, queues)
+        self._arrays = Arrays(state, queues, self.contain)
         self._requests = requests = Requests(state, queues, saga, dependencies)
         self._lost = LostClusters(state, queues)
         self._drains = drains = Drains(state, queues, saga, self._lost)
@@ -149,6 +151,7 @@ class Broker:
         """What must be written, and then done."""
         ready = self._state.outbox.take()
         self._requests.count(ready.jobs)
+        self._arrays.changed(ready.jobs)
         self._dependencies.changed(ready.jobs)
         return ready
 
@@ -198,10 +201,12 @@ class Broker:
         components: Iterable[Component],
         now: float,
         ended: Mapping[int, Outcome] | None = None,
+        tasks: Iterable[tuple[int, JobState, int | None]] = (),
     ) -> None:
         """Go on from what the store holds. `jobs` have not ended; `components` are those of
         their present attempts, and all others that are not GONE or have a step pending; `ended`:
-        what has become of other jobs, which these wait for.
+        what has become of other jobs, which these wait for; `tasks`: of which arrays tasks have
+        ended, in which states, and their largest exit codes.
 
         What was pending is handed out again once the clusters were polled (see `first_polls`).
         """
@@ -212,7 +217,7 @@ class Broker:
         for job in jobs:
             self._state.jobs[job.id] = job
             self.number_from(job.id + 1)
-            self._queues.next_seq = max(self._queues.next_seq, job.seq + 1)
+            self._queues.next_seq = max(self._queues.next_seq, job.seq + places(job))
             if job.state is JobState.QUEUED:
                 waiting.append(job)
         waiting.sort(key=lambda job: job.seq)
@@ -223,6 +228,7 @@ class Broker:
                 self._restore(component, now)
             except Exception as error:
                 self.contain(component.ref.job, error, now, component.ref)
+        self._arrays.restored(tasks)
         for job in self._state.jobs.values():
             self._saga.deadlines.resume(job, now)
             self._dependencies.begin(job, ended or {}, now)
@@ -336,6 +342,7 @@ class Broker:
             first.failed(cluster)
         if waited and not first.wait:
             self._queues.changed = True
+            self._arrays.look_again()
             for job in self._state.jobs.values():
                 self._saga.deadlines.resume(job, now)
         for each in shut:

@@ -73,13 +73,26 @@ class Dependencies:
     # --- who begins to wait -------------------------------------------------------------------
 
     def check(self, wanted: Dependency | None, ended: Mapping[int, Outcome]) -> None:
-        """Raises `Rejected` where a new job names one that there is not."""
+        """Raises `Rejected` where a new job names one that there is not, or wants to begin task by
+        task with an array."""
+        for term in () if wanted is None else wanted.terms:
+            if term.when is When.CORRESPONDING and self._is_array(term.job, ended):
+                raise Rejected(
+                    f"{term}: tasks do not wait for the same tasks of another array yet",
+                    "wait for all of it, with afterok",
+                )
         for job in () if wanted is None else wanted.jobs:
             if job not in self._state.jobs and self._outcome(job, ended) is None:
                 raise Rejected(
                     f"the job depends on job {job}, which is not there or not kept any more",
                     "name jobs that metabroker queue or history lists",
                 )
+
+    def _is_array(self, number: int, ended: Mapping[int, Outcome]) -> bool:
+        job, outcome = self._state.jobs.get(number), self._outcome(number, ended)
+        return (job is not None and job.array is not None) or (
+            outcome is not None and outcome.array
+        )
 
     def begin(self, job: Job, ended: Mapping[int, Outcome], now: float) -> None:
         """A job that may wait for others: a new one, or after a restart. `ended`: what has become
@@ -180,6 +193,8 @@ class Dependencies:
         job = self.waiting.get(number)
         if job is None or job.state not in (JobState.QUEUED, JobState.HELD):
             return
+        if job.array is not None:
+            job.array.cancel(job.array.left)
         job.move(JobState.CANCELLED)
         job.reason = f"its dependency {job.never} can never be met"
         job.end_time = now
@@ -314,10 +329,13 @@ class _Groups:
 
 
 def _outcome(job: Job) -> Outcome:
-    return Outcome(job.state, job.start_time or job.end_time or 0.0)
+    began = job.start_time or job.end_time or 0.0
+    return Outcome(job.state, began, job.array is not None)
 
 
 def _started(job: Job) -> bool:
+    if job.array is not None:
+        return job.array.begun
     return job.state is JobState.RUNNING and job.start_time is not None
 
 

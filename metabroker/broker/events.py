@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from metabroker.submission.tasks import TaskSet
+
 from .job import NewJob
 from .observation import Snapshot
 from .states import Cause, JobState, Step
@@ -17,10 +19,12 @@ from .tokens import Ref
 
 
 class Outcome(NamedTuple):
-    """How a job has ended, and when (Unix seconds) it started, or ended without that."""
+    """How a job has ended, and when (Unix seconds) it started, or ended without that. `array`: it
+    had tasks."""
 
     state: JobState
     began: float
+    array: bool = False
 
 
 # --- what users ask ---------------------------------------------------------------------------
@@ -37,15 +41,17 @@ class SubmitJob:
 
 @dataclass(frozen=True, slots=True)
 class CancelJob:
-    """End the job, whatever it is doing."""
+    """End the job, whatever it is doing; of an array, these tasks alone, if some are given."""
 
     job: int
     by: str
+    tasks: TaskSet | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HoldJob:
-    """Take the job out of its queue; an attempt that has not been committed is undone."""
+    """Take the job out of its queue; an attempt that has not been committed is undone. Of an array,
+    all tasks that have not started."""
 
     job: int
     by: str

@@ -13,7 +13,9 @@ from enum import Enum
 from metabroker.policy import Request
 from metabroker.submission.dependency import Dependency
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
+from metabroker.submission.tasks import ArraySpec
 
+from .array import Array
 from .states import TRANSITIONS, Cause, JobState, Phase, Step
 from .tokens import NativeId, Ref
 
@@ -35,7 +37,7 @@ class NewJob:
     `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its
     files are sent to its clusters before it is submitted there; `stages_out`: its results are
     brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
-    it waits for.
+    it waits for; `array`: its tasks.
     """
 
     user: str
@@ -50,6 +52,7 @@ class NewJob:
     stages_out: bool = False
     closed: frozenset[int] = frozenset()
     after: Dependency | None = None
+    array: ArraySpec | None = None
 
 
 class ImpossibleTransition(Exception):
@@ -174,6 +177,9 @@ class Job:
     from it: nobody knows how far the attempt has come since. None: that is known."""
     after: Dependency | None = None  # what it waits for, before it joins a queue
     never: str = ""  # what of that can never be met
+    array: Array | None = None  # its tasks, if it has such
+    of: int = 0  # the array that it is a task of, and which
+    task: int = -1
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)
     """While it is QUEUED: its siblings in clusters' own queues, in the order of joining those."""

@@ -80,5 +80,6 @@ class LostClusters:
 
 def _by_chance(job: Job) -> bool:
     """Whether it waits in a queue that no user has chosen."""
-    free = job.local is None and job.request.clusters is None and job.after is None
+    free = job.local is None and job.request.clusters is None
+    free = free and job.after is None and job.array is None
     return free and job.state is JobState.QUEUED

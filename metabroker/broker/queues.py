@@ -97,7 +97,7 @@ class Queues:
     def requeue(self, job: Job, now: float) -> None:
         """Join a queue at its tail, as the latest of all."""
         job.seq = self.next_seq
-        self.next_seq += 1
+        self.next_seq += places(job)
         job.queued_at = now
         self.rejoin(job, now)
 
@@ -109,7 +109,7 @@ class Queues:
 
     def arrive(self, job: Job, now: float) -> None:
         """Wait in the queue that the job has, or outside of it for other jobs or a limit."""
-        if job.after is not None:
+        if job.after is not None or job.array is not None:
             return
         self._count_waiting(job, +1)
         if self.held_back.limits.hold_back or self.held_back.jobs:  # who came before goes first
@@ -262,6 +262,11 @@ class Queues:
             clusters = [left.cluster for left in self._departures]
             self.scheduler.depart([cluster for cluster in clusters if cluster != _NOWHERE])
             self._departures.clear()
+
+
+def places(job: Job) -> int:
+    """How many places in the order of joining a job takes: an array one for each task, too."""
+    return 1 if job.array is None else 1 + len(job.array.tasks)
 
 
 def choose_local(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from metabroker.submission.tasks import MOST_RANGES
+
+from .array import Array
 from .dependencies import Dependencies
 from .events import AbandonJob, CancelJob, HoldJob, Outcome, ReleaseJob, SubmitJob
 from .job import Goal, Job, NewJob
@@ -13,6 +16,8 @@ from .resource_limits import ResourceLimits, Standing, refused
 from .saga import Saga
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
+
+_LONGEST_TOLD = 200  # characters
 
 
 class Requests:
@@ -70,11 +75,13 @@ class Requests:
             closed=new.closed,
             excluded=new.closed,
             after=new.after,
+            array=None if new.array is None else Array(new.array.tasks, new.array.most),
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )
         state.next_job += 1
         state.jobs[job.id] = job
         waits = {} if new.after is None else {"dependency": str(new.after)}
+        waits |= {} if new.array is None else {"array": str(new.array)}
         state.outbox.note(now, job, "submitted", user=new.user, hold=new.hold, **waits)
         try:
             self._enqueue(job, new, event.ended, now)
@@ -94,6 +101,9 @@ class Requests:
     def cancel(self, event: CancelJob, now: float) -> None:
         """End it, whatever it is doing."""
         job = self._known(event.job)
+        if job.array is not None:
+            self._cancel_tasks(job, job.array, event, now)
+            return
         reason = f"cancelled by {event.by}"
         self._state.outbox.note(now, job, "cancel", by=event.by)
         job.by = event.by
@@ -109,10 +119,37 @@ class Requests:
             job.reason = f"{reason}; waits until its clusters have ended it"
             self._saga.completion.finish(job, Goal.CANCEL, now)
 
+    def _cancel_tasks(self, job: Job, array: Array, event: CancelJob, now: float) -> None:
+        """What was not made never will be; what was, ends. The array ends when nothing is left."""
+        wanted = array.tasks if event.tasks is None else event.tasks
+        gone = array.left if event.tasks is None else array.left & wanted
+        if len(array.cancelled.ranges) + len(gone.ranges) > MOST_RANGES:
+            raise Rejected(f"too many tasks of job {job.id} are cancelled one by one", "use ranges")
+        jobs = self._state.jobs
+        found = [number for task, number in array.live.items() if task in wanted and number in jobs]
+        if not gone and not found:
+            raise Rejected(
+                f"job {job.id} has no such tasks any more", f"see: metabroker show {job.id}"
+            )
+        array.cancel(gone)
+        job.by = event.by
+        told = "all" if event.tasks is None else str(event.tasks)[:_LONGEST_TOLD]
+        self._state.outbox.note(now, job, "cancel", by=event.by, tasks=told)
+        for number in found:
+            self.cancel(CancelJob(number, event.by), now)
+
+    def _tasks(self, job: Job) -> list[int]:
+        """Tasks of an array that were not started."""
+        jobs, numbers = self._state.jobs, () if job.array is None else sorted(job.array.waiting)
+        waits = (JobState.QUEUED, JobState.HELD)
+        return [n for n in numbers if n in jobs and jobs[n].state in waits]
+
     def hold(self, event: HoldJob, now: float) -> None:
         """Take it out of its queue, or out of an attempt that can still be undone."""
         job = self._known(event.job)
         reason = f"held by {event.by}"
+        for number in self._tasks(job):
+            self.hold(HoldJob(number, event.by), now)
         if job.state is JobState.HELD:
             return
         if job.state is JobState.QUEUED:
@@ -130,6 +167,8 @@ class Requests:
     def release(self, event: ReleaseJob, now: float) -> None:
         """Put a held job at its queue's tail."""
         job = self._known(event.job)
+        for number in self._tasks(job):
+            self.release(ReleaseJob(number, event.by), now)
         if job.state is JobState.QUEUED:
             return
         if job.state is not JobState.HELD:

@@ -105,9 +105,9 @@ class HeldBack:
 
     def refusal(self, new: NewJob, queue: int, waiting: Mapping[Key, int]) -> Beyond | None:
         """Why a new job cannot be taken: too many wait, or it is beyond a limit by itself."""
-        total = sum(new.request.sizes)
+        total, jobs = sum(new.request.sizes), 1 if new.array is None else len(new.array.tasks)
         for key, limit in self._of(new.user, queue):
-            if limit.waiting is not None and waiting[key] >= limit.waiting:
+            if limit.waiting is not None and waiting[key] + jobs > limit.waiting:
                 return Beyond(key, Resource.WAITING, waiting[key], limit.waiting)
             if limit.processors is not None and total > limit.processors:
                 return Beyond(key, Resource.PROCESSORS, 0, limit.processors)
@@ -219,7 +219,7 @@ class Standing:
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self.count: Counter[Key] = Counter()
-        self._of: dict[int, tuple[Key, Key]] = {}
+        self._of: dict[int, tuple[tuple[Key, Key], int]] = {}
         self._keys: dict[tuple[str, int], tuple[Key, Key]] = {}
         self.update(jobs)
 
@@ -227,16 +227,19 @@ class Standing:
         """These are as they are now."""
         count, known = self.count, self._keys
         for job in jobs:
-            for key in self._of.pop(job.id, ()):
-                count[key] -= 1
+            before = self._of.pop(job.id, None)
+            if before is not None:
+                for key in before[0]:
+                    count[key] -= before[1]
             if job.state is JobState.QUEUED or job.state is JobState.HELD:
                 whose = job.user, job.queue
                 found = known.get(whose)
                 if found is None:
                     found = known[whose] = keys(*whose)
-                self._of[job.id] = found
+                many = 1 if job.array is None else job.array.count
+                self._of[job.id] = found, many
                 for key in found:
-                    count[key] += 1
+                    count[key] += many
 
 
 def refused(beyond: Beyond, clusters: Sequence[ClusterSettings]) -> Rejected:

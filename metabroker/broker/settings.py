@@ -71,6 +71,7 @@ class Settings:
     plan_moves: int = 6  # refusals after which a job is not planned for a while
     plan_pause: float = 300.0  # that while
     stuck_after: float = 10.0  # pending for a reason that will not pass soon
+    array_ahead: int = 100  # tasks of an array that are jobs, and wait
     slice: int = 100  # jobs to which one turn does the same: more of it waits for the next turn
 
     def retry_delay(self, tries: int) -> float:

@@ -36,6 +36,7 @@ Why each transition is there, beside those of that way:
                                     written off; or something told of it could not be handled
     SUBMITTING -> TIMEOUT, COMPLETED  one component, whose end was told before its start
     RUNNING -> QUEUED               a failed run, where a site lets those be repeated (DCS 3.5)
+    QUEUED, HELD -> COMPLETED, FAILED   an array of jobs, all tasks of which have ended
     RUNNING -> HELD                 restored from a backup, and nobody can tell how it ended
     ended -> nothing                a job that has ended never changes again
 
@@ -79,13 +80,16 @@ IN_ATTEMPT = frozenset(
 )
 
 _BACK = frozenset({JobState.QUEUED, JobState.HELD})
+_OF_ARRAYS = frozenset({JobState.COMPLETED, JobState.FAILED})  # all their tasks have ended
 _GIVEN_UP = frozenset({JobState.FAILED, JobState.CANCELLED})
 
 TRANSITIONS: Mapping[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset(
-        {JobState.HELD, JobState.RESERVING, JobState.SUBMITTING, JobState.CANCELLED},
+        {JobState.HELD, JobState.RESERVING, JobState.SUBMITTING, JobState.CANCELLED} | _OF_ARRAYS,
     ),
-    JobState.HELD: frozenset({JobState.QUEUED, JobState.SUBMITTING, JobState.CANCELLED}),
+    JobState.HELD: frozenset(
+        {JobState.QUEUED, JobState.SUBMITTING, JobState.CANCELLED} | _OF_ARRAYS,
+    ),
     JobState.RESERVING: frozenset({JobState.SUBMITTING} | _BACK | _GIVEN_UP),
     JobState.SUBMITTING: frozenset({JobState.WAITING, JobState.RUNNING} | _BACK | ENDED),
     JobState.WAITING: frozenset({JobState.RUNNING} | _BACK | _GIVEN_UP),

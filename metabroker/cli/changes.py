@@ -15,16 +15,16 @@ def _command(verb: str, text: str) -> click.Command:
     """The command that does `verb` to each of several jobs."""
 
     @click.command(verb, help=text)
-    @click.argument("jobs", nargs=-1, required=True, type=common.JobId(), metavar="JOB...")
+    @click.argument("jobs", nargs=-1, required=True, type=common.JobOrTasks(), metavar="JOB...")
     @common.socket_option
     @common.json_option
-    def command(jobs: tuple[int, ...], socket_path: str | None, as_json: bool) -> int:
+    def command(jobs: tuple[int | str, ...], socket_path: str | None, as_json: bool) -> int:
         return _change(verb, jobs, socket_path, as_json)
 
     return command
 
 
-def _change(verb: str, jobs: tuple[int, ...], socket_path: str | None, as_json: bool) -> int:
+def _change(verb: str, jobs: tuple[int | str, ...], socket_path: str | None, as_json: bool) -> int:
     """Do it to every job, whatever becomes of the others; 1 if any could not be done."""
     client = common.connect(socket_path)
     done: list[Any] = []

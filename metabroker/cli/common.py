@@ -13,6 +13,7 @@ import click
 from metabroker.api.client import Client, Endpoint
 from metabroker.cli.errors import USAGE, CliError, tell
 from metabroker.paths import find_socket, token_file
+from metabroker.submission.tasks import TaskSet
 
 if TYPE_CHECKING:
     from metabroker.config import Config
@@ -128,3 +129,19 @@ class JobId(click.ParamType[int]):
         if text.isascii() and text.isdigit() and 0 < len(text) <= 18:
             return int(text)
         raise CliError(f"{ascii(text)[:60]} is not a job id", "give the number of a job", USAGE)
+
+
+class JobOrTasks(click.ParamType["int | str"]):
+    """The number of a job, or tasks of an array: `17_3`, `17_[0-9,12]`."""
+
+    name = "job"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        number, line, tasks = str(value).partition("_")
+        job = JobId().convert(number, param, ctx)
+        if not line:
+            return job
+        inner = tasks[1:-1] if tasks.startswith("[") and tasks.endswith("]") else tasks
+        return f"{job}_[{TaskSet.parse(inner)}]"

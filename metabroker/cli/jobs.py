@@ -35,10 +35,10 @@ def queue(
 
 
 @click.command()
-@click.argument("job", type=common.JobId())
+@click.argument("job", type=common.JobOrTasks())
 @common.socket_option
 @common.json_option
-def show(job: int, socket_path: str | None, as_json: bool) -> None:
+def show(job: int | str, socket_path: str | None, as_json: bool) -> None:
     """Show one JOB: its components, attempts, native ids, reservations and history."""
     answer = common.connect(socket_path).get(f"jobs/{job}")
     if as_json:

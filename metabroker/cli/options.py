@@ -49,6 +49,7 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
         "CLUSTER:'OPTIONS'",
         "options for that cluster's own submit command",
     ),
+    ("-a --array", types.ARRAY, "TASKS", "an array of jobs, as of sbatch: 0-99, 1,3,5-7, 0-15:4%2"),
     ("-d --dependency", types.DEPENDENCY, "TYPE:JOB", "wait for other jobs, as of sbatch"),
     (
         "--stage-in",

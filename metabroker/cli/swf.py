@@ -21,7 +21,7 @@ def lines(jobs: Iterable[Json], clusters: Sequence[Json]) -> Iterator[str]:
     """The header's comments, then one line per job in the order of submission."""
     sizes = {str(cluster["name"]): int(cluster["processors"] or 0) for cluster in clusters}
     return write(
-        (_record(job) for job in jobs),
+        (_record(job) for job in jobs if not job.get("array")),
         computer=", ".join(sizes),
         processors=sum(sizes.values()),
         clusters=sizes,

@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 from metabroker.submission import requests
 from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
+from metabroker.submission.tasks import parse_array
 from metabroker.submission.times import parse_time
 
 
@@ -62,6 +63,7 @@ MEMORY = Parsed("memory", requests.parse_memory)
 ON = Placements("clusters", requests.parse_on)
 NATIVE = Parsed("native", requests.parse_native)
 TIME = Parsed("time", parse_time)
+ARRAY = Parsed("tasks", lambda text: str(parse_array(text)))
 DEPENDENCY = Parsed("dependency", lambda text: str(parse_dependency(text)))
 
 

@@ -15,6 +15,7 @@ from metabroker.broker.observation import NativeJob, Snapshot
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import NativeId
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
+from metabroker.submission.tasks import TaskSet
 
 from .operation import Operation
 from .submit_directory import SubmitDirectory
@@ -87,6 +88,15 @@ class ReserveRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayTask:
+    """The array that a job is a task of, which, and all that it has."""
+
+    array: int
+    task: int
+    tasks: TaskSet
+
+
+@dataclass(frozen=True, slots=True)
 class ComponentRequest:
     """A component's job, with all that its script needs.
 
@@ -94,7 +104,7 @@ class ComponentRequest:
     `seconds` its native time limit; `barrier_seconds` how long it waits at the barrier before it
     gives up by itself, or None if it has none. `processors` are for tasks of that `shape`. With
     `works` its script runs in the component's own work folder, where its files are. `speaks`: see
-    `submission.model.Submission`.
+    `submission.model.Submission`; `of`: the array that its job is a task of.
     """
 
     token: str
@@ -118,6 +128,7 @@ class ComponentRequest:
     works: bool = False
     shape: Shape = ANY_PROCESSORS
     speaks: str | None = None
+    of: ArrayTask | None = None
 
     @property
     def tasks(self) -> int:

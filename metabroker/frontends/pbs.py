@@ -5,39 +5,64 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from metabroker import __version__
+from metabroker.frontends.arrays import JobId
 from metabroker.frontends.dependencies import wanted
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.records import Record
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.tasks import TaskSet
 
 SERVER = "metabroker"
 """What stands behind the number in a job's id."""
 UNKNOWN, FINISHED, DENIED = 153, 35, 159
 """PBS's exit codes: there is no such job; it is over; it is somebody else's."""
-_ID = re.compile(r"([0-9]{1,18})(?:\.[A-Za-z0-9.-]*)?")
+_ID = re.compile(r"([0-9]{1,18})(\[(?:[0-9,:-]{0,200})\])?(?:\.[A-Za-z0-9.-]*)?")
 _ADDED = 256  # to the number of a signal that ended a job, in Exit_status
 _OVERTIME = -29
 _LINE = 78  # characters of a line of `qstat -f`
 
 
-def job_id(job: int) -> str:
+def job_id(job: int | str) -> str:
     """What qsub prints."""
     return f"{job}.{SERVER}"
 
 
-def number(word: str, command: str) -> int:
-    """The number in a job's id. Raises `FrontEndError`."""
+def shown_id(job: Record) -> str:
+    """A job's id: `17.metabroker`, `17[].metabroker` of an array, `17[3].metabroker` of a task."""
+    if job.json.get("array"):
+        return job_id(f"{job.id}[]")
+    task = job.json.get("array_task")
+    return job_id(job.id if task is None else f"{job.json['array_job']}[{task}]")
+
+
+def asked(word: str) -> JobId:
+    """The job, the array or the tasks that an id names. Raises `FrontEndError`."""
     found = _ID.fullmatch(word)
+    tasks = found[2][1:-1] if found is not None and found[2] else ""
+    try:
+        which = TaskSet.parse(tasks) if tasks else None
+    except SubmissionError:
+        found = which = None
     if found is None:
         raise FrontEndError(f"illegally formed job identifier: {ascii(word)[1:-1]:.60}", code=1)
-    return int(found[1])
+    return JobId(int(found[1]), which)
+
+
+def id_of(job: JobId, known: Collection[int] = ()) -> str:
+    """An id as PBS writes it; `known`: arrays."""
+    if job.tasks is not None:
+        return job_id(f"{job.number}[{job.tasks}]")
+    return job_id(f"{job.number}[]" if job.number in known else job.number)
 
 
 def state(job: Record) -> str:
     """PBS's letter for it."""
+    if job.json.get("array") and job.json.get("begun") and not job.ended:
+        return "B"
     if job.json["state"] == "HELD" or wanted(job) is not None:
         return "H"
     return "Q" if job.pending else "F" if job.ended else "R"
@@ -94,6 +119,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "substate": {"Q": 10, "H": 20, "R": 42}.get(letter, 93 if status else 92),
         "Variable_List": {"PBS_O_WORKDIR": chdir, "PBS_O_QUEUE": queue},
         "comment": waits.get(letter),
+        **_of_array(job),
         "etime": _date(job.submitted),
         "run_count": int(job.json["attempts"]) or None,
         "Exit_status": status,
@@ -101,6 +127,23 @@ def attributes(job: Record) -> dict[str, Any]:
         "Submit_Host": SERVER,
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+def _of_array(job: Record) -> dict[str, Any]:
+    array = job.json.get("array")
+    if array:
+        left = array["left"] or "-"
+        return {
+            "array": "True",
+            "array_indices_submitted": array["tasks"],
+            "array_indices_remaining": left,
+        }
+    if job.json.get("array_job") is None:
+        return {}
+    return {
+        "array_id": job_id(f"{job.json['array_job']}[]"),
+        "array_index": job.json["array_task"],
+    }
 
 
 def _depend(job: Record) -> str | None:
@@ -139,7 +182,7 @@ def as_json(jobs: list[Record]) -> str:
         "pbs_server": SERVER,
     }
     if jobs:
-        head["Jobs"] = {job_id(job.id): attributes(job) for job in jobs}
+        head["Jobs"] = {shown_id(job): attributes(job) for job in jobs}
     return written(head)
 
 
@@ -160,7 +203,7 @@ def written(value: Any, depth: int = 1) -> str:
 
 def as_text(job: Record) -> str:
     """What `qstat -f` prints of one job."""
-    lines = [f"Job Id: {job_id(job.id)}"]
+    lines = [f"Job Id: {shown_id(job)}"]
     lines += [_wrapped(f"    {name} = ", text) for name, text in _flat(attributes(job))]
     return "\n".join(lines) + "\n"
 
@@ -170,7 +213,7 @@ def as_separated(job: Record, delimiter: str) -> str:
     escaped = f"\\{delimiter}"
     told = _flat(attributes(job))
     words = [f"{name}={text.replace(delimiter, escaped)}" for name, text in told]
-    return delimiter.join([f"Job Id: {job_id(job.id)}", *words])
+    return delimiter.join([f"Job Id: {shown_id(job)}", *words])
 
 
 def _flat(of: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -217,6 +260,6 @@ def as_table(jobs: list[Record]) -> list[str]:
         queue = job.asked("partition") or job.default_partition
         used = duration_of_pbs(job.used) if job.json["start_time"] is not None else "0"
         name = job.name if len(job.name) < 16 else f"{job.name[:15]}*"
-        words = (job_id(job.id)[:17], name, job.user[:16], used, state(job), queue[:16])
+        words = (shown_id(job)[:17], name, job.user[:16], used, state(job), queue[:16])
         lines.append(form.format(*words))
     return lines

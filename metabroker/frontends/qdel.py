@@ -19,24 +19,25 @@ _ROWS = (row("W =", Command()), row("x", Command()))
 def run(words: list[str]) -> int:
     """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
     given, rest = scan([Word(word) for word in words], _ROWS, "qdel", permute=True)
-    for each in given:
-        if each.name == "x":
+    for option in given:
+        if option.name == "x":
             raise FrontEndError("-x: what has ended stays in the history", "leave it out", 2)
     if not rest:
         raise FrontEndError("usage: qdel [-W force] job_identifier...", code=2)
-    numbers = [pbs.number(word.text, "qdel") for word in rest]
+    asked = [pbs.asked(word.text) for word in rest]
     way = client()
-    known = {job.id: job for job in records(way, jobs=numbers)}
+    known = records(way, jobs=[each.number for each in asked])
     code = 0
-    for number in numbers:
-        job = known.get(number)
-        if job is None:
+    for each in asked:
+        number = pbs.id_of(each, [job.id for job in known if job.json.get("array")])
+        jobs = [job for job in known if each.means(job)]
+        if not jobs:
             code = _told(number, "Unknown Job Id", pbs.UNKNOWN)
-        elif job.ended:
+        elif all(job.ended for job in jobs):
             code = _told(number, "Job has finished", pbs.FINISHED)
         else:
             try:
-                way.change(number, "cancel")
+                way.change(each.asked, "cancel")
             except ClientError as error:
                 if error.status == 403:
                     code = _told(number, "Unauthorized Request ", pbs.DENIED)
@@ -47,6 +48,6 @@ def run(words: list[str]) -> int:
     return code
 
 
-def _told(number: int, what: str, code: int) -> int:
-    print(f"qdel: {what} {pbs.job_id(number)}", file=sys.stderr)
+def _told(number: str, what: str, code: int) -> int:
+    print(f"qdel: {what} {number}", file=sys.stderr)
     return code

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 
 from metabroker import __version__
 from metabroker.frontends import pbs
+from metabroker.frontends.arrays import JobId
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.records import Record, records, user_names, whose
@@ -23,7 +25,7 @@ _ROWS = tuple(
 _REFUSED = {
     "Q": "queues are not shown: clusters have their own",
     "B": "servers are not shown: clusters have their own",
-    "J": "arrays of jobs are not supported yet",
+    "J": "jobs are not chosen by what they are",
     "W": "sites are not known",
     **dict.fromkeys("ainrspTGMw1", "that form is not printed here: ask with -f"),
 }
@@ -38,29 +40,48 @@ def run(words: list[str]) -> int:
         return 0
     refuse(options, _REFUSED)
     history = "x" in options or "H" in options
-    wanted = [pbs.number(word.text, "qstat") for word in rest]
+    wanted = [pbs.asked(word.text) for word in rest]
     users = user_names(options["u"].value or "") if "u" in options else None
     since = time.time() - (_KEPT if history else 0)
-    found = records(client(), jobs=wanted or None, user=whose(users), since=since)
+    numbers = [each.number for each in wanted]
+    found = _begun(records(client(), jobs=numbers or None, user=whose(users), since=since))
+    tasks = [each for each in wanted if each.tasks is not None]
     shown = [
-        job for job in found if (history or not job.ended) and (users is None or job.user in users)
+        job
+        for job in found
+        if (history or not job.ended)
+        and (users is None or job.user in users)
+        and (not wanted or any(each.means(job) for each in wanted))
+        and (
+            "t" in options or job.json.get("array_job") is None or any(t.means(job) for t in tasks)
+        )
     ]
     code = _missing(wanted, found, history)
     _print(shown, options)
     return code
 
 
-def _missing(wanted: list[int], found: list[Record], history: bool) -> int:
+def _begun(jobs: list[Record]) -> list[Record]:
+    """The same; of arrays it is told whether one of their tasks has started."""
+    begun = {job.json.get("array_job") for job in jobs if not job.pending}
+    return [
+        replace(job, json={**job.json, "begun": job.id in begun}) if job.json.get("array") else job
+        for job in jobs
+    ]
+
+
+def _missing(wanted: list[JobId], found: list[Record], history: bool) -> int:
     """Told on stderr; the exit code is that of the last one."""
-    known = {job.id: job for job in found}
+    arrays = [job.id for job in found if job.json.get("array")]
     code = 0
-    for number in wanted:
-        if number not in known:
-            print(f"qstat: Unknown Job Id {pbs.job_id(number)}", file=sys.stderr)
+    for each in wanted:
+        meant = [job for job in found if each.means(job)]
+        if not meant:
+            print(f"qstat: Unknown Job Id {pbs.id_of(each, arrays)}", file=sys.stderr)
             code = pbs.UNKNOWN
-        elif known[number].ended and not history:
+        elif all(job.ended for job in meant) and not history:
             told = "Job has finished, use -x or -H to obtain historical job information"
-            print(f"qstat: {pbs.job_id(number)} {told}", file=sys.stderr)
+            print(f"qstat: {pbs.id_of(each, arrays)} {told}", file=sys.stderr)
             code = pbs.FINISHED
     return code
 

@@ -35,7 +35,7 @@ def run(words: list[str]) -> int:
     submission = replace(submission_of(options, script, name, tuple(args)), speaks="pbs")
     number = int(client().submit(to_wire(submission))["job"])
     if not any(each.name == "z" for each in given):
-        print(pbs.job_id(number))
+        print(pbs.job_id(f"{number}[]" if "array" in options else number))
         sys.stdout.flush()
     return _end_of(number) if options.get("wait") else 0
 
@@ -61,17 +61,17 @@ def _with_line(script: bytes) -> bytes:
 
 def _name_files(options: Options, name: str, join: str | None) -> None:
     """`NAME.oNUMBER` and `NAME.eNUMBER`, where it is not said, or a folder is."""
-    stem = name.replace("%", "%%")
+    stem, job = name.replace("%", "%%"), "%A.%a" if "array" in options else "%j"
     for key, letter in (("output", "o"), ("error", "e")):
-        path, default = options.get(key), f"{stem}.{letter}%j"
+        path, default = options.get(key), f"{stem}.{letter}{job}"
         if path is not None and (path.endswith("/") or os.path.isdir(path)):
             options[key] = f"{path.rstrip('/')}/{default}"
     if join == "eo":
-        options.setdefault("output", f"{stem}.e%j")
+        options.setdefault("output", f"{stem}.e{job}")
         return
-    options.setdefault("output", f"{stem}.o%j")
+    options.setdefault("output", f"{stem}.o{job}")
     if join != "oe":
-        options.setdefault("error", f"{stem}.e%j")
+        options.setdefault("error", f"{stem}.e{job}")
 
 
 def _end_of(number: int) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from metabroker.api.client import Client
+from metabroker.submission.patterns import expand
 
 Json = dict[str, Any]
 DEFAULT_PARTITION = "metabroker"
@@ -87,6 +88,8 @@ class Record:
         waits = self.json.get("dependency")
         if waits and (state == "QUEUED" or waits["never"]):
             return "DependencyNeverSatisfied" if waits["never"] else "Dependency"
+        if state == "QUEUED" and self.json.get("limited"):
+            return "JobArrayTaskLimit"
         if state == "QUEUED":
             return "Priority" if self.json.get("position") else "Resources"
         if self.pending:
@@ -176,7 +179,10 @@ class Record:
         """The file of its output, or of its errors, as it was named."""
         text = self.spec(key) or self.spec("output")
         folder = self.spec("chdir")
-        text = (text or "metabroker-%j.out").replace("%j", str(self.id))
+        array, task = self.json.get("array_job"), self.json.get("array_task")
+        of = None if array is None else (int(array), int(task or 0))
+        text = text or ("metabroker-%j.out" if of is None else "metabroker-%A_%a.out")
+        text = expand(text, self.id, 0, self.name, self.user, of)
         return text if text.startswith("/") else f"{folder}/{text}"
 
     def in_one_of(self, clusters: str | None) -> bool:

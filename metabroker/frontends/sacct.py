@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from metabroker.frontends.arrays import JobId, job_ids, rows, shown_id
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.printing import duration, hostlist, moment
@@ -82,7 +83,7 @@ FIELDS: dict[str, tuple[int, str, Show]] = {
     "end": (19, "End", _both(lambda job: moment(job.json["end_time"], "Unknown"))),
     "exitcode": (8, "ExitCode", _both(_exit)),
     "derivedexitcode": (15, "DerivedExitCode", _of_job(lambda job: "0:0")),
-    "jobid": (-12, "JobID", lambda job, step: f"{job.id}.batch" if step else str(job.id)),
+    "jobid": (-12, "JobID", lambda job, step: shown_id(job) + (".batch" if step else "")),
     "jobidraw": (-12, "JobIDRaw", lambda job, step: f"{job.id}.batch" if step else str(job.id)),
     "jobname": (10, "JobName", lambda job, step: "batch" if step else job.name),
     "ncpus": (10, "NCPUS", _both(lambda job: str(0 if job.pending else job.processors))),
@@ -137,7 +138,11 @@ def run(words: list[str]) -> int:
     jobs = _asked(given)
     users = _users(options, jobs)
     since = _since(options)
-    found = records(client(), jobs=jobs, user=whose(users), since=since)
+    numbers = None if jobs is None else [each.number for each in jobs]
+    found = records(client(), jobs=numbers, user=whose(users), since=since)
+    if jobs is not None:
+        found = [job for job in found if any(each.means(job) for each in jobs)]
+    found = rows(found)
     for line in _lines(form, [job for job in found if _chosen(job, options, users)], options):
         print(line)
     return 0
@@ -192,18 +197,22 @@ def _field(name: str) -> str:
     return found
 
 
-def _asked(given: list[Given]) -> list[int] | None:
-    """The jobs of `-j`, which may be given more than once; of `17_[0-3]` and `17.batch` job 17."""
+def _asked(given: list[Given]) -> list[JobId] | None:
+    """The jobs of `-j`, which may be given more than once; of `17.batch` job 17."""
     texts = [each.value or "" for each in given if each.name == "jobs"]
     if not texts:
         return None
-    found = re.findall(r"(?:^|,)\s*([0-9]{1,18})(?:[_.+][^,\[]*(?:\[[^\]]*\])?)?", ",".join(texts))
+    text = re.sub(r"[.+][^,]*", "", re.sub(r"\s", "", ",".join(texts)))
+    try:
+        found = job_ids(text)
+    except FrontEndError:
+        found = []
     if not found:
         raise FrontEndError(f"Bad job/step specified: {ascii(texts[0])[1:-1]:.60}")
-    return list(dict.fromkeys(int(number) for number in found))
+    return list(dict.fromkeys(found))
 
 
-def _users(options: dict[str, Given], jobs: list[int] | None) -> list[str] | None:
+def _users(options: dict[str, Given], jobs: list[JobId] | None) -> list[str] | None:
     """None: all."""
     if "uid" in options:
         return user_names(options["uid"].value or "")

@@ -124,7 +124,7 @@ def _options(given: Sequence[Given], script: bytes, name: str) -> Options:
             options = merged(options, qsub.translate(pbs, interpreter_of(script)))
     options.setdefault("export", "ALL")
     if "output" not in options:
-        options["output"] = "slurm-%j.out"
+        options["output"] = "slurm-%A_%a.out" if "array" in options else "slurm-%j.out"
     return options
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from metabroker.api.client import Client, ClientError
+from metabroker.frontends.arrays import JobId, job_ids
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.records import Record, own_user, records, state_word, user_names, whose
-from metabroker.frontends.squeue import job_number
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
@@ -40,11 +40,27 @@ def run(words: list[str]) -> int:
     if signal is not None and (signal.value or "").upper() not in _ENDS:
         what = f"--signal={signal.value}: no signals are sent to jobs yet"
         raise FrontEndError(what, "leave it out to end the job")
-    numbers = [job_number(part) for word in rest for part in word.text.split(",") if part]
-    if not numbers and not _selects(options):
+    asked = [each for word in rest for each in job_ids(word.text)]
+    if not asked and not _selects(options):
         raise FrontEndError("No job identification provided")
     way = client()
-    return _cancelled(way, _wanted(way, numbers, options), quiet="quiet" in options)
+    wanted = _targets(_wanted(way, asked, options), asked)
+    return _cancelled(way, wanted, quiet="quiet" in options)
+
+
+def _targets(jobs: list[Record], asked: list[JobId]) -> list[int | str]:
+    """What is to be ended: an array by itself, with all its tasks, or those of its tasks that were
+    named."""
+    arrays = {job.id for job in jobs if job.json.get("array")}
+    found: dict[int | str, None] = {}
+    for job in jobs:
+        array = int(job.json.get("array_job") or job.id)
+        parts = [str(e) for e in asked if e.tasks is not None and e.number == array]
+        if parts and all(e.tasks is not None for e in asked if e.number in (array, job.id)):
+            found.update(dict.fromkeys(parts))
+        elif job.id == array or array not in arrays:
+            found[job.id] = None
+    return list(found)
 
 
 def _selects(options: dict[str, Given]) -> bool:
@@ -52,11 +68,13 @@ def _selects(options: dict[str, Given]) -> bool:
     return bool(chosen & options.keys())
 
 
-def _wanted(way: Client, numbers: list[int], options: dict[str, Given]) -> list[Record]:
+def _wanted(way: Client, asked: list[JobId], options: dict[str, Given]) -> list[Record]:
     users = [own_user()] if "me" in options else None
     if "user" in options:
         users = user_names(options["user"].value or "")
-    found = records(way, jobs=numbers or None, user=whose(users))
+    found = records(way, jobs=[each.number for each in asked] or None, user=whose(users))
+    if asked:
+        found = [job for job in found if any(each.means(job) for each in asked)]
     words = (options["state"].value or "").split(",") if "state" in options else None
     states = None if words is None else {state_word(word) for word in words}
     if states is not None and None in states:
@@ -83,17 +101,17 @@ def _has(job: Record, options: dict[str, Given]) -> bool:
     return all(own[name] == options[name].value for name in own if name in options)
 
 
-def _cancelled(way: Client, jobs: list[Record], *, quiet: bool) -> int:
+def _cancelled(way: Client, jobs: list[int | str], *, quiet: bool) -> int:
     """Slurm's exit code where one of them may not be ended is the number of its error."""
     code = 0
     for job in jobs:
         try:
-            way.change(job.id, "cancel")
+            way.change(job, "cancel")
         except ClientError as error:
             if error.status == 409:  # it has ended meanwhile
                 continue
             code = 210 if error.status == 403 else 1
             if not quiet:
                 told = "Access/permission denied" if error.status == 403 else error.message
-                print(f"scancel: error: Kill job error on job id {job.id}: {told}", file=sys.stderr)
+                print(f"scancel: error: Kill job error on job id {job}: {told}", file=sys.stderr)
     return code

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from metabroker import __version__
+from metabroker.frontends.arrays import array_id, job_ids, rows, task_id, throttle
 from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import duration, hostlist, moment
 from metabroker.frontends.records import Record, records, uid_of
 from metabroker.frontends.sinfo import Partition, partitions
-from metabroker.frontends.squeue import job_number
 from metabroker.frontends.srun import become_native
+from metabroker.submission.tasks import MOST_TASKS
 
 _QUIET = ("-o", "--oneliner", "-a", "--all", "-Q", "--quiet", "-v", "--verbose", "-d", "--details")
 
@@ -55,16 +56,19 @@ def _native(words: list[str]) -> int:
 def _change(words: list[str], verb: str) -> int:
     way = client()
     for word in words:
-        for part in word.split(","):
-            way.change(job_number(part), verb)
+        for part in job_ids(word):
+            way.change(part.asked, verb)
     return 0
 
 
 def _jobs(words: list[str], one_line: bool) -> list[str]:
-    numbers = [job_number(part) for word in words for part in word.split(",") if part]
+    asked = [each for word in words for each in job_ids(word)]
     way = client()
-    found = with_others(way, records(way, jobs=numbers or None))
-    if numbers and not found:
+    found = records(way, jobs=[each.number for each in asked] or None)
+    if asked:
+        found = [job for job in found if any(each.means(job) for each in asked)]
+    found = with_others(way, rows(found))
+    if asked and not found:
         raise FrontEndError("slurm_load_jobs error: Invalid job id specified")
     texts = [lines_of(job) for job in found]
     if one_line:
@@ -83,7 +87,7 @@ def lines_of(job: Record) -> list[str]:
     amount = f"{memory}M" if memory else "0"
     name = job.spec("script_name")
     lines = [
-        f"JobId={job.id} JobName={job.name}",
+        f"JobId={job.id} {_array(job)}JobName={job.name}",
         f"UserId={job.user}({uid_of(job.user)}) GroupId={_group(job.user)} MCS_label=N/A",
         f"Priority=1 Nice={job.asked('nice') or 0} Account={job.asked('account') or '(null)'} "
         f"QOS={job.asked('qos') or '(null)'}",
@@ -116,6 +120,14 @@ def lines_of(job: Record) -> list[str]:
         f"StdOut={job.path('output')}",
     ]
     return [lines[0], *(f"   {line}" for line in lines[1:])]
+
+
+def _array(job: Record) -> str:
+    task, most = task_id(job), throttle(job)
+    if task is None:
+        return ""
+    limit = f"ArrayTaskThrottle={most} " if most else ""
+    return f"ArrayJobId={array_id(job)} ArrayTaskId={task} {limit}"
 
 
 def _group(user: str) -> str:
@@ -155,6 +167,7 @@ def _config(_words: list[str], _one_line: bool) -> list[str]:
     now = moment(_now())
     settings = {
         "ClusterName": "metabroker",
+        "MaxArraySize": str(MOST_TASKS + 1),
         "MinJobAge": "86400 sec",
         "SLURM_VERSION": f"metabroker-{__version__}",
     }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from metabroker.frontends.arrays import JobId, array_id, job_ids, rows, shown_id, task_id
 from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
@@ -65,8 +66,8 @@ def _time_left(job: Record) -> str:
 FIELDS: dict[str, tuple[str, Show]] = {
     # by -O's names: the header, and what is shown
     "account": ("ACCOUNT", lambda job: job.asked("account") or "(null)"),
-    "arrayjobid": ("ARRAY_JOB_ID", lambda job: str(job.id)),
-    "arraytaskid": ("ARRAY_TASK_ID", lambda job: "N/A"),
+    "arrayjobid": ("ARRAY_JOB_ID", lambda job: str(array_id(job))),
+    "arraytaskid": ("ARRAY_TASK_ID", lambda job: task_id(job) or "N/A"),
     "batchhost": ("EXEC_HOST", lambda job: job.hosts[0] if job.hosts else "n/a"),
     "command": ("COMMAND", lambda job: _command(job)),
     "comment": ("COMMENT", lambda job: job.asked("comment") or "(null)"),
@@ -75,7 +76,7 @@ FIELDS: dict[str, tuple[str, Show]] = {
     "endtime": ("END_TIME", lambda job: moment(job.ends)),
     "exit_code": ("EXIT_CODE", lambda job: f"{job.exit_code[0]}:{job.exit_code[1]}"),  # of 24.11
     "feature": ("FEATURES", lambda job: job.asked("constraint") or "(null)"),
-    "jobarrayid": ("JOBID", lambda job: str(job.id)),
+    "jobarrayid": ("JOBID", shown_id),
     "jobid": ("JOBID", lambda job: str(job.id)),
     "licenses": ("LICENSES", lambda job: job.asked("licenses") or "(null)"),
     "mincpus": ("MIN_CPUS", lambda job: str(job.cpus_per_task)),
@@ -158,9 +159,13 @@ def run(words: list[str]) -> int:
     users = _users(options)
     since = _since(options)
     way = client()
-    found = records(way, jobs=asked, user=whose(users), since=since)
-    if asked is not None and len(asked) == 1 and not found:
-        raise FrontEndError("slurm_load_jobs error: Invalid job id specified")
+    numbers = None if asked is None else [each.number for each in asked]
+    found = records(way, jobs=numbers, user=whose(users), since=since)
+    if asked is not None:
+        found = [job for job in found if any(each.means(job) for each in asked)]
+        if len(asked) == 1 and not found:
+            raise FrontEndError("slurm_load_jobs error: Invalid job id specified")
+    found = rows(found, each="array" in options)
     shown = [job for job in found if _chosen(job, options, users)]
     if any(column.field == "dependency" for column in columns):
         shown = with_others(way, shown)
@@ -177,21 +182,14 @@ def lines(columns: Sequence[_Column], jobs: Iterable[Record], *, header: bool) -
         yield "".join(column.of(job) for column in columns)
 
 
-def _jobs_asked(options: dict[str, Given], rest: list[str]) -> list[int] | None:
-    """The numbers of the jobs that are asked about; None: any."""
+def _jobs_asked(options: dict[str, Given], rest: list[str]) -> list[JobId] | None:
+    """The jobs that are asked about; None: any."""
     if "jobs" not in options:
         if rest:
             raise FrontEndError(f"Unrecognized option: {rest[0]}")
         return None
     text = options["jobs"].value or ",".join(rest)
-    return [job_number(word) for word in text.split(",") if word] if text else None
-
-
-def job_number(word: str) -> int:
-    """A job's number. Raises `FrontEndError`."""
-    if not (word.isascii() and word.isdigit() and 0 < len(word) < 19):
-        raise FrontEndError(f"Invalid job id: {ascii(word)[1:-1]:.60}")
-    return int(word)
+    return job_ids(text) if text else None
 
 
 def _users(options: dict[str, Given]) -> list[str] | None:

@@ -48,6 +48,8 @@ class OfJobs:
             parts.setdefault(component.ref.job, []).append(component)
         for entry in ready.journal:
             job = jobs[entry.job]
+            if job.array is not None:
+                continue  # its tasks are counted
             if entry.what in _ENDED:
                 self._ended(job, _ENDED[entry.what])
             elif entry.what == "submitted" and "component" not in entry.detail:

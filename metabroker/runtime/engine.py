@@ -42,6 +42,7 @@ from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.model import Submission
+from metabroker.submission.tasks import parse_array
 
 _LOG = "ask the administrator to read the daemon's log"
 
@@ -152,7 +153,7 @@ class Engine:
         self.broker.recall_drained(
             {index: self._drained[name] for index, name in each if name in self._drained}
         )
-        self.broker.restore(found.jobs, found.components, now, found.ended)
+        self.broker.restore(found.jobs, found.components, now, found.ended, found.tasks)
         self._recall(found.memory)
         self.broker.number_from(found.next_job)
         for number, error in found.unreadable.items():
@@ -274,6 +275,7 @@ class Engine:
             stages_out=bool(submission.stage_out),
             closed=closed,
             after=submission.after,
+            array=None if submission.array is None else parse_array(submission.array),
         )
 
     def ended(self, new: NewJob) -> Mapping[int, Outcome]:

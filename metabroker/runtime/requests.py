@@ -18,6 +18,7 @@ from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import APART, HOME, former_gate_path, gate_path
 from metabroker.clusters.port import (
+    ArrayTask,
     CleanRequest,
     ClusterRefusal,
     ComponentRequest,
@@ -32,6 +33,7 @@ from metabroker.clusters.transports.fenced import Permit, fenced
 from metabroker.store import Store, StoreUnavailable
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import expand
+from metabroker.submission.tasks import parse_array
 from metabroker.submission.wire import to_spec
 
 from .cluster_accounts import Users
@@ -157,7 +159,9 @@ class RequestBuilder:
         if effect.sibling:
             barrier = self.settings.line_patience
         named = ref._replace(component=0) if len(peers) == 1 else ref
-        default = "metabroker-%j.%c.out" if len(peers) > 1 else "metabroker-%j.out"
+        of = self.store.jobs.task(ref.job) if spec.get("array") else None
+        own = "%j" if of is None else "%A_%a"
+        default = f"metabroker-{own}.%c.out" if len(peers) > 1 else f"metabroker-{own}.out"
         return ComponentRequest(
             token=self.token(ref),
             gate=self._gate(ref, _Target(spec["chdir"], secret, self.account(ref))),
@@ -171,8 +175,8 @@ class RequestBuilder:
             args=tuple(spec["args"]),
             environment=spec["environment"],
             chdir=spec["chdir"],
-            output=self._path(spec, spec["output"] or default, named),
-            error=None if spec["error"] is None else self._path(spec, spec["error"], named),
+            output=self._path(spec, spec["output"] or default, named, of),
+            error=None if spec["error"] is None else self._path(spec, spec["error"], named, of),
             native=tuple(spec["native"].get(self.cluster, ())),
             reservation=effect.reservation,
             barrier_seconds=barrier,
@@ -180,10 +184,13 @@ class RequestBuilder:
             shape=effect.shape,
             works=bool(spec.get("stage_in") or spec.get("stage_out")),
             speaks=spec.get("speaks"),
+            of=None if of is None else ArrayTask(*of, parse_array(spec["array"]).tasks),
         )
 
-    def _path(self, spec: Mapping[str, Any], pattern: str, ref: Ref) -> str:
-        path = expand(pattern, ref.job, ref.component, spec["name"], self.owner(ref))
+    def _path(
+        self, spec: Mapping[str, Any], pattern: str, ref: Ref, of: tuple[int, int] | None
+    ) -> str:
+        path = expand(pattern, ref.job, ref.component, spec["name"], self.owner(ref), of)
         return path if path.startswith("/") else f"{spec['chdir']}/{path}"
 
     def _script(self, ref: Ref) -> tuple[bytes, Mapping[str, Any], str]:

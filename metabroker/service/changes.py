@@ -92,16 +92,19 @@ class Changes:
             future.set_exception(_refusal(rejected))
         return future
 
-    def cancel(self, caller: Caller, job: int) -> Future[Json]:
-        """Cancel one job, whether it waits or runs."""
-        return self._change(caller, job, CancelJob(job, caller.user))
+    def cancel(self, caller: Caller, job: int, tasks: str | None = None) -> Future[Json]:
+        """Cancel one job, whether it waits or runs; of an array, these tasks alone."""
+        which = None if tasks is None else self._queries.tasks_of(job, tasks)
+        return self._change(caller, job, CancelJob(job, caller.user, which))
 
-    def hold(self, caller: Caller, job: int) -> Future[Json]:
+    def hold(self, caller: Caller, job: int, tasks: str | None = None) -> Future[Json]:
         """Hold one waiting job."""
+        job = job if tasks is None else self._queries.task(job, tasks)
         return self._change(caller, job, HoldJob(job, caller.user))
 
-    def release(self, caller: Caller, job: int) -> Future[Json]:
+    def release(self, caller: Caller, job: int, tasks: str | None = None) -> Future[Json]:
         """Release one held job to its queue's tail."""
+        job = job if tasks is None else self._queries.task(job, tasks)
         return self._change(caller, job, ReleaseJob(job, caller.user))
 
     def abandon(self, caller: Caller, job: int) -> Future[Json]:

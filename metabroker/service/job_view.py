@@ -12,8 +12,9 @@ from metabroker.broker import tokens
 from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.store.rows import ClusterNames, dependency_row
+from metabroker.store.rows import ClusterNames, array_columns, dependency_row
 from metabroker.submission.shape import Shape
+from metabroker.submission.tasks import TaskSet
 
 Json = dict[str, Any]
 Row = Mapping[str, Any]
@@ -65,6 +66,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "line": [_in_line(part) for part in line],
         "plan": None if in_queue else plan_of(row),
         "dependency": row["dependency"],
+        **_of_array(row),
         "left_behind": [
             _left(part, instance)
             for part in row["components"]
@@ -73,6 +75,19 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
             and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
         ],
     }
+
+
+def _of_array(row: Row) -> Json:
+    """The array that a job is a task of, and which; and of an array its tasks: all (`tasks`), those
+    that are no jobs yet (`left`) or never will be (`cancelled`); `most` of them are under way at
+    once (0: any number)."""
+    array = row["array"]
+    if array is not None:
+        cancelled, tasks = TaskSet.read(array["cancelled"]), TaskSet.read(array["tasks"])
+        left = tasks.from_(array["next"]) - cancelled.from_(array["next"])
+        kept = {key: array[key] for key in ("tasks", "most", "cancelled")}
+        array = {**kept, "left": str(left)}
+    return {"array": array, "array_job": row["of"], "array_task": row["task"]}
 
 
 def plan_of(row: Row) -> Json | None:
@@ -118,6 +133,7 @@ def waiting_text(
         f'"completion_failures":{job.completion_failures},'
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
         f'"line":[],"plan":null,"dependency":{json.dumps(dependency_row(job), separators=_TIGHT)},'
+        f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
         '"left_behind":[],'
         f'"position":{"null" if position is None else position},'
         + json.dumps(start_view(start), separators=_TIGHT)[1:]

@@ -257,8 +257,9 @@ def asked(job: Job | NewJob, queue: int) -> Asked:
 
 def _seen(job: Job) -> _Seen:
     parts = [part for part in job.components if part.processors]
-    # In no queue while it waits for others: it is as if it were held.
-    outside = job.state is JobState.QUEUED and job.after is not None
+    # In no queue while it waits for others, or is an array: it is as if it were held.
+    aside = job.after is not None or job.array is not None
+    outside = job.state is JobState.QUEUED and aside
     return _Seen(
         job.id,
         JobState.HELD if outside else job.state,

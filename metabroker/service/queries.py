@@ -14,6 +14,7 @@ from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
 from metabroker.store.ended import Archived
 from metabroker.store.job_queries import Selection
+from metabroker.submission.tasks import TaskSet
 
 from . import orphans_view, reasons
 from .job_view import job_view, start_view
@@ -59,8 +60,9 @@ class Queries:
             "records": self.records,
         }
 
-    def job(self, job: int) -> Json:
-        """One job with its history."""
+    def job(self, job: int, tasks: str | None = None) -> Json:
+        """One job with its history; `tasks`: one of an array's."""
+        job = job if tasks is None else self.task(job, tasks)
         row = self.row(job)
         view = self.view(row, self._places([row]) if row["state"] == "QUEUED" else {})
         view["events"] = [
@@ -71,6 +73,22 @@ class Queries:
         view["events_kept"] = bool(view["events"])
         view["chdir"], _secret = self.reading(lambda: self._store.jobs.meeting_place(job))
         return view
+
+    def tasks_of(self, job: int, tasks: str) -> TaskSet:
+        """Tasks of an array. Raises `ServiceError`."""
+        if self.row(job)["array"] is None:
+            what, advice = f"job {job} is no array", f"see: metabroker show {job}"
+            raise ServiceError(Failure.NOT_FOUND, what, advice)
+        return TaskSet.read(tasks)
+
+    def task(self, job: int, tasks: str) -> int:
+        """The job of one task of an array. Raises `ServiceError`."""
+        wanted = self.tasks_of(job, tasks)
+        found = self.reading(lambda: self._store.jobs.tasks([job], wanted))
+        if len(wanted) != 1 or not found:
+            what, advice = f"task {tasks} of job {job} is no job of its own yet", "name the array"
+            raise ServiceError(Failure.NOT_FOUND, what, advice)
+        return found[0]
 
     def active(self, *, user: str | None = None, limit: int | None = None) -> Json:
         """Jobs that have not ended: those that had not when this was asked, and have not when their
@@ -97,7 +115,8 @@ class Queries:
             live = [row for row in self.rows(numbers) if row["state"] not in ENDED_WORDS]
             rows = [*ended, *live]
         else:
-            rows = self.rows(jobs)
+            tasks = self.reading(lambda: self._store.jobs.tasks(jobs))
+            rows = self.rows(sorted({*jobs, *tasks}))
         places = self._places([row for row in rows if row["state"] == JobState.QUEUED.value])
         specs = self.reading(lambda: self._store.jobs.specs([row["id"] for row in rows]))
         views = [{**self.view(row, places), "spec": specs.get(row["id"])} for row in rows]

@@ -10,6 +10,7 @@ from itertools import islice
 from time import localtime, strftime
 from typing import Any
 
+from metabroker.broker.array import Array
 from metabroker.broker.job import Job, NewJob
 from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.broker.states import JobState
@@ -105,6 +106,13 @@ def dependency(on: str, never: str = "") -> str:
     return f"waits for other jobs: {on[:_LONGEST_DEPENDENCY]}"
 
 
+def of_array(tasks: Array) -> str:
+    """How far an array has come."""
+    text = f"an array: {tasks.count} of {len(tasks.tasks)} tasks are to come"
+    most = f", at most {tasks.most} at once" if tasks.most else ""
+    return f"{text}{most}; {len(tasks.live)} are under way or wait"
+
+
 def held_back(view: BrokerView, job: Job | NewJob, queue: int, usage: Usage) -> str:
     """Why a job waits for a share."""
     beyond = view.beyond(job, queue, usage)
@@ -190,6 +198,8 @@ class _Explainer:
         job = self.view.jobs[key]
         if key in self.view.decided:
             return self.told(None, job, "starts at the next pass")
+        if job.array is not None and job.after is None:
+            return self.told(None, job, of_array(job.array))
         if job.after is not None:
             return self.told(None, job, dependency(str(job.after), job.never))
         if key in self.view.held_back:

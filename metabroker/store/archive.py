@@ -82,7 +82,8 @@ class Archive:
         swf = self._logs.pop((found.name, found.swf_size), None)
         if swf is None:  # nothing was written yet, or not by this process, or not for good
             swf = SwfLines(_comments(swf_path, found.swf_size), self.clusters())
-        swf_text = "".join(swf.lines(record_of(job.row, job.components) for job in jobs))
+        records = (record_of(j.row, j.components) for j in jobs if j.row["array"] is None)
+        swf_text = "".join(swf.lines(records))
         swf_size = _written(swf_path, found.swf_size, swf_text.encode())
         self._logs.clear()
         self._logs[found.name, swf_size] = swf

@@ -135,7 +135,9 @@ class EndedJobs(Part):
         newest = select(func.max(j.id)).scalar_subquery()
         place = tuple_(j.end_time, j.id) > tuple_(literal(after[0]), literal(after[1]))
         due = select(tables.jobs).where(tables.ended(), place, j.end_time < before, j.id < newest)
-        if what is not What.JOB:
+        if what is What.JOB:
+            due = due.where(_without_tasks())
+        else:
             due = due.where(_present(what))
         due = due.order_by(j.end_time, j.id).limit(most)
         with self._guard(), self._engine.connect() as connection:
@@ -211,6 +213,12 @@ def _note(connection: Connection, archived: Archived) -> None:
     again = update(table).where(table.c.name == archived.name).values(values)
     if connection.execute(again).rowcount == 0:
         connection.execute(insert(table).values(values))
+
+
+def _without_tasks() -> Any:
+    """That it is no array of which tasks are kept: their script is its own."""
+    task = tables.jobs.alias()
+    return ~exists().where(task.c.of == tables.jobs.c.id, task.c.of.is_not(None))
 
 
 def _present(what: What) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, literal, select, tuple_
+from sqlalchemy import Connection, Select, bindparam, func, literal, select, tuple_
 
 from metabroker.broker.events import Outcome
 from metabroker.broker.states import JobState
@@ -18,7 +18,10 @@ from .tables import live, not_gone
 
 # Read at every step of an attempt: built once.
 _WORDS_OF_SPEC = ("chdir", "output", "error", "script_name")
-_s, _ITS_SCRIPT = tables.scripts.c, tables.scripts.c.job == bindparam("job")
+_s, _j = tables.scripts.c, tables.jobs.c
+# A task's is its array's.
+_ARRAY = select(_j.of).where(_j.id == bindparam("job")).scalar_subquery()
+_ITS_SCRIPT = _s.job == func.coalesce(_ARRAY, bindparam("job"))
 _SCRIPT = select(_s.script, _s.spec, _s.secret).where(_ITS_SCRIPT)
 _MEETING_PLACE = select(_s.spec["chdir"].as_string(), _s.secret).where(_ITS_SCRIPT)
 _ACCOUNTS = select(_s.spec["accounts"].label("accounts")).where(_ITS_SCRIPT)
@@ -118,15 +121,17 @@ class JobQueries(Part):
         words = [s.spec[key].as_string().label(key) for key in _WORDS_OF_SPEC]
         found: dict[int, dict[str, Any]] = {}
         for some in _chunks(jobs, 500):
-            query = select(s.job, *words, s.spec["asked"].as_json().label("asked"))
-            for row in self._rows(query.where(s.job.in_(some))):
+            query = select(_j.id.label("job"), *words, s.spec["asked"].as_json().label("asked"))
+            query = query.join(tables.jobs, s.job == func.coalesce(_j.of, _j.id))
+            for row in self._rows(query.where(_j.id.in_(some))):
                 found[row.pop("job")] = row
         return found
 
     def live_accounts(self, cluster: str) -> set[str]:
         """The accounts, other than the broker's own, of components that are not gone yet."""
         s, c = tables.scripts.c, tables.components.c
-        live = select(c.job).where(not_gone(), c.cluster == cluster)
+        live = select(func.coalesce(_j.of, _j.id)).join(tables.components, c.job == _j.id)
+        live = live.where(not_gone(), c.cluster == cluster)
         query = select(s.spec["accounts"][cluster].as_string()).where(s.job.in_(live)).distinct()
         return {account for account in self._column(query) if account}
 
@@ -135,14 +140,38 @@ class JobQueries(Part):
         given = select(tables.scripts.c.spec["accounts"][cluster].as_string()).distinct()
         return {account for account in self._column(given) if account}
 
+    def task(self, job: int) -> tuple[int, int] | None:
+        """The array that a job is a task of, and which; None: of none."""
+        found = self._rows(select(_j.of, _j.task).where(_j.id == job, _j.of.is_not(None)))
+        return (found[0]["of"], found[0]["task"]) if found else None
+
+    def tasks(self, arrays: Collection[int], tasks: Collection[int] | None = None) -> list[int]:
+        """The jobs of these arrays' tasks (of these `tasks`), as far as there are any."""
+        found: list[int] = []
+        for some in _chunks(sorted(arrays), 500):
+            query = select(_j.id, _j.task).where(_j.of.in_(some), _j.of.is_not(None))
+            rows = self._rows(query)
+            found += [row["id"] for row in rows if tasks is None or row["task"] in tasks]
+        return sorted(found)
+
+    def ended_tasks(self) -> list[tuple[int, JobState, int | None]]:
+        """Of which arrays that have not ended tasks have: array, state, and largest exit code."""
+        array = tables.jobs.alias()
+        query = select(_j.of, _j.state, func.max(_j.exit_code).label("code"))
+        query = query.join(array, array.c.id == _j.of).where(_j.of.is_not(None), tables.ended())
+        unended = array.c.end_time.is_(None)
+        rows = self._rows(query.where(unended).group_by(_j.of, _j.state))
+        return [(row["of"], JobState(row["state"]), row["code"]) for row in rows]
+
     def outcomes(self, jobs: Collection[int]) -> dict[int, Outcome]:
         """What has become of those of these jobs that have ended."""
         c, found = tables.jobs.c, {}
-        columns = select(c.id, c.state, c.start_time, c.end_time).where(tables.ended())
+        columns = select(c.id, c.state, c.start_time, c.end_time, c.array).where(tables.ended())
         for some in _chunks(sorted(jobs), 500):
             for row in self._rows(columns.where(c.id.in_(some))):
                 began = row["start_time"] or row["end_time"] or 0.0
-                found[row["id"]] = Outcome(JobState(row["state"]), began)
+                array = row["array"] is not None
+                found[row["id"]] = Outcome(JobState(row["state"]), began, array)
         return found
 
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:

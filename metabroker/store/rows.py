@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from metabroker.broker.array import Array
 from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
 from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.shape import Shape
+from metabroker.submission.tasks import TaskSet
 
 Row = Mapping[str, Any]
 _MOST_SHAPES = 4096  # of requests that are remembered
@@ -95,7 +97,36 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "shape": job.shape.given() or None,
         "closed": [names.names[cluster] for cluster in sorted(job.closed)] or None,
         "dependency": dependency_row(job),
+        **array_columns(job),
     }
+
+
+def array_columns(job: Job) -> dict[str, Any]:
+    """Of an array, or of one of its tasks."""
+    task = job.task if job.of else None
+    return {"array": array_row(job), "of": job.of or None, "task": task}
+
+
+def array_row(job: Job) -> dict[str, Any] | None:
+    """How far an array has come; None: it is none."""
+    array = job.array
+    if array is None:
+        return None
+    return {
+        "tasks": str(array.tasks),
+        "most": array.most,
+        "next": array.next,
+        "made": array.made,
+        "cancelled": str(array.cancelled),
+        "worst": array.worst.value,
+        "exit_code": array.exit_code,
+    }
+
+
+def _array_of(row: Row) -> Array:
+    cancelled = TaskSet.read(row["cancelled"])
+    made = TaskSet.read(row["tasks"]), row["most"], row["next"], row["made"], cancelled
+    return Array(*made, JobState(row["worst"]), row["exit_code"])
 
 
 def dependency_row(job: Job) -> dict[str, Any] | None:
@@ -140,6 +171,9 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         excluded=closed,
         after=parse_dependency(waits["on"], kill=waits["kill"]) if waits else None,
         never=waits["never"] if waits else "",
+        array=_array_of(row["array"]) if row["array"] else None,
+        of=row["of"] or 0,
+        task=-1 if row["task"] is None else row["task"],
     )
 
 

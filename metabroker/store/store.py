@@ -78,7 +78,7 @@ class Recovered:
     `components`: all of the present attempts, the ended ones too, since an attempt's outcome is
     made of all of its components; of former attempts those that are not gone. Of a job that stands
     in line all of its siblings: their names are not given again. `ended`: what has become of other
-    jobs, which some of these wait for.
+    jobs, which some of these wait for; `tasks`: of arrays among these.
     """
 
     jobs: list[Job]
@@ -87,6 +87,7 @@ class Recovered:
     memory: Any  # what `Transaction.memory` said last, or None
     unreadable: Mapping[int, Exception] = field(default_factory=dict)  # by jobs' numbers
     ended: Mapping[int, Outcome] = field(default_factory=dict)
+    tasks: Sequence[tuple[int, JobState, int | None]] = ()
 
 
 class Store:
@@ -243,7 +244,9 @@ class Store:
         remembered = None if memory is None else json.loads(memory)
         named = frozenset[int]().union(*(job.after.jobs for job in jobs if job.after is not None))
         ended = self.jobs.outcomes(named)
-        return Recovered(jobs, components, last + 1, remembered, unreadable, ended)
+        arrays = any(job.array is not None for job in jobs)
+        tasks = self.jobs.ended_tasks() if arrays else []
+        return Recovered(jobs, components, last + 1, remembered, unreadable, ended, tasks)
 
     def give_up(self, job: int, reason: str, now: float) -> None:
         """End a job that cannot be read as FAILED."""

@@ -95,6 +95,9 @@ jobs = Table(
     Column("shape", JSON(none_as_null=True)),  # what its tasks ask of nodes beside a processor each
     Column("closed", JSON(none_as_null=True)),  # clusters that cannot be asked for what it asks for
     Column("dependency", JSON(none_as_null=True)),  # `on`, `kill`, `never`: what it waits for
+    Column("array", JSON(none_as_null=True)),  # its tasks, and how far they have come
+    Column("of", Int64),  # the array that it is a task of
+    Column("task", Int64),
 )
 
 components = Table(
@@ -240,4 +243,5 @@ def _partial(name: str, condition: Any, *columns: Column[Any]) -> Index:
 # What has not ended is found at once, however many jobs have.
 _partial("jobs_live", live(), jobs.c.state)
 _partial("jobs_ended", ended(), jobs.c.end_time, jobs.c.id, jobs.c.user, jobs.c.state)
+_partial("jobs_of_arrays", jobs.c.of.is_not(None), jobs.c.of, jobs.c.task)
 _partial("components_not_gone", not_gone(), components.c.cluster)

@@ -102,6 +102,7 @@ def submission_of(
         submit_dir=_submit_dir(options),
         asked=tuple(options.get("asked", ())),
         dependency=options.get("dependency"),
+        array=options.get("array"),
         kill_on_invalid_dep=options.get("kill_on_invalid_dep", False),
     )
     check(submission)

@@ -15,6 +15,7 @@ from metabroker.submission.model import AskedOption, Processors, Submission
 from metabroker.submission.patterns import check_pattern
 from metabroker.submission.requests import LARGEST, MOST_COMPONENTS
 from metabroker.submission.shape import ANY_PROCESSORS, LARGEST_MEMORY, Shape
+from metabroker.submission.tasks import parse_array
 from metabroker.submission.text import check_cluster, check_data, check_line, check_variable, shown
 from metabroker.submission.times import check_seconds
 
@@ -53,6 +54,8 @@ def check(submission: Submission) -> None:
         _check_words(f"native option of {cluster}", words)
     _check_asked(submission.asked)
     _ = submission.after
+    if submission.array is not None:
+        parse_array(submission.array)
     if submission.speaks not in (None, "slurm", "pbs"):
         what = f"a job cannot speak as {shown(submission.speaks)} does"
         raise SubmissionError(what, "use the commands of the daemon's own version")

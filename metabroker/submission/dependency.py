@@ -111,7 +111,8 @@ def _terms(part: str) -> list[Term]:
 def _term(when: When, text: str) -> Term:
     if "_" in text:
         raise SubmissionError(
-            f"the dependency on {shown(text)}: there are no arrays of jobs yet", "name a whole job"
+            f"the dependency on {shown(text)}: single tasks are not waited for yet",
+            "name the whole array",
         )
     found = _JOB.fullmatch(text)
     if found is None or not int(found[1]) or (found[2] and when is not When.AFTER):

@@ -57,7 +57,8 @@ class Submission:
     `stage_out` matches comes back there. `asked`: options of sbatch and qsub that are its cluster's
     matter. `speaks`: it was submitted by the commands of this system ("slurm", "pbs"), and is told
     by that system's variables which job of metabroker it is. `dependency`: the jobs that it waits
-    for, as sbatch says it; `kill_on_invalid_dep`: it ends once that can never be.
+    for, as sbatch says it; `kill_on_invalid_dep`: it ends once that can never be. `array`: it is
+    one of many tasks, as sbatch says it.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -83,6 +84,7 @@ class Submission:
     speaks: str | None = None
     dependency: str | None = None
     kill_on_invalid_dep: bool = False
+    array: str | None = None
 
     @property
     def after(self) -> Dependency | None:

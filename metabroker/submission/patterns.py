@@ -1,5 +1,5 @@
 """Names of output files: `%j` is the job, `%c` the component, `%%` a percent sign; and sbatch's
-signs for a job that is no array: `%A`, `%J` (the job), `%x` (its name), `%u` (its user), `%a`,
+signs: `%A` and `%a` (an array and its task), `%J` (the job), `%x` (its name), `%u` (its user),
 `%s`, `%n` and `%t`. A number before a sign is the least number of digits: `%5j`."""
 
 from __future__ import annotations
@@ -27,14 +27,23 @@ def check_pattern(what: str, pattern: str) -> None:
             )
 
 
-def expand(pattern: str, job: int, component: int, name: str = "", user: str = "") -> str:
-    """The path that a checked `pattern` stands for."""
+def expand(
+    pattern: str,
+    job: int,
+    component: int,
+    name: str = "",
+    user: str = "",
+    of: tuple[int, int] | None = None,
+) -> str:
+    """The path that a checked `pattern` stands for. `of`: the array that the job is a task of, and
+    which."""
     words = {
-        **dict.fromkeys("jAJ", str(job)),
+        **dict.fromkeys("jJ", str(job)),
+        "A": str(job if of is None else of[0]),
         "c": str(component),
         "x": name,
         "u": user,
-        "a": _NO_TASK,
+        "a": _NO_TASK if of is None else str(of[1]),
         "s": "batch",
         "n": "0",
         "t": "0",

@@ -74,6 +74,11 @@ def _description() -> TypeAdapter[Submission]:
     return TypeAdapter(Submission)
 
 
+def schema() -> dict[str, Any]:
+    """What `from_wire` takes, as a JSON schema."""
+    return _description().json_schema(ref_template="#/components/schemas/{model}")
+
+
 def _plain(value: Any) -> Any:
     """As JSON has it; the script is left out."""
     if isinstance(value, Shape):

@@ -133,7 +133,9 @@ class Bench:
         broker = self._new()
         drained = self.store.systems.drained()
         broker.recall_drained({self.names.names.index(n): d for n, d in drained.items()})
-        broker.restore(recovered.jobs, recovered.components, self.now, recovered.ended)
+        broker.restore(
+            recovered.jobs, recovered.components, self.now, recovered.ended, recovered.tasks
+        )
         broker.number_from(recovered.next_job)
         broker.recall(PolicyState(*recovered.memory["memory"]))
         for cluster in range(len(self.names.names) if polled else 0):
@@ -182,7 +184,8 @@ class Bench:
             waits = (job.id in broker._queues.scheduler) + (job.id in broker.view.held_back)
             waits += (job.id in broker.view.refused) + (job.id in broker.view.decided)
             assert (job.id in broker.view.dependent) == (job.after is not None)
-            waits += job.state.value == "QUEUED" and job.after is not None
+            outside = job.after is not None or job.array is not None
+            waits += job.state.value == "QUEUED" and outside
             assert waits == (job.state.value == "QUEUED")
             attempting = job.state.value not in ("QUEUED", "HELD")
             assert bool(job.components) == attempting
@@ -192,7 +195,9 @@ class Bench:
                     assert broker.view.component(component.ref) is component
         waiting = [0] * len(self.settings.clusters)
         for job in broker.view.jobs.values():
-            if job.state.value == "QUEUED" and job.after is None and job.queue < len(waiting):
+            if job.after is not None or job.array is not None:
+                continue
+            if job.state.value == "QUEUED" and job.queue < len(waiting):
                 waiting[job.queue] += sum(job.request.sizes)
         assert broker._queues._waiting == waiting
 

@@ -52,6 +52,7 @@ from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
+from metabroker.submission.tasks import parse_array
 
 from .bench import START, Bench
 
@@ -313,6 +314,7 @@ class _Events:
             hold="held" in args,
             stages_in="sends" in args,
             stages_out="fetches" in args,
+            array=parse_array(options["array"]) if "array" in options else None,
         )
 
     def _reply(self, command: str, ref: Ref, rest: list[str], options: dict[str, str]) -> Event:

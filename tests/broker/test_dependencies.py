@@ -18,6 +18,7 @@ from metabroker.broker.events import (
     Started,
     SubmitJob,
     Submitted,
+    Tick,
 )
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
@@ -91,21 +92,15 @@ def state(it: Bench, job: int) -> str:
      ("afternotok", 1, "SUBMITTING"), ("afterany", 1, "SUBMITTING"), ("after", 1, "SUBMITTING"),
      ("aftercorr", 0, "SUBMITTING"), ("aftercorr", 1, "NEVER")],
 )  # fmt: skip
-@pytest.mark.parametrize("restarted", [False, True])
-@pytest.mark.parametrize("later", [False, True])
-def test_an_end_is_waited_for(
-    it: Bench, kind: str, code: int, then: str, restarted: bool, later: bool
-) -> None:
+def test_an_end_is_waited_for(it: Bench, kind: str, code: int, then: str) -> None:
     first = submit(it)
-    if later:
-        end(it, first, code)
-    second = submit(it, f"{kind}:{first}")
-    if not later:
-        assert state(it, second) == "WAITS"
-        if restarted:
-            restart(it)
-        end(it, first, code)
+    second, third = submit(it, f"{kind}:{first}"), submit(it, f"{kind}:{first}")
+    assert state(it, second) == "WAITS"
+    it.handle(CancelJob(third, "u"))
+    restart(it)
+    end(it, first, code)
     assert state(it, second) == then
+    assert state(it, submit(it, f"{kind}:{first}")) == then  # it has ended before
     restart(it)
     assert state(it, second) == then
 
@@ -171,6 +166,18 @@ def test_it_is_killed_though_the_broker_is_killed_before(it: Bench) -> None:
     it.handle(Submitted(ref, "1"), Started(ref, it.now), Ended(ref, it.now, 1))
     it.handle(Cleaned(ref, True, it.now, it.now, 1))  # written; nobody is told yet
     assert state(it, second) == "WAITS"
+    restart(it)
+    assert state(it, second) == "CANCELLED"
+
+
+def test_it_is_killed_though_the_broker_is_killed_in_the_middle_of_that(it: Bench) -> None:
+    first = submit(it)
+    second = submit(it, f"afterok:{first}", kill=True)
+    ref = Ref(first, 1, 0)
+    it.handle(Submitted(ref, "1"), Started(ref, it.now), Ended(ref, it.now, 1))
+    it.handle(Cleaned(ref, True, it.now, it.now, 1))
+    it.handle(Tick())
+    assert state(it, second) == "NEVER"
     restart(it)
     assert state(it, second) == "CANCELLED"
 

@@ -274,9 +274,9 @@ def test_directives_of_sbatch_are_options_and_what_is_the_clusters_goes_with_its
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("#SBATCH --array=0-9", "old.sh:2: --array=0-9: arrays of jobs are not supported yet"),
+        ("#SBATCH --array=9-0", "old.sh:2: --array=9-0: '9-0' has no tasks in it"),
         ("#SBATCH -d afterok:x", "old.sh:2: --dependency=afterok:x: 'x' is not a job to depend on"),
-        ("#PBS -J 0-9", "old.sh:2: -J 0-9: arrays of jobs are not supported yet"),
+        ("#PBS -J 9-0", "old.sh:2: -J 9-0: '9-0' has no tasks in it"),
         ("#SBATCH --no-such=1", "old.sh:2: '--no-such' is no option of sbatch"),
         ("#SBATCH -t soon", "old.sh:2: --time=soon: 'soon' is not a time"),
         ("#SBATCH extra", "old.sh:2: 'extra' is not an option"),

@@ -28,6 +28,7 @@ JOBS = {  # name: sbatch's options, and the script's last line
     "gone": ("-n1 -t 0:30:00", "sleep 600"),
     "waits": ("-n1 -t9 -d afterany:{runs}:{gone},singleton", "exit 0"),
     "never": ("-n1 -t9 --dependency afterok:{fails}", "exit 0"),
+    "many": ("-n1 -t9 -a 0-5:5%1", "sleep 600"),
     "killed": ("-n1 -t9 -d afternotok:{ends} --kill-on-invalid-dep=yes", "exit 0"),
 }
 STATES = {"ends": "COMPLETED", "fails": "FAILED", "runs": "RUNNING", "gone": "RUNNING"}
@@ -41,6 +42,7 @@ QUERIES = [
     ("squeue", "-t", "all", "-o", "%.10P|%9j|%.3u|%C|%D|%R|%l|%k|%N|%c|%m|%y|%v|%E|%f|%W|%Z"),
     ("squeue", "-t", "all", "-O", "name:.5,username:3|,numcpus:4,timelimit,comment:6"),
     ("squeue", "-t", "R", "-o", "%A>%K %u"),
+    ("squeue", "-h", "-t", "PD", "-n", "many@", "-o", "%i %K %r %C %M %N"),
     ("squeue", "--me", "-o", "%i", "-h", "-r", "-t", "all"),
     ("squeue", "-n", "held@,runs@", "-o", "%j"),
     ("squeue", "-h", "-u", "nobody"),
@@ -97,8 +99,10 @@ def submit_all(
 
 def wait_reasons(told: Callable[..., str], ids: dict[str, str]) -> None:
     """Until jobs that wait for others say so."""
-    words = ("squeue", "-h", "-o", "%i %r", "-j", ",".join(ids[name] for name in REASONS))
+    names = [*REASONS, "many"]
+    words = ("squeue", "-h", "-o", "%i %r", "-j", ",".join(ids[name] for name in names))
     wanted = {f"{ids[name]} {reason}" for name, reason in REASONS.items()}
+    wanted |= {f"{ids['many']}_0 None", f"{ids['many']}_5 JobArrayTaskLimit"}
     eventually(lambda: set(told(*words).splitlines()) == wanted, f"{wanted}", seconds=120)
 
 
@@ -184,5 +188,11 @@ def test_they_print_what_slurms_own_print(
     assert not wrong, "\n\n".join(wrong)
     assert_it_sees_its_number(site, clusters["lab"], ask, monkeypatch)
     assert_a_script_of_pbs_runs(site, ask)
-    ask("scancel", ours["runs"], ours["held"], ours["never"], ours["waits"])
+    for told, ids in ((real.run, theirs), (ask, ours)):
+        told("scancel", f"{ids['many']}_[5]")
+    each = ("squeue", "-h", "-r", "-o", "%i %t", "-j")
+    eventually(lambda: ask(*each, ours["many"])[1] == f"{ours['many']}_0 R\n")
+    assert real.run(*each, theirs["many"]).stdout == f"{theirs['many']}_0 R\n"
+    ask("scancel", *(ours[name] for name in ("runs", "held", "never", "waits", "many")))
+    site.wait_end(int(ours["many"]), "CANCELLED")
     site.wait_end(int(ours["runs"]), "CANCELLED")

@@ -31,14 +31,16 @@ class StubClient:
         self.jobs = jobs
         self.queries: list[Json] = []
         self.submitted: list[Json] = []
-        self.changed: list[tuple[int, str]] = []
+        self.changed: list[tuple[int | str, str]] = []
 
     def get(self, path: str, **query: Any) -> Json:
         """Jobs by their numbers, as the daemon chooses them."""
         self.queries.append(query)
         wanted = query.get("jobs")
         numbers = None if wanted is None else {int(n) for n in wanted.split(",")}
-        found = [j for j in self.jobs if numbers is None or j["job"] in numbers]
+        found = [
+            j for j in self.jobs if numbers is None or {j["job"], j.get("array_job")} & numbers
+        ]
         return {"jobs": found, "time": NOW, "partition": "batch", "instance": "abc"}
 
     def submit(self, wire: Mapping[str, Any]) -> Json:
@@ -46,7 +48,7 @@ class StubClient:
         self.submitted.append(dict(wire))
         return {"job": 17, "state": "QUEUED"}
 
-    def change(self, job: int, verb: str) -> Json:
+    def change(self, job: int | str, verb: str) -> Json:
         """What was asked is kept."""
         self.changed.append((job, verb))
         return {}

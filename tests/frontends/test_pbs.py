@@ -120,5 +120,5 @@ def test_qsub_prints_an_id_and_names_files_as_pbs_does(
     assert ask(daemon, "qsub")[0] == 0
     assert daemon.submitted[2]["script_name"] == "STDIN"
     assert ask(daemon, "qsub", "--", "/bin/sleep", "a b")[0] == 0
-    assert "arrays of jobs" in ask(daemon, "qsub", "-J", "0-3", "job.sh")[2]
+    assert "has no tasks" in ask(daemon, "qsub", "-J", "3-0", "job.sh")[2]
     assert ask(daemon, "qsub", "none.sh")[2] == "script file:: No such file or directory"

@@ -70,7 +70,7 @@ def test_a_command_may_be_wrapped_or_come_from_standard_input(
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["--array=0-3", "job.sh"], "--array=0-3: arrays of jobs are not supported yet"),
+        (["--array=3-0", "job.sh"], "--array=3-0: '3-0' has no tasks in it"),
         (["-d", "expand:1", "job.sh"], "expand is not supported"),
         (["none.sh"], "Unable to open file none.sh: No such file or directory"),
         (["--wrap", "x", "job.sh"], "Script arguments not permitted with --wrap option"),

@@ -170,7 +170,8 @@ def test_an_older_backup_is_brought_up_to_date(
     lay(revision, tmp_path / "old.db", tmp_path)
     before = (tmp_path / "old.db").read_bytes()
     done = come_back(config, tmp_path / "old.db")
-    assert (done.held, done.under_way) == (4, 4)
+    waiting = 4 + (revision >= "0012")  # one waits for others
+    assert (done.held, done.under_way) == (waiting, 4)
     assert (tmp_path / "old.db").read_bytes() == before
     with closing(Store(config.store)) as store:
         assert store.restorations.history().latest == done.restored

@@ -68,9 +68,10 @@ def test_what_is_the_clusters_matter(line: str, expected: dict[str, str]) -> Non
 
 @pytest.mark.parametrize(
     "line",
-    ["-J 0-9", "-Wdepend=on:1", "-Wdepend=afterok", "-I", "-N x # comment", "-N 'open", "-l x",
-     "-l select=1+1", "-l select=1:vnode=a", "-l select=1:ncpus=3:mpiprocs=2", "-m z", "-Y",
-     "--long", "-j x", "-l mem=lots", "-l walltime=soon", "-l select=2,ncpus=4"],
+    ["-J 9-0", "-J 0-100000000", "-Wdepend=on:1", "-Wdepend=afterok", "-I", "-N x # comment",
+     "-N 'open", "-l x", "-l select=1+1", "-l select=1:vnode=a", "-m z",
+     "-l select=1:ncpus=3:mpiprocs=2",
+     "-Y", "--long", "-j x", "-l mem=lots", "-l walltime=soon", "-l select=2,ncpus=4"],
 )  # fmt: skip
 def test_what_is_refused_is_named_with_file_and_line(line: str) -> None:
     with pytest.raises(SubmissionError) as caught:

@@ -105,7 +105,7 @@ def test_what_is_the_clusters_matter(line: str, expected: dict[str, str | None])
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("--array=0-9", "--array=0-9: arrays of jobs are not supported yet"),
+        ("--array=9-0", "--array=9-0: '9-0' has no tasks in it"),
         ("--dependency afterok:x", "is not a job to depend on"),
         ("--kill-on-invalid-dep=maybe", "neither yes nor no"),
         ("-n 0", "'0' tasks cannot be requested"),

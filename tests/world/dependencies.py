@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from metabroker.broker.states import ENDED, JobState
 from metabroker.broker.tokens import Ref
 
+from .arrays import owner
 from .scenario import ROLLBACK, Fault, JobPlan
 
 if TYPE_CHECKING:
@@ -72,17 +73,18 @@ def too_early(world: World, ref: Ref) -> str:
         index: store.jobs.find_request(plan.user, f"request {index}")
         for index, plan in enumerate(jobs)
     }
-    index = next((i for i, job in number.items() if job == ref.job), None)
+    own = owner(world, ref.job)
+    index = next((i for i, job in number.items() if job == own), None)
     if index is None or not jobs[index].after:
         return ""
     met, unmet = 0, []
     for kind, other in jobs[index].after:
-        job = ref.job if kind == "singleton" else number.get(other)
+        job = own if kind == "singleton" else number.get(other)
         if job is None or (kind != "singleton" and jobs[other].at >= jobs[index].at):
             continue
         rows = store.jobs.rows(ids=[job])
         state = rows[0]["state"] if rows else None
-        began = any(started.job == job for started in world.oracle.starts)
+        began = any(owner(world, started.job) == job for started in world.oracle.starts)
         if kind == "singleton":
             same = [row for row in store.jobs.rows(ended=False) if row["name"] == SAME]
             earlier = [r for r in same if r["id"] < job and r["user"] == jobs[index].user]

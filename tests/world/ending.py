@@ -10,6 +10,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.runtime.requests import RequestBuilder
 
 from . import openpbs
+from .arrays import whole
 from .cluster import WorldCluster
 from .controller import DENIALS, is_ours
 from .home import FOLDER, RESULT
@@ -45,13 +46,13 @@ def at_the_end(world: World) -> None:
     back = world.back
     if not back.happened:
         _written_once(world)
-    numbers = list(world.users.acknowledged.values())
-    lost = {number for number in numbers if back.happened and number > back.last_job}
-    if sorted(rows.keys() - lost) != sorted(n for n in numbers if n not in lost):
-        raise Violation(f"P1: {sorted(rows)} in the store, {world.users.acknowledged} acknowledged")
+    lost = _none_lost(world, rows)
     plans = {job: world.scenario.jobs[index] for index, job in world.users.acknowledged.items()}
     for row in [row for row in rows.values() if row["id"] not in lost]:
-        plan = plans[row["id"]]
+        plan = plans[row["of"] or row["id"]]
+        if row["array"] is not None:
+            world.tally.add(f"array {row['state']}")
+            continue
         world.users.ended(row["id"], JobState(row["state"]))
         if row["state"] == JobState.TIMEOUT.value and plan.run_time + _LONGEST < plan.limit:
             raise Violation(f"P6: job {row['id']} is over its time limit of {plan.limit} s")
@@ -80,6 +81,19 @@ def at_the_end(world: World) -> None:
             world.tally.add(f"results {' and '.join(sorted(places)) or 'none'}")
     if not world.scenario.faults:
         _compare_calm(world, rows)
+
+
+def _none_lost(world: World, rows: dict[int, dict[str, Any]]) -> set[int]:
+    """All acknowledged jobs are there, and each task of arrays once; which may not be."""
+    back, numbers = world.back, list(world.users.acknowledged.values())
+    lost = {number for number in numbers if back.happened and number > back.last_job}
+    jobs = {number for number, row in rows.items() if not row["of"]}
+    if sorted(jobs - lost) != sorted(n for n in numbers if n not in lost):
+        raise Violation(f"P1: {sorted(rows)} in the store, {world.users.acknowledged} acknowledged")
+    wrong = whole(rows)
+    if wrong:
+        raise Violation(f"P1: {wrong}")
+    return lost
 
 
 def _result(world: World, ref: Ref) -> set[str]:
@@ -120,7 +134,9 @@ def _not_for_a_black_hole(world: World, row: dict[str, Any]) -> None:
     if said is None:
         return
     holes = {fault.where for fault in world.scenario.faults if fault.what == DENIES}
-    index = next(index for index, job in world.users.acknowledged.items() if job == row["id"])
+    index = next(
+        index for index, job in world.users.acknowledged.items() if job == (row["of"] or row["id"])
+    )
     plan = world.scenario.jobs[index]
     rooms = [c.processors for c in world.scenario.clusters if c.name not in holes]
     sizes = sorted((size * plan.cpus for size in plan.sizes), reverse=True)
@@ -162,7 +178,7 @@ def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:
     refused: a cluster frees processors a moment after the script's own record of its end.)"""
     for index, job in world.users.acknowledged.items():
         plan, row = world.scenario.jobs[index], rows[job]
-        if plan.actions or plan.hold or plan.after or plan.run_time > plan.limit - 10:
+        if plan.actions or plan.hold or plan.after or plan.array or plan.run_time > plan.limit - 10:
             continue
         parts = sum(part["attempt"] == row["attempt"] for part in row["components"])
         code = plan.exit_of(row["attempt"], parts)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from metabroker.policy import BACKFILLING
 
 from . import broker_faults, local_users
+from .arrays import with_arrays
 from .dependencies import with_dependencies
 from .network import COMMAND_TIMEOUT
 from .scenario import (
@@ -86,6 +87,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
         else:
             rolled = random.Random(f"{seed} rollback")
             clusters, jobs, faults = _rolled_back(rolled, clusters, jobs, faults)
+    jobs = with_arrays(random.Random(f"{seed} arrays"), jobs, faults)
     jobs = with_dependencies(random.Random(f"{seed} dependencies"), jobs, faults)
     return Scenario(
         seed,

@@ -167,7 +167,7 @@ class Life:
         clusters = len(self.executors)
         found = {}
         for job in broker.view.jobs.values():
-            if job.state is not JobState.QUEUED:
+            if job.state is not JobState.QUEUED or job.array is not None:
                 continue
             mask = (1 << clusters) - 1
             if job.id in broker.view.refused:  # it may be overtaken till the end of this turn

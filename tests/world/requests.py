@@ -6,6 +6,7 @@ from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.shape import Shape
 
+from .arrays import AHEAD
 from .dependencies import SAME
 from .home import FOLDER, inputs
 from .network import COMMAND_TIMEOUT
@@ -35,6 +36,7 @@ def submission_of(index: int, plan: JobPlan, dependency: str | None = None) -> S
         request_id=f"request {index}",
         name=SAME if plan.same else None,
         dependency=dependency,
+        array=plan.array or None,
         kill_on_invalid_dep=dependency is not None,
     )
 
@@ -68,6 +70,7 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
         barrier_timeout=40.0,
         stale_after=3 * scenario.poll + COMMAND_TIMEOUT,
         slice=scenario.slice,
+        array_ahead=AHEAD,
         plan_ahead=scenario.ahead,
         plan_lead=8.0,
     )

@@ -114,6 +114,7 @@ class JobPlan:
     after: tuple[tuple[str, int], ...] = ()  # what it waits for: how, and for which of the jobs
     either: bool = False  # one of these is enough
     same: bool = False  # it has a name that others have, too
+    array: str = ""  # its tasks
 
     def exit_of(self, attempt: int, components: int) -> int:
         """How the job's scripts end at this attempt, from 1, on so many components."""

@@ -14,6 +14,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
+from .arrays import SOME, SOME_TASKS, owner
 from .dependencies import asked
 from .oracle import Violation
 from .requests import submission_of
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
     from .world import World
 
 _ACTIONS: dict[str, Callable[[int, str], Event]]
-_ACTIONS = {"cancel": CancelJob, "hold": HoldJob, "release": ReleaseJob}
+_ACTIONS = {
+    "cancel": CancelJob,
+    "hold": HoldJob,
+    "release": ReleaseJob,
+    SOME: lambda job, by: CancelJob(job, by, SOME_TASKS),
+}
 _SOON = 1.0  # seconds after which it is looked again whether a job's number is known
 _AGAIN = 7.0  # seconds after which who was not answered asks again
 
@@ -37,6 +43,7 @@ class Users:
         self.refused: set[int] = set()
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
+        self._arrays: dict[int, tuple[set[int], bool]] = {}  # cancelled ones: their jobs then; all?
 
     @property
     def all_answered(self) -> bool:
@@ -95,6 +102,11 @@ class Users:
 
     def _told(self, action: str, job: Job | None, number: int) -> None:
         """It is durable."""
+        if job is not None and job.array is not None and action in ("cancel", SOME):
+            live = set(job.array.live.values())
+            before = self._arrays.get(number, (live, False))
+            self._arrays[number] = before[0] & live, before[1] or action == "cancel"
+            return
         if action == "cancel" and (job is None or job.goal is Goal.CANCEL):
             self._cancelled.setdefault(number, 0 if job is None else job.attempt)
         if action == "hold" and job is not None and job.state is JobState.HELD:
@@ -104,6 +116,9 @@ class Users:
 
     def wants(self, ref: Ref) -> bool:
         """Whether a start of it is not against what its user was told."""
+        live, every = self._arrays.get(owner(self._world, ref.job), (set(), False))
+        if every and ref.job not in live:
+            return False
         most = [told[ref.job] for told in (self._cancelled, self._held) if ref.job in told]
         return ref.attempt <= min(most, default=ref.attempt)
 

@@ -17,6 +17,7 @@ from metabroker.runtime.requests import RequestBuilder
 from metabroker.store.rows import ClusterNames
 
 from .administrator import Administrator
+from .arrays import too_many
 from .cluster import WorldCluster
 from .dependencies import too_early
 from .ending import at_rest, at_the_end
@@ -353,7 +354,7 @@ class World:
 
     def _wanted(self, ref: Ref) -> bool:
         """Whether its user still wants it to start, and not later."""
-        early = too_early(self, ref)
+        early = too_early(self, ref) or too_many(self, ref)
         if early:
             raise Violation(early)
         return self.users.wants(ref)

@@ -53,10 +53,10 @@ awk -v hosts="$mb__hosts" -v counts="${SLURM_TASKS_PER_NODE:-}" 'BEGIN {
 """
 
 
-def spoken_as_pbs(job: int, name: str, folder: str) -> str:
+def spoken_as_pbs(job: int | str, name: str, folder: str) -> str:
     """The same for `qsub`, in a cluster of another system; in one of PBS a job has its own number,
     by which its processes are started there."""
     return f"""\
 if [ -z "${{PBS_JOBID:-}}" ]; then
-export PBS_JOBID={job}.metabroker PBS_ENVIRONMENT=PBS_BATCH
+export PBS_JOBID='{job}.metabroker' PBS_ENVIRONMENT=PBS_BATCH
 export PBS_JOBNAME={shlex.quote(name)} PBS_O_WORKDIR={shlex.quote(folder)}{_NODE_FILE}fi"""

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from metabroker.clusters.file_transfer import work_folder
-from metabroker.clusters.port import ComponentRequest
+from metabroker.clusters.port import ArrayTask, ComponentRequest
 
 from .spoken import spoken, spoken_as_pbs
 
@@ -35,6 +35,8 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
         "METABROKER_CPUS_PER_TASK": str(request.shape.cpus_per_task),
         "METABROKER_PEERS_FILE": f"{request.gate}/peers.json",
     }
+    if request.of is not None:
+        variables |= _of_array(request.of)
     if request.works:
         variables["METABROKER_WORK_DIR"] = work_folder(request.gate)
     settings = [
@@ -53,10 +55,29 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     if request.speaks == "slurm":
         speaks = spoken(request.job)
     elif request.speaks == "pbs":
-        speaks = spoken_as_pbs(request.job, request.name, request.chdir), ""
+        job = request.job if request.of is None else f"{request.of.array}[{request.of.task}]"
+        speaks = spoken_as_pbs(job, request.name, request.chdir), ""
     exports = "\n".join(filter(None, (speaks[0], _exports(variables), speaks[1])))
     parts = (head, "\n".join(settings), "\n", body, exports, "\n", tail)
     return "".join(parts).encode()
+
+
+def _of_array(of: ArrayTask) -> dict[str, str]:
+    """What a task is told of its array, in the words of each system."""
+    first, last = of.tasks.ranges[0], of.tasks.ranges[-1]
+    step = first.step if len(of.tasks.ranges) == 1 else 1
+    return {
+        "METABROKER_ARRAY_JOB_ID": str(of.array),
+        "METABROKER_ARRAY_TASK_ID": str(of.task),
+        "SLURM_ARRAY_JOB_ID": str(of.array),
+        "SLURM_ARRAY_TASK_ID": str(of.task),
+        "SLURM_ARRAY_TASK_COUNT": str(len(of.tasks)),
+        "SLURM_ARRAY_TASK_MIN": str(first[0]),
+        "SLURM_ARRAY_TASK_MAX": str(last[-1]),
+        "SLURM_ARRAY_TASK_STEP": str(step),
+        "PBS_ARRAY_INDEX": str(of.task),
+        "PBS_ARRAY_ID": f"{of.array}[].metabroker",
+    }
 
 
 def _of_user(environment: Mapping[str, str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import AskedOption
 from metabroker.submission.requests import parse_count, parse_memory
+from metabroker.submission.tasks import parse_array
 from metabroker.submission.text import shown
 from metabroker.submission.times import check_seconds, parse_time
 
@@ -26,8 +27,8 @@ Options = dict[str, Any]
 
 
 def _path(text: str) -> str:
-    """`[HOST:]PATH`: files are written where they belong; PBS has no signs in names."""
-    return text.rpartition(":")[2].replace("%", "%%")
+    """`[HOST:]PATH`: files are written where they belong; PBS has one sign in names."""
+    return text.rpartition(":")[2].replace("%", "%%").replace("^array_index^", "%a")
 
 
 ROWS: tuple[Row, ...] = (
@@ -41,7 +42,7 @@ ROWS: tuple[Row, ...] = (
     row("h", Own("hold", lambda _: True)),
     row("I", Refused("jobs are not interactive", never=True)),
     row("j =", Counted()),
-    row("J =", Refused("arrays of jobs are not supported yet", "submit one by one", True)),
+    row("J =", Own("array", lambda text: str(parse_array(text)))),
     row("k =", Refused("output is written where it belongs while the job runs", "leave it out")),
     row("l =", Counted()),
     row("m =", Counted()),
@@ -119,7 +120,9 @@ class _Translation:
         for each in self._last.values():
             becomes = BY_NAME[each.name].becomes
             if isinstance(becomes, Own):
-                self._options[becomes.key] = becomes.parse(each.value or "")
+                self._options[becomes.key] = self._of(
+                    each, partial(becomes.parse, each.value or "")
+                )
             elif isinstance(becomes, Asked):
                 self._ask(each, _AS_SBATCH[each.name], each.value)
             elif isinstance(becomes, Refused) and becomes.never:

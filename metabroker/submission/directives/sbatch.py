@@ -10,6 +10,7 @@ from metabroker.submission.dependency import parse_dependency, parse_yes
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import AskedOption
 from metabroker.submission.requests import LARGEST, parse_count, parse_memory
+from metabroker.submission.tasks import parse_array
 from metabroker.submission.text import shown
 from metabroker.submission.times import parse_time
 
@@ -27,7 +28,7 @@ _LAYOUT = Refused(_MORE, "ask with --ntasks, --cpus-per-task and --nodes")
 ROWS: tuple[Row, ...] = (
     row("account A =", Asked()),
     row("acctg-freq =", Asked()),
-    row("array a =", Refused("arrays of jobs are not supported yet", "submit one by one", True)),
+    row("array a =", Own("array", lambda text: str(parse_array(text)))),
     row("batch =", Refused("it chooses the node of the batch script")),
     row("bb =", Asked()),
     row("bbf =", Refused("the file is not sent to the cluster", "write it as --bb")),

@@ -7,8 +7,8 @@ is killed in the middle of its work.
 To be done once for each revision, before the first change to its tables, with the last commit that
 had them. Jobs in it: one that ended well, one that failed, one cancelled; a single and a
 co-allocated one that run; one that does not end though it was cancelled (a debt); waiting and
-held ones; where the code has them, one with files and an access token. `@FOLDER@` stands for the
-folder in which all of it was.
+held ones; where the code has them, one with files, one that waits for others, and an access token.
+`@FOLDER@` stands for the folder in which all of it was.
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ def live(life: Life) -> None:
     life.submit("--components", "8,8")
     life.submit("--on", "leiden:8")
     life.submit("-n", "2", "--hold")
+    if life.knows("DEPENDENCY", "cli/types.py"):
+        life.submit("-n", "2", "--dependency", f"afterok:{together}:{stubborn}")
     time.sleep(1.5)  # a look or two: what runs was seen to run
     life.ask("cancel", str(stubborn))
 

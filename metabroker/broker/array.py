@@ -1,0 +1,66 @@
+"""How far an array of jobs has come (see `arrays`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from metabroker.submission.tasks import TaskSet
+
+from .states import JobState
+
+_NONE = TaskSet()
+_WORSE = (JobState.COMPLETED, JobState.CANCELLED, JobState.TIMEOUT, JobState.FAILED)
+"""What becomes of an array is what has become of the worst of its tasks."""
+
+
+@dataclass(slots=True, eq=False)
+class Array:
+    """`next`: all tasks below it were made, or cancelled before; `made`: how many; `cancelled`:
+    those that never were; `worst` and `exit_code`: of those that have ended. `live`: jobs of tasks,
+    by the tasks' numbers; `waiting`: those that were not started; `told`: what was last written of
+    its tasks' ends and starts."""
+
+    tasks: TaskSet
+    most: int = 0
+    next: int = 0
+    made: int = 0
+    cancelled: TaskSet = _NONE
+    worst: JobState = JobState.COMPLETED
+    exit_code: int = 0
+    live: dict[int, int] = field(default_factory=dict)
+    waiting: set[int] = field(default_factory=set)
+    told: tuple[object, ...] = ()
+
+    @property
+    def left(self) -> TaskSet:
+        """Tasks that are no jobs yet, and will be."""
+        return self.tasks.from_(self.next) - self.cancelled.from_(self.next)
+
+    @property
+    def count(self) -> int:
+        """How many these are."""
+        return len(self.tasks.from_(self.next)) - len(self.cancelled.from_(self.next))
+
+    @property
+    def begun(self) -> bool:
+        """Whether all of its tasks have started, or were cancelled."""
+        return not self.waiting and self.coming() is None
+
+    def coming(self) -> int | None:
+        """The next task to be made."""
+        number = self.tasks.first_from(self.next)
+        while number is not None and number in self.cancelled:
+            self.next = number + 1
+            number = self.tasks.first_from(self.next)
+        return number
+
+    def cancel(self, gone: TaskSet) -> None:
+        """These, which are left, will not be made."""
+        if gone:
+            self.cancelled |= gone
+            self.ends(JobState.CANCELLED, None)
+
+    def ends(self, state: JobState, exit_code: int | None) -> None:
+        """A task has ended in that state."""
+        self.worst = max(self.worst, state, key=_WORSE.index)
+        self.exit_code = max(self.exit_code, exit_code or 0)

@@ -1,0 +1,137 @@
+"""Arrays of jobs: one job with many tasks, which become jobs of their own as they may be started.
+
+An array is a job that is QUEUED (or HELD) in no queue until all of its tasks have ended. Of those
+tasks that wait so many at most are jobs (`Settings.array_ahead`), and so many at most are under way
+as its user wants (`%k`). Each has its place in the order of joining from the array, so who came
+after the array stays behind all of its tasks. A policy sees ordinary jobs.
+
+Tasks are made in their order, one by one, some in each turn (`Backlog`). A task's row is written
+together with its array's, which says how far that has come: after a crash none is lost, and none is
+made twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from .array import Array
+from .job import Job
+from .queues import Queues
+from .state import BrokerState
+from .states import JobState
+
+
+class Arrays:
+    """Makes tasks of arrays, and ends arrays."""
+
+    def __init__(
+        self, state: BrokerState, queues: Queues, contain: Callable[[int, Exception, float], None]
+    ) -> None:
+        """`contain` fails a job of which something cannot be handled."""
+        self._state = state
+        self._queues = queues
+        self._contain = contain
+        self._looking = state.backlog.line(self._look)
+
+    def restored(self, ended: Iterable[tuple[int, JobState, int | None]]) -> None:
+        """After a restart: who belongs to whom. `ended`: of which arrays tasks have ended, in which
+        states, with exit codes of at most so much."""
+        jobs = self._state.jobs
+        for number, state, exit_code in ended:
+            array = jobs[number].array if number in jobs else None
+            if array is not None:
+                array.ends(state, exit_code)
+        for job in jobs.values():
+            owner = jobs.get(job.of) if job.of else None
+            if owner is not None and owner.array is not None:
+                owner.array.live[job.task] = job.id
+        self.changed(job for job in jobs.values() if job.array is not None or job.of)
+
+    def look_again(self) -> None:
+        """Tasks may be made now."""
+        jobs = self._state.jobs.values()
+        self._looking.add([job.id for job in jobs if job.array is not None])
+
+    def changed(self, jobs: Iterable[Job]) -> None:
+        """A turn ends, in which these jobs may have changed: more tasks may be made in the next
+        ones."""
+        for job in jobs:
+            if job.array is not None and not job.state.ended:
+                self._looking.add([job.id])
+            owner = self._state.jobs.get(job.of) if job.of else None
+            if owner is None or owner.array is None:
+                continue
+            array = owner.array
+            if job.state is JobState.QUEUED or job.state is JobState.HELD:
+                array.waiting.add(job.id)
+                continue
+            array.waiting.discard(job.id)
+            if job.state.ended and array.live.pop(job.task, None) is not None:
+                array.ends(job.state, job.exit_code)
+            self._looking.add([owner.id])
+
+    def _look(self, number: int, now: float) -> None:
+        """Make a task, or end the array, if it may be."""
+        job = self._state.jobs.get(number)
+        if job is None or job.array is None:
+            return
+        array = job.array
+        task, told = array.coming(), (array.worst, array.exit_code, array.begun)
+        if task is None and not array.live:
+            self._end(job, array, now)
+        elif task is not None and self._may_make(job, array):
+            self._make(job, array, task, now)
+            self._looking.add([number])
+        elif told != array.told:
+            array.told = told
+            self._state.outbox.changed(job)
+
+    def _may_make(self, job: Job, array: Array) -> bool:
+        """No number is given while the broker starts."""
+        waits = job.state is not JobState.QUEUED or job.after is not None
+        if waits or self._state.first_polls.wait:
+            return False
+        most = array.most or len(array.live) + 1
+        return len(array.live) < most and len(array.waiting) < self._state.settings.array_ahead
+
+    def _make(self, job: Job, array: Array, task: int, now: float) -> None:
+        state = self._state
+        made = Job(
+            id=state.next_job,
+            user=job.user,
+            name=job.name,
+            request=job.request,
+            time_limit=job.time_limit,
+            submit_time=job.submit_time,
+            queue=0,
+            local=job.local,
+            home=job.home,
+            seq=job.seq + 1 + array.made,
+            queued_at=job.queued_at,
+            shape=job.shape,
+            stages_in=job.stages_in,
+            stages_out=job.stages_out,
+            closed=job.closed,
+            excluded=job.closed,
+            of=job.id,
+            task=task,
+        )
+        state.next_job += 1
+        state.jobs[made.id] = made
+        array.next, array.made = task + 1, array.made + 1
+        array.live[task] = made.id
+        array.waiting.add(made.id)
+        state.outbox.changed(job)
+        state.outbox.note(now, made, "submitted", user=job.user, array=job.id, task=task)
+        try:
+            self._queues.rejoin(made, now)
+        except Exception as error:
+            self._contain(made.id, error, now)
+
+    def _end(self, job: Job, array: Array, now: float) -> None:
+        state = JobState.FAILED if array.worst is JobState.TIMEOUT else array.worst
+        job.move(state)
+        job.end_time, job.exit_code = now, array.exit_code
+        job.reason = "" if state is JobState.COMPLETED else f"a task is {array.worst.value}"
+        self._state.outbox.note(now, job, state.value.lower(), exit_code=array.exit_code)
+        self._queues.ended(job)

@@ -1,0 +1,70 @@
+"""Arrays of jobs, from their submission to their tasks' files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from metabroker.api.service import Failure, read
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.model import Caller, Processors
+from tests.daemon.harness import eventually
+from tests.daemon_units.making import ANNA, House, refused
+
+SCRIPT = b"""#!/bin/sh
+echo $SLURM_ARRAY_JOB_ID $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_COUNT $SLURM_ARRAY_TASK_MIN \\
+    $SLURM_ARRAY_TASK_MAX $SLURM_ARRAY_TASK_STEP $PBS_ARRAY_INDEX $METABROKER_ARRAY_TASK_ID
+while [ -e wait ]; do sleep 0.02; done
+exit $SLURM_ARRAY_TASK_ID
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    made = House(tmp_path)
+    yield made
+    made.close()
+
+
+def test_each_task_knows_which_it_is_and_writes_files_of_its_own(house: House) -> None:
+    job = house.submit(script=SCRIPT, array="0-6:3%2", processors=Processors(single=64))["job"]
+    assert house.ended(job)["exit_code"] == 6
+    for task in (0, 3, 6):
+        text = (house.folder / f"metabroker-{job}_{task}.out").read_text()
+        assert text == f"{job} {task} 3 0 6 3 {task} {task}\n"
+    shown = read(house.service, "records", jobs=[job])["jobs"]
+    assert [(each["array_task"], each["state"]) for each in shown] == [
+        (None, "FAILED"), (0, "COMPLETED"), (3, "FAILED"), (6, "FAILED")
+    ]  # fmt: skip
+    assert {each["array_job"] for each in shown[1:]} == {job}
+    assert shown[1]["spec"] == shown[0]["spec"] != None  # noqa: E711
+    assert read(house.service, "job", job=job, tasks="3")["array_task"] == 3
+
+
+def test_tasks_are_asked_about_and_changed_by_their_numbers(house: House) -> None:
+    (house.folder / "wait").touch()
+    job = house.submit(script=SCRIPT, array="0-199%1")["job"]
+    eventually(lambda: house.api.job(job)["array"]["left"] == "1-199")
+    house.answer(house.api.call(ANNA, "cancel", job=job, tasks="1-100,150"))
+    assert house.api.job(job)["array"]["cancelled"] == "1-100,150"
+    assert "98 of 200 tasks are to come, at most 1 at once" in house.api.active()[0]["reason"]
+    wrong = refused(lambda: house.api.call(ANNA, "hold", job=job, tasks="120"))
+    assert wrong.failure is Failure.NOT_FOUND
+    number = read(house.service, "job", job=job, tasks="0")["job"]
+    plain = house.submit()["job"]
+    assert refused(lambda: house.api.call(ANNA, "cancel", job=plain, tasks="1")).message == (
+        f"job {plain} is no array"
+    )
+    bob = Caller(1002, "bob")
+    other = refused(lambda: house.api.call(bob, "cancel", job=job, tasks="0"))
+    assert other.failure is Failure.FORBIDDEN
+    house.answer(house.api.cancel(ANNA, job))
+    assert house.ended(number)["state"] == "CANCELLED"
+    assert house.ended(job)["state"] == "CANCELLED"
+
+
+def test_an_array_that_is_too_large_is_refused_at_once(house: House) -> None:
+    with pytest.raises(SubmissionError, match="has the number 100000000"):
+        house.submit(array="0-100000000")

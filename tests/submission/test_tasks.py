@@ -1,0 +1,54 @@
+"""Which tasks an array has."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metabroker.submission.errors import SubmissionError
+from metabroker.submission.tasks import MOST_TASKS, TaskSet, parse_array
+
+_SETS = st.frozensets(st.integers(0, 40))
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "tasks"),
+    [
+        ("0-3", "0-3", [0, 1, 2, 3]),
+        ("0-15:4", "0-12:4", [0, 4, 8, 12]),
+        ("1,3,5-7", "1,3,5-7", [1, 3, 5, 6, 7]),
+        ("7,1-3,2-4", "1-4,7", [1, 2, 3, 4, 7]),
+        ("0-10:2,1-11:2", "0-11", list(range(12))),
+        ("5%3", "5%3", [5]),
+    ],
+)
+def test_what_is_understood(text: str, told: str, tasks: list[int]) -> None:
+    found = parse_array(text)
+    assert (str(found), list(found.tasks)) == (told, tasks)
+    assert list(parse_array(told).tasks) == tasks
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "3-1", "0-4:0", "-3", "1-", "1,,2", "0-4%0", "0-4%", "0-4%-1", "0-100000000",
+     f"0-{MOST_TASKS}", "4000001", "1" * 20_000, ",".join("1" * 9_000),
+     ",".join(str(n) for n in range(0, 16_000, 3))],
+)  # fmt: skip
+def test_what_is_not(text: str) -> None:
+    with pytest.raises(SubmissionError):
+        parse_array(text)
+
+
+@given(_SETS, _SETS, st.integers(0, 45))
+def test_sets_of_tasks_are_sets(one: frozenset[int], other: frozenset[int], number: int) -> None:
+    a, b = TaskSet.of(one), TaskSet.of(other)
+    assert list(TaskSet.read(str(a))) == list(a) == sorted(one)
+    assert [set(a - b), set(a & b), set(a | b)] == [
+        set(one - other),
+        set(one & other),
+        set(one | other),
+    ]
+    assert (number in a, len(a)) == (number in one, len(one))
+    above = sorted(n for n in one if n >= number)
+    assert (list(a.from_(number)), a.first_from(number)) == (above, above[0] if above else None)

@@ -1,0 +1,72 @@
+"""Deliberate mistakes with arrays of jobs."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from metabroker.broker.array import Array
+from metabroker.broker.arrays import Arrays
+from metabroker.broker.job import Job
+
+from .planting import mutation, swap
+
+
+@mutation
+def tasks_without_their_array(stack: contextlib.ExitStack) -> None:
+    """How far an array has come is not written together with its tasks."""
+
+    def make(self: Any, job: Job, array: Array, task: int, now: float) -> None:
+        old(self, job, array, task, now)
+        self._state.outbox.jobs.pop(job.id, None)
+
+    old = swap(stack, Arrays, "_make", make)
+
+
+@mutation
+def any_number_at_once(stack: contextlib.ExitStack) -> None:
+    """More tasks are under way at once than their user wants."""
+
+    def may_make(self: Any, job: Job, array: Array) -> bool:
+        most, array.most = array.most, 0
+        try:
+            return bool(old(self, job, array))
+        finally:
+            array.most = most
+
+    old = swap(stack, Arrays, "_may_make", may_make)
+
+
+@mutation
+def cancelled_tasks_are_made(stack: contextlib.ExitStack) -> None:
+    """Tasks that were cancelled before they were jobs become jobs."""
+    swap(stack, Array, "cancel", lambda _self, _gone: None)
+
+
+@mutation
+def arrays_end_with_their_last_task(stack: contextlib.ExitStack) -> None:
+    """An array ends when its last task is a job."""
+
+    def look(self: Any, number: int, now: float) -> None:
+        old(self, number, now)
+        job = self._state.jobs.get(number)
+        if job is not None and job.array is not None and job.array.coming() is None:
+            self._end(job, job.array, now)
+
+    old = swap(stack, Arrays, "_look", look)
+
+
+@mutation
+def restarted_arrays_know_no_tasks(stack: contextlib.ExitStack) -> None:
+    """After a restart an array does not know of its tasks."""
+
+    def restored(self: Any, ended: Any) -> None:
+        tasks = [job for job in self._state.jobs.values() if job.of]
+        kept = [job.of for job in tasks]
+        for job in tasks:
+            job.of = 0
+        old(self, ended)
+        for job, of in zip(tasks, kept, strict=True):
+            job.of = of
+
+    old = swap(stack, Arrays, "restored", restored)

@@ -6,7 +6,7 @@ with the same policies driven by SimPy, and with AccaSim's EASY on the first job
 Both are optional: `pip install simpy accasim` in an environment of their own, and start this there
 (the policies and the simulator need no other package). Times are processor times; the best of
 several runs. `--memory POLICY` runs the trace, read job by job, and prints the peak of memory.
-The kernel is in benchmarks/kernel.py; here the readable engine plays alone.
+The kernel plays, too, where numba can be imported; benchmarks/kernel.py compares it with C++.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import collections.abc
 import gzip
 import json
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -183,8 +184,22 @@ def memory(policy: str) -> None:
     print(f"{policy:6} {number} jobs of the trace: {peak / 1024:.0f} MB")
 
 
+def by_kernel(policy: str, jobs: list[SimJob], processors: list[int], repeats: int) -> float:
+    """The seconds of the kernel, compiled before; infinite without numba."""
+    if find_spec("numba") is None:
+        return math.inf
+    from metabroker.simulation.kernel.play import machine
+    from metabroker.simulation.system import PolicyRng, System
+    from metabroker.simulation.workloads.blocks import blocks_of_jobs
+
+    blocks, system = list(blocks_of_jobs(jobs)), System(tuple(processors), policy)
+    return seconds(
+        lambda: machine(system, PolicyRng(1, 0).many).play(blocks, lambda done: None), repeats + 1
+    )
+
+
 def row(policy: str, jobs: list[SimJob], processors: list[int], simpy: bool, repeats: int) -> None:
-    """Print the speed of a policy, and SimPy's."""
+    """Print the speed of a policy by the readable engine and the kernel, and SimPy's."""
     own = len(jobs) / seconds(lambda: with_engine(policy, jobs, processors), repeats)
     text = f"{policy:6} {len(jobs):7} jobs on {processors}: {own:10,.0f} jobs/s"
     if simpy:
@@ -192,6 +207,8 @@ def row(policy: str, jobs: list[SimJob], processors: list[int], simpy: bool, rep
         assert abs(means[0] - means[1]) < 1e-6 * means[0], f"not the same schedule: {means}"
         other = len(jobs) / seconds(lambda: with_simpy(policy, jobs, processors), repeats)
         text += f"; by SimPy {other:10,.0f}: {own / other:.1f} times"
+        kernel = len(jobs) / by_kernel(policy, jobs, processors, repeats)
+        text += f"; the kernel {kernel:10,.0f}: {kernel / other:.1f} times"
     print(text, flush=True)
 
 
@@ -240,7 +257,8 @@ def beside_others(arguments: argparse.Namespace) -> None:
     own = seconds(lambda: with_engine("EASY", first, POOL), arguments.repeats)
     other = with_accasim(first)
     print(f"EASY on the first {len(first)} jobs: {own:.3f} s; AccaSim {other:.2f} s", end="")
-    print(f": {other / own:.0f} times")
+    kernel = by_kernel("EASY", first, POOL, arguments.repeats)
+    print(f": {other / own:.0f} times; the kernel {kernel:.4f} s: {other / kernel:.0f} times")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ specification, and what a daemon runs; a program here makes the same starts as t
 bit, randomised policies included (`tests/simulation/kernel`).
 
 - `layout.py`: the arrays that all programs work on.
-- `events.py`: the loop over ends and submissions; a policy is three functions that it calls.
-- `queues.py`, `families.py`: the policies with queues of their own (GS, LS, GP, LP, EQ, LQ).
+- `events.py`: the loop over ends and submissions; a policy is four functions that it calls.
+- `visits.py`, `queues.py`: GS, LS, GP, LP, EQ and LQ, by their queues; `placing.py`: Worst Fit.
 - `easy.py`, `conservative.py`, `job_mix.py`: the others, on one pool of processors.
 - `machine.py`: feeds the programs with blocks of jobs, and takes what has finished.
 

@@ -245,5 +245,5 @@ class Machine:
 
     def _impossible(self, key: int) -> Exception:
         slot = key & int(self.world.state.mask[0])
-        sizes = self.world.sizes[slot]
-        return impossible(key, Request(tuple(sizes[sizes > 0].tolist())), self.world.processors)
+        sizes = self.world.sizes[slot, : self.world.jobs[slot].parts]
+        return impossible(key, Request(tuple(sizes.tolist())), self.world.processors)

@@ -11,6 +11,10 @@ from .layout import World
 @program
 def place(w: World, idle: Any, slot: int) -> bool:
     """Find the clusters of a job, into `where`; False: it does not fit."""
+    if w.jobs[slot].parts == 1:
+        best = most_idle(idle)
+        w.where[slot, 0] = best
+        return bool(idle[best] >= w.sizes[slot, 0])
     if w.state[0].reuse:
         return worst_fit_reuse(w, idle, slot)
     return worst_fit(w, idle, slot)
@@ -20,10 +24,6 @@ def place(w: World, idle: Any, slot: int) -> bool:
 def worst_fit(w: World, idle: Any, slot: int) -> bool:
     """On distinct clusters, the most idle first; ties go to the lowest index."""
     clusters, parts, left = len(idle), w.jobs[slot].parts, w.left
-    if parts == 1:
-        best = most_idle(idle)
-        w.where[slot, 0] = best
-        return bool(idle[best] >= w.sizes[slot, 0])
     for cluster in range(clusters):
         left[cluster] = idle[cluster]
     for part in range(parts):

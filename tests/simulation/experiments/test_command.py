@@ -86,7 +86,7 @@ def test_a_log_that_is_named_is_replayed(
     asked = ("claims", "--only", "ER-01", "--processes", "1", "--json")
     code, out, _ = call(*asked, "--trace", "ours.swf")
     (found,) = json.loads(out)["claims"]
-    assert code == 0 and found["result"] in ("holds", "fails")
+    assert code == 0 and found["evidence"][0].startswith(("yes: ", "no: "))
     code, out, _ = call(*asked)
     (found,) = json.loads(out)["claims"]
     assert found["result"] == "undecided" and "--trace names one" in found["evidence"][-1]

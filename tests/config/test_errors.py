@@ -73,7 +73,7 @@ CASES: list[tuple[str, int, str, str, str]] = [
         2, "clusters.d.names.qos", "they can only be left out", "{'*': null}",
     ),
     (f"{CLUSTERS}drop_options: [--qos]\n", 3, "drop_options", "no option of sbatch", "dashes"),
-    (f"{CLUSTERS}drop_options: [array]\n", 3, "drop_options", "cannot be left out", "remove"),
+    (f"{CLUSTERS}drop_options: [uid]\n", 3, "drop_options", "cannot be left out", "remove"),
     # values
     (f"policy: LP-GX\n{CLUSTERS}", 1, "policy", "must be GS, LS-OR", "'LP-GF'"),
     (f"policy: lp-gf\n{CLUSTERS}", 1, "policy", "must be GS", "'LP-GF'"),

@@ -58,7 +58,8 @@ QUERIES = [
 def plain(text: str) -> str:
     """Without what differs from job to job: ids and times; and clusters are called the same."""
     lines = [re.sub(r"\s*\b\d+:\d\d(:\d\d)?(?!\d)", " T", line) for line in text.splitlines()]
-    told = "\n".join(re.sub(r"^ *\d+ *", "ID ", line) for line in lines)
+    lines = [re.sub(r"^ *\d+(_\S+)? *", r"ID\1 ", line) for line in lines]
+    told = "\n".join(lines)
     return re.sub(r":\d+\(", ":ID(", told).replace("leiden", "lab")
 
 

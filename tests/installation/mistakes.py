@@ -21,7 +21,7 @@ printf 'polcy: GS\\nclusters: {a: {system: slurm}}\\n' > key.yaml
 printf 'clusters:\\n\\tlab: {}\\n' > tab.yaml
 printf 'clusters: {a: {system: slurm, env: {SLURM_CONF: /etc/nowhere.conf}}}\\n' > conf.yaml
 printf 'echo hi\\n' > noline.sh; printf '#!/bin/sh\\r\\necho hi\\r\\n' > dos.sh
-printf '#!/bin/sh\\n#SBATCH --array=0-9\\necho hi\\n' > slurm.sh
+printf '#!/bin/sh\\n#SBATCH --array=9-0\\necho hi\\n' > slurm.sh
 """
 MISTAKES = (
     Mistake("METABROKER_SOCKET=/nowhere metabroker queue", 1, "cannot reach the daemon", "serve"),
@@ -38,7 +38,7 @@ MISTAKES = (
     Mistake("metabroker submit -n 1 -t soon job.sh", 2, "'soon' is not a time", "H:MM:SS"),
     Mistake("metabroker submit -n 9 job.sh", 1, "can never run", "largest that could run is 8"),
     Mistake("metabroker submit -n 1 --cluster delft job.sh", 1, "no cluster named", "trial"),
-    Mistake("metabroker submit slurm.sh", 2, "slurm.sh:2: --array=0-9: arrays", "one by one"),
+    Mistake("metabroker submit slurm.sh", 2, "slurm.sh:2: --array=9-0: ", "--array 0-99"),
     Mistake("metabroker wait 999", 1, "there is no job 999", "metabroker queue"),
 )
 

@@ -25,7 +25,7 @@ def files_of(folder: Path) -> set[str]:
     return {
         str(path.relative_to(ROOT))
         for path in folder.rglob("*")
-        if path.is_file() and path.suffix not in (".pyc", ".so")
+        if path.is_file() and "__pycache__" not in path.parts
     }
 
 

@@ -152,7 +152,7 @@ class Broker:
         ready = self._state.outbox.take()
         self._requests.count(ready.jobs)
         self._arrays.changed(ready.jobs)
-        self._dependencies.changed(ready.jobs)
+        self._dependencies.changed(ready.jobs, ready.components)
         return ready
 
     def next_time(self) -> float | None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from metabroker.submission.dependency import Dependency, Term, When
 
 from .events import Outcome
-from .job import Job
+from .job import Component, Job
 from .queues import Queues
 from .rejected import Rejected
 from .state import BrokerState
@@ -135,12 +135,14 @@ class Dependencies:
 
     # --- what happens to others ---------------------------------------------------------------
 
-    def changed(self, jobs: Iterable[Job]) -> None:
-        """A turn ends, in which these jobs may have changed: those who wait for them are told in
-        the next ones."""
+    def changed(self, jobs: Iterable[Job], components: Iterable[Component]) -> None:
+        """A turn ends, in which these jobs and components may have changed: those who wait for them
+        are told in the next ones."""
         if not self.waiting and not self._groups:
             return
-        for job in jobs:
+        live, begun = self._state.jobs, {part.ref.job for part in components if part.started}
+        started = [live[number] for number in begun if number in live]
+        for job in (*jobs, *started):
             over = job.state.ended
             for watched in (_Watched(job.id, True), _Watched(job.id, False)):
                 if watched in self._waiters:
@@ -336,7 +338,7 @@ def _outcome(job: Job) -> Outcome:
 def _started(job: Job) -> bool:
     if job.array is not None:
         return job.array.begun
-    return job.state is JobState.RUNNING and job.start_time is not None
+    return any(component.started for component in job.components)
 
 
 def _holds(term: Term, state: JobState) -> bool:

@@ -8,13 +8,17 @@ from collections.abc import Iterator
 import pytest
 
 from metabroker.broker.events import (
+    Armed,
+    Arrived,
     CancelJob,
     Cleaned,
     Discarded,
     Ended,
     HoldJob,
     Observed,
+    Opened,
     ReleaseJob,
+    Reserved,
     Started,
     SubmitJob,
     Submitted,
@@ -23,6 +27,7 @@ from metabroker.broker.events import (
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.rejected import Rejected
+from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
 from metabroker.submission.dependency import parse_dependency
@@ -247,3 +252,20 @@ def test_nobody_is_kept_in_mind_for_longer_than_waited_for(it: Bench) -> None:
     found = it.broker._dependencies
     assert not (it.broker.view.jobs or found.waiting or found._open or found._waiters)
     assert not (found._ended or found._groups._members or found._groups._waiting)
+
+
+def test_a_co_allocated_job_has_started_once_a_script_of_it_has() -> None:
+    it = Bench({"a": SIZE, "b": SIZE})
+    it.handle(*(Observed(c, Snapshot(it.now, SIZE, SIZE, 0)) for c in (0, 1)))
+    it.handle(SubmitJob(NewJob("u", "j", Request((4, 4)), 600)))
+    refs = [component.ref for component in it.broker.view.jobs[1].components]
+    second = submit(it, "after:1")
+    for made in (Reserved, lambda ref: Submitted(ref, "7"), lambda ref: Arrived(ref, "n"), Armed):
+        it.handle(*(made(ref) for ref in refs))
+    assert it.broker.view.jobs[1].state is JobState.RUNNING
+    it.ticks(0)
+    assert it.broker.view.jobs[second].attempt == 0
+    it.handle(Opened(refs[0]), Started(refs[0], it.now, "n"))
+    it.ticks(0)
+    assert it.broker.view.jobs[second].attempt == 1
+    it.close()

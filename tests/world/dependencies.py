@@ -80,7 +80,10 @@ def too_early(world: World, ref: Ref) -> str:
     met, unmet = 0, []
     for kind, other in jobs[index].after:
         job = own if kind == "singleton" else number.get(other)
-        if job is None or (kind != "singleton" and jobs[other].at >= jobs[index].at):
+        if kind != "singleton" and jobs[other].at >= jobs[index].at:
+            continue
+        if job is None:  # it has ended so long ago that it is not kept; or it never was one
+            met += other in world.users.acknowledged
             continue
         rows = store.jobs.rows(ids=[job])
         state = rows[0]["state"] if rows else None

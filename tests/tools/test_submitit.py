@@ -52,3 +52,34 @@ def test_functions_run_in_both_clusters_and_end_as_on_plain_slurm(site: Site, ru
     assert {result[2] for result in found["results"]} == {"leiden", "lab"}
     assert "as it should" in found["error"] and found["bad"] == "FAILED"
     assert set(found["states"]) == {"COMPLETED"}
+
+
+ARRAY = """
+import json, os, time
+import submitit
+
+def square(number):
+    time.sleep(2)
+    if number == 3:
+        raise ValueError("as it should")
+    return number * number, submitit.JobEnvironment().job_id, os.environ["METABROKER_CLUSTER"]
+
+executor = submitit.AutoExecutor(folder="logs", cluster="slurm")
+executor.update_parameters(timeout_min=5, nodes=1, tasks_per_node=1, cpus_per_task=8, name="sq",
+                           slurm_array_parallelism=6)
+found = []
+for job in executor.map_array(square, range(8)):
+    error = job.exception()
+    state = job.watcher.get_state(job.job_id, mode="force")
+    found.append([job.job_id, None if error is not None else job.result(), state])
+print(json.dumps(found))
+"""
+
+
+def test_an_array_runs_in_both_clusters_and_one_of_its_tasks_fails(site: Site, run: Run) -> None:
+    found = json.loads(run(ARRAY).splitlines()[-1])
+    assert [state for _, _, state in found] == ["COMPLETED"] * 3 + ["FAILED"] + ["COMPLETED"] * 4
+    results = [(id, result) for id, result, _ in found if result is not None]
+    assert [result[0] for _, result in results] == [0, 1, 4, 16, 25, 36, 49]
+    assert all(result[1] == id for id, result in results)
+    assert {result[2] for _, result in results} == {"leiden", "lab"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
@@ -63,6 +64,7 @@ class Oracle:
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
     began: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     over: dict[Ref, tuple[float, float]] = field(default_factory=dict)
+    cut: dict[Ref, float] = field(default_factory=dict)  # when their scripts were killed
     entered: dict[tuple[int, int, JobState], float] = field(default_factory=dict)
 
     def started(self, token: str, now: float, there: float) -> None:
@@ -132,6 +134,8 @@ class Oracle:
         if exit_code is not None:
             self.exits[ref] = exit_code
             self.over[ref] = (now, there)
+        else:
+            self.cut.setdefault(ref, now)
 
     def told_when(self, ref: Ref, start: float | None, end: float | None) -> None:
         """What users are told of a component: its script began then, and came to its end then."""
@@ -311,5 +315,9 @@ class Oracle:
             own = [None if ref in self.lost else self.exits.get(ref) for ref in refs]
             if own and all(code == 0 for code in own) and not kept:
                 raise Violation(f"P6: a job is FAILED, but {refs} have all ended well")
-            if any(own) and exit_code not in [code for code in own if code]:
+            # Of a job of which one was killed the others are ended: how they end may be nothing.
+            cut = min((self.cut[ref] for ref in refs if ref in self.cut), default=math.inf)
+            before = any(self.exits.get(ref) and self.over[ref][0] <= cut for ref in refs)
+            told = exit_code in [code for code in own if code] or (exit_code is None and not before)
+            if any(own) and not told:
                 raise Violation(f"P6: exit codes {own} became {exit_code}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from metabroker import __version__
@@ -165,6 +166,7 @@ SCHEMAS: Mapping[str, Json] = {
 """What is promised of answers; they may have more."""
 
 
+@cache
 def document() -> Json:
     """The whole of it."""
     paths: dict[str, Json] = {}

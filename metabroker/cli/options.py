@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from click.core import ParameterSource
 
 from metabroker.cli import types
 from metabroker.submission.build import Options, foreign_options, merged, submission_of
+from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.directives import Directive, directives
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Submission
@@ -139,6 +141,22 @@ def build(
     )
     _check_there(submission)
     return submission
+
+
+def read_script(named: str | os.PathLike[str]) -> tuple[bytes, str]:
+    """A script's bytes (one more than allowed at most) and its name.
+
+    Raises:
+        SubmissionError: it cannot be read.
+    """
+    path = Path(named)
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_SCRIPT + 1), path.name
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)  # not ours
+        message = f"the script {os.fspath(named)!a} cannot be read: {reason}"
+        raise SubmissionError(message, "name a readable file, or - for stdin") from error
 
 
 def _check_there(submission: Submission) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +12,7 @@ import click
 from metabroker.api.client import Client
 from metabroker.cli import common
 from metabroker.cli.errors import USAGE, CliError, complain
-from metabroker.cli.options import build, given, job_options, script_options
+from metabroker.cli.options import build, given, job_options, read_script, script_options
 from metabroker.submission.build import merged
 from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.model import Submission
@@ -80,14 +79,7 @@ def _read_script(named: str) -> tuple[bytes, str]:
     """The script's bytes (one more than allowed at most) and its name; `-` reads stdin."""
     if named == "-":
         return sys.stdin.buffer.read(LARGEST_SCRIPT + 1), "stdin"
-    path = Path(named)
-    try:
-        with path.open("rb") as file:
-            return file.read(LARGEST_SCRIPT + 1), path.name
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)  # not ours
-        message = f"the script {named!a} cannot be read: {reason}"
-        raise CliError(message, "name a readable file, or - for stdin", USAGE) from error
+    return read_script(named)
 
 
 def _tell(job: Mapping[str, Any], write: Callable[[], None]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Self, TypeVar, Unpack
@@ -144,15 +144,18 @@ class AsyncBroker:
                 now = time.monotonic()
                 lost_at = lost_at or now
                 if error.status not in (None, 503) or now - lost_at > _PATIENCE:
-                    self._tell(dict.fromkeys(numbers, error))
+                    self._tell(dict.fromkeys(self._awaited, error))
                     return
                 over = {}
+            except Exception as error:  # nobody waits for ever
+                self._tell(dict.fromkeys(self._awaited, error))
+                return
             self._tell(over)
             pause = _SOON if over else min(_LATE, 1.2 * pause)
             if self._awaited:
                 await asyncio.sleep(pause)
 
-    def _tell(self, over: dict[int, ClientError | None]) -> None:
+    def _tell(self, over: Mapping[int, Exception | None]) -> None:
         for number, error in over.items():
             future = self._awaited.pop(number)
             if error is None:

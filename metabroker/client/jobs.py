@@ -6,14 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, TypedDict
 
-from metabroker.cli.options import build, script_options
+from metabroker.cli.options import build, read_script, script_options
 from metabroker.submission.build import merged
-from metabroker.submission.checks import LARGEST_SCRIPT
 from metabroker.submission.dependency import parse_dependency
-from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Submission
 from metabroker.submission.requests import parse_memory
 from metabroker.submission.tasks import parse_array
@@ -80,7 +77,7 @@ def described(
         SubmissionError: it is not a sound one, or its script cannot be read.
         TypeError: there is no such option.
     """
-    content, name = _read(script)
+    content, name = (script, "script") if isinstance(script, bytes) else read_script(script)
     found = merged(_as_submit_has_them(options), script_options(content, name))
     made = build(found, content, name, tuple(args), request_id=request_id)
     variables = options.get("environment")
@@ -114,16 +111,3 @@ def _seconds(time: float | str | timedelta) -> int:
     if isinstance(time, str):
         return parse_time(time)
     return check_seconds(int(time.total_seconds() if isinstance(time, timedelta) else time))
-
-
-def _read(script: Script) -> tuple[bytes, str]:
-    if isinstance(script, bytes):
-        return script, "script"
-    path = Path(script)
-    try:
-        with path.open("rb") as file:
-            return file.read(LARGEST_SCRIPT + 1), path.name
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)  # not ours
-        message = f"the script {os.fspath(script)!a} cannot be read: {reason}"
-        raise SubmissionError(message, "name a readable file, or give its bytes") from error

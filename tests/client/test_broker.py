@@ -147,3 +147,22 @@ def test_many_jobs_are_waited_for_at_once(broker: Broker, socket: Path) -> None:
             return [(end["state"], end["exit_code"]) for end in ends]
 
     assert asyncio.run(play()) == [("COMPLETED", 0), ("FAILED", 1), ("FAILED", 2)]
+
+
+def test_whatever_goes_wrong_nobody_waits_for_ever(
+    broker: Broker, socket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = broker.submit(ENDS, ["0"], tasks=1, hold=True)
+
+    def breaks(*_: object) -> None:
+        raise KeyError("state")
+
+    async def play() -> None:
+        async with AsyncBroker(socket=socket) as broker:
+            monkeypatch.setattr(broker, "_over", breaks)
+            async with asyncio.timeout(30):
+                await broker.job(job.id).wait()
+
+    with pytest.raises(KeyError):
+        asyncio.run(play())
+    job.cancel()

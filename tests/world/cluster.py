@@ -209,11 +209,17 @@ class WorldCluster:
         return processors
 
     def holds(self, token: str, processors: int) -> bool:
-        """Whether a reservation is there with so many processors, or was before a fault."""
+        """Whether a reservation is there with so many processors, or was before a fault; or before
+        its end, if its job was let run beyond its limit, or could not see its gate for a while."""
         if any(_token(name) == token for name in self.disturbed):
             return True
         found = [r for name, r in self.model.reservations.items() if _token(name) == token]
-        return any(r.processors == processors for r in found)
+        if found:
+            return any(r.processors == processors for r in found)
+        now = self.local()
+        seen = self.until.get("files", 0.0) + now - self._clock()
+        late = [j for j in self._ours() if j.start_time is not None and j.start_time < seen]
+        return any(_token(job.name) == token for job in [*self.model.overdue(now), *late])
 
     def _taken(self, job: SimulatedJob, command: Command) -> None:
         text = command.stdin

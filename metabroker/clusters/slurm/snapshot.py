@@ -147,7 +147,8 @@ def _in_its_queue(waiting: Iterable[WaitingLine]) -> tuple[Wanted, ...]:
 
 def _in_use(look: SlurmPoll, usable: Iterable[NodeLine]) -> tuple[Held, ...]:
     """What runs, until its limit; with what is in a reservation that has begun, or will soon, until
-    that ends. Jobs of other partitions are in nobody's list: the core sees that more is busy."""
+    that ends. Jobs of other partitions are in nobody's list: the core sees that more is busy. A
+    reservation whose nodes are all out of service holds nothing."""
     room = {node.name: node.total - node.other for node in usable}
     begun = [r for r in look.reservations if r.start_time <= look.taken_at + SOON]
     inside = {reservation.name for reservation in begun}
@@ -157,7 +158,7 @@ def _in_use(look: SlurmPoll, usable: Iterable[NodeLine]) -> tuple[Held, ...]:
         for line in look.waiting
         if line.state != "PENDING" and line.reservation not in inside
     ]
-    return (*running, *reserved)
+    return tuple(held for held in (*running, *reserved) if held.processors > 0)
 
 
 def _maintains(reservation: SlurmReservation) -> bool:

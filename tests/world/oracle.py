@@ -316,7 +316,8 @@ class Oracle:
             if own and all(code == 0 for code in own) and not kept:
                 raise Violation(f"P6: a job is FAILED, but {refs} have all ended well")
             # Of a job of which one was killed the others are ended: how they end may be nothing.
-            cut = min((self.cut[ref] for ref in refs if ref in self.cut), default=math.inf)
+            cuts = [-math.inf for ref in refs if ref in self.fallen and ref not in self.starts]
+            cut = min((*cuts, *(self.cut[ref] for ref in refs if ref in self.cut)), default=math.inf)
             before = any(self.exits.get(ref) and self.over[ref][0] <= cut for ref in refs)
             told = exit_code in [code for code in own if code] or (exit_code is None and not before)
             if any(own) and not told:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
 from metabroker.broker.job import Job
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.policy import Placement, Reason, Scheduler
+from metabroker.policy import Placement, Reason, Request, Scheduler
 
 _SLACK = 30.0  # seconds in which the broker must do what is due
 _TOLD = 10.0  # seconds by which a told time may be wrong: on a full disk nothing is written down
@@ -244,14 +244,22 @@ class Oracle:
 
     def tells_who_leaves(self, scheduler: Scheduler) -> None:
         """Who leaves the policy's queue and comes back is counted anew, in one turn too: refused
-        wherever it can go, for the while, or bound for other clusters."""
-        remove = scheduler.remove
+        wherever it can go, for the while, or bound for other clusters (if its placement fits on no
+        nodes there, say)."""
+        remove, arrive, bound_for = scheduler.remove, scheduler.arrive, dict[int, object]()
 
         def removed(key: int, started: Placement | None = None) -> bool:
             self.overtaken.pop(key, None)
             return remove(key, started)
 
+        def arrived(key: int, request: Request, *given: Any, **more: Any) -> None:
+            if bound_for.setdefault(key, request.exclude) != request.exclude:
+                self.overtaken.pop(key, None)
+            bound_for[key] = request.exclude
+            arrive(key, request, *given, **more)
+
         scheduler.remove = removed  # type: ignore[method-assign]
+        scheduler.arrive = arrived  # type: ignore[method-assign]
 
     def placed(
         self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float

@@ -270,7 +270,7 @@ class Oracle:
 
         scheduler.remove = removed  # type: ignore[method-assign]
         scheduler.arrive = arrived  # type: ignore[method-assign]
-        scheduler.run = ran  # type: ignore[assignment, method-assign]
+        scheduler.run = ran  # type: ignore[method-assign]
 
     def placed(
         self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float

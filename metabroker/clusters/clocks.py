@@ -24,6 +24,7 @@ class ClockWatch:
         self._every = every
         self._next = -inf
         self.offset: float | None = None
+        self.known = 0.0  # what was told last; 0: nothing yet
 
     def look(self, now: float) -> Operation[int]:
         """Ask, if it is time; answers how many commands that took. `now`: the broker's clock."""
@@ -33,7 +34,7 @@ class ClockWatch:
         self._next = now + self._every
         try:
             # It is told in whole seconds.
-            self.offset = (yield from self._told()) + 0.5 - now
+            self.offset = self.known = (yield from self._told()) + 0.5 - now
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
             self.offset = None  # whether the cluster answers is for the poll itself to say
             self._next = now + min(self._every, _AGAIN)

@@ -25,6 +25,7 @@ _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
 _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
 _CLOCKS = 5.0  # seconds by which a file server and a controller may differ
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
+_AGAIN = 6.0  # seconds after which a controller that has lost its state gives an id again
 
 
 class WorldCluster:
@@ -67,6 +68,7 @@ class WorldCluster:
             witness,
             wholes=rng.random() < 0.8,
         )
+        self._ids_again = 0.0, 0  # till when no other job gets an id that is lower
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
         self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on
@@ -249,6 +251,7 @@ class WorldCluster:
             if run is not None:
                 self.orphans.add(run)
                 self._moments.at(self._clock() + self._rng.uniform(0, 4), run.kill)
+        self._ids_again = max((j.submit_time for j in lost), default=0.0) + _AGAIN, self.model.next_id
         self.model.next_id = max(self.model.jobs, default=0) + 1
         for name, reservation in list(self.model.reservations.items()):
             used = any(j.reservation == name and not j.state.ended for j in self._ours())
@@ -347,6 +350,8 @@ class WorldCluster:
         if idle > 0:
             now = self.local()
             size = self._rng.randint(1, idle)
+            if now < self._ids_again[0]:
+                self.model.next_id = max(self.model.next_id, self._ids_again[1])
             job = self.model.submit(
                 "local", size, 1e9, now, extra={"until": until - self._clock() + now}
             )

@@ -251,7 +251,8 @@ class WorldCluster:
             if run is not None:
                 self.orphans.add(run)
                 self._moments.at(self._clock() + self._rng.uniform(0, 4), run.kill)
-        self._ids_again = max((j.submit_time for j in lost), default=0.0) + _AGAIN, self.model.next_id
+        latest = max((job.submit_time for job in lost), default=0.0)
+        self._ids_again = latest + _AGAIN, self.model.next_id
         self.model.next_id = max(self.model.jobs, default=0) + 1
         for name, reservation in list(self.model.reservations.items()):
             used = any(j.reservation == name and not j.state.ended for j in self._ours())

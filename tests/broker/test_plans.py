@@ -216,12 +216,12 @@ def test_a_refused_move_is_tried_again_at_once_only_if_somebody_has_left_or_come
 ) -> None:
     job = site.planned()
     site.busy = [24, 24]
-    (asked,) = of(site.pass_time(20), Reserve)
+    (asked,) = of(site.pass_time(5), Reserve)
     site.handle(Refused(asked.ref, Step.RESERVE, Cause.BUSY, "jobs may have its processors"))
     assert job.state is JobState.RESERVING
-    assert not of(site.pass_time(1), Reserve)  # others' jobs may be on its processors: no change
+    assert not of(site.pass_time(0.5), Reserve)  # others' jobs may be on its processors: no change
     site.busy = [24, 23]
-    assert [effect.move for effect in of(site.pass_time(1), Reserve)] == [True]
+    assert [effect.move for effect in of(site.pass_time(0.5), Reserve)] == [True]
 
 
 def test_it_is_told_an_earlier_time_when_much_is_free_earlier_than_was_known(site: Site) -> None:

@@ -175,11 +175,12 @@ class Looks(NamedTuple):
         return cls(tuple(first << look for look in range(number)), _LEVELS[number - 1])
 
     def judge(self, comparison: Comparison, results: ResultCache) -> Verdict:
-        """What the first look shows after which it is not open; else the last."""
-        for replications in self.at:
-            found = comparison.judge(results, replications, self.level)
-            if found.sign != OPEN:
+        """What the first look shows after which it is not open; else the last that was made."""
+        found = comparison.judge(results, self.at[0], self.level)
+        for replications in self.at[1:]:
+            if found.sign != OPEN or not results.knows(comparison.tasks, replications):
                 break
+            found = comparison.judge(results, replications, self.level)
         return found
 
 
@@ -268,13 +269,20 @@ class Compared:
         return _trials_of(comparisons, self._looks(scale).at[0])
 
     def further(self, results: ResultCache, scale: Scale, look: int) -> list[Trial]:
-        """The trials of its look number `look` (from 1): for what is open after those before."""
+        """The trials of its look number `look` (from 1): for what is open after those before, if
+        the claim's result depends on it."""
         looks = self._looks(scale)
         if look >= len(looks.at):
             return []
-        before = looks._replace(at=looks.at[:look])
-        comparisons = self._comparisons(scale)
-        still = [each for each in comparisons if before.judge(each, results).sign == OPEN]
+        still: list[Comparison] = []
+        for statement in self.statements(scale):
+            signs = [looks.judge(each, results).sign for _, each in statement.at]
+            if not self.most and NO in signs and not {YES, OPEN} & set(signs):
+                return []  # it fails, whatever else
+            if not {YES, NO} <= set(signs):
+                still += [
+                    c for (_, c), sign in zip(statement.at, signs, strict=True) if sign == OPEN
+                ]
         return _trials_of(still, looks.at[look])
 
     def _comparisons(self, scale: Scale) -> list[Comparison]:
@@ -282,6 +290,8 @@ class Compared:
 
     def decide(self, results: ResultCache, scale: Scale) -> Decision:
         results.play(self.trials(scale))
+        for look in range(1, len(self._looks(scale).at)):
+            results.play(self.further(results, scale, look))
         verdicts: list[str] = []
         evidence: list[str] = []
         turned = False

@@ -57,7 +57,7 @@ def experiment(
     dask: str | None,
     as_json: bool,
 ) -> int:
-    """Reproduce a table or figure of a paper: data as CSV, a plot as PNG and SVG.
+    """Reproduce a table or figure of a paper: data as CSV, a plot as PNG, SVG and PDF.
 
     NAME is an experiment (be03-fig9, ...; --list prints all), `all`, `claims` or `beyond`. `claims`
     decides the papers' statements one by one, `beyond` our own. A run that several experiments need

@@ -23,8 +23,9 @@ from .result_cache import CachedRun, ResultCache, Trial, trials
 from .scale import Scale
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
-REASON = "likely reason"
-"""How the evidence begins that says why a claim does not hold."""
+REASON, TESTED = "likely reason", "reason, tested"
+"""How the evidence begins that says why a claim does not hold; tested: what it blames was changed
+(`benchmarks/reasons.py`)."""
 YES, NO, OPEN, NOTHING = "yes", "no", "open", "nothing"
 LEVEL = 0.95
 
@@ -251,8 +252,9 @@ class Compared:
 
     `statements` makes them for a scale. `searched`: they are about maximal utilizations, so there
     are as many replications as of a search. `reading`: how the words of the claim are read.
-    `doubt`: the likely reason if it does not hold. `replications`: how many, where not as the scale
-    says. `once`: comparisons that are still open are not looked at again with more of them.
+    `doubt`: the reason if it does not hold, a likely one unless it begins with TESTED.
+    `replications`: how many, where not as the scale says. `once`: comparisons that are still open
+    are not looked at again with more of them.
     """
 
     statements: Callable[[Scale], Sequence[Statement]]
@@ -308,7 +310,8 @@ class Compared:
             evidence.append(f"{count}, {verdicts.count(FAILS)} fail")
         evidence += self.notes
         if result != HOLDS:
-            evidence.append(f"{REASON}: {self.doubt or _usual(result, turned)}")
+            doubt = self.doubt or _usual(result, turned)
+            evidence.append(doubt if doubt.startswith(TESTED) else f"{REASON}: {doubt}")
         return Decision(result, evidence)
 
     def _looks(self, scale: Scale) -> Looks:

@@ -43,7 +43,7 @@ def told(job: Record) -> str:
 
 def _still(job: Record, term: Term) -> str:
     """Empty: it is so."""
-    other = job.others.get(term.job)
+    other = _other(job, term)
     if term.when is When.SINGLETON:
         return "unfulfilled" if any(_before(job, each) for each in job.others.values()) else ""
     if other is None or (not other.pending and term.when is When.AFTER):
@@ -52,6 +52,15 @@ def _still(job: Record, term: Term) -> str:
         return "unfulfilled"
     well = other.state == "COMPLETED"
     return "" if term.when is When.ANY or well is not (term.when is When.NOT_OK) else "failed"
+
+
+def _other(job: Record, term: Term) -> Record | None:
+    """Whom it waits for; of a task that is no job yet, or never was: its array."""
+    array = job.others.get(term.job)
+    if term.task < 0:
+        return array
+    tasks = (each for each in job.others.values() if each.json.get("array_job") == term.job)
+    return next((each for each in tasks if each.json["array_task"] == term.task), array)
 
 
 def _before(job: Record, other: Record) -> bool:

@@ -14,6 +14,7 @@ from metabroker.frontends.arrays import JobId
 from metabroker.frontends.dependencies import wanted
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.records import Record
+from metabroker.submission.dependency import Term
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.tasks import TaskSet
 
@@ -162,8 +163,12 @@ def _depend(job: Record) -> str | None:
     """What it waits for, as PBS shows it."""
     waits = wanted(job)
     terms = () if waits is None else waits.terms
-    told = [f"{t.when.value}:{job_id(t.job)}@{SERVER}" for t in terms if t.job]
+    told = [f"{t.when.value}:{job_id(_named(t))}@{SERVER}" for t in terms if t.job]
     return ",".join(told) or None
+
+
+def _named(term: Term) -> int | str:
+    return term.job if term.task < 0 else f"{term.job}[{term.task}]"
 
 
 def _chunks(job: Record) -> dict[str, Any]:

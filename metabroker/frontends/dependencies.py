@@ -37,8 +37,16 @@ def told(job: Record) -> str:
     waits = wanted(job)
     if waits is None:
         return "(null)"
-    words = [f"{term}({word})" for term in waits.terms if (word := _still(job, term))]
+    words = [f"{_shown(job, term)}({word})" for term in waits.terms if (word := _still(job, term))]
     return ("?" if waits.either else ",").join(words) or "(null)"
+
+
+def _shown(job: Record, term: Term) -> str:
+    """Of an array `12_*`."""
+    other = job.others.get(term.job)
+    if term.task >= 0 or other is None or not other.json.get("array"):
+        return str(term)
+    return str(term).replace(f":{term.job}", f":{term.job}_*", 1)
 
 
 def _still(job: Record, term: Term) -> str:
@@ -46,8 +54,11 @@ def _still(job: Record, term: Term) -> str:
     other = _other(job, term)
     if term.when is When.SINGLETON:
         return "unfulfilled" if any(_before(job, each) for each in job.others.values()) else ""
-    if other is None or (not other.pending and term.when is When.AFTER):
+    if other is None:
         return ""
+    if term.when is When.AFTER and not other.pending:
+        since = other.started or other.now
+        return "unfulfilled" if since + 60 * term.minutes > other.now else ""
     if not other.ended:
         return "unfulfilled"
     well = other.state == "COMPLETED"

@@ -293,7 +293,7 @@ class Oracle:
             # Who waits for others, has no share, or was refused wherever they could go, may be
             # overtaken; when they come back to their place in the queue, that is counted anew.
             outside = (broker.view.dependent, broker.view.held_back, broker.view.refused)
-            if any(key in others for others in outside):
+            if job.kept or any(key in others for others in outside):
                 self.overtaken.pop(key, None)
                 continue
             count = self.overtaken.get(key, (seq, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +15,22 @@ from .spoken import spoken, spoken_as_pbs
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
+_TO_SHELL = re.compile(r"--signal=R?B:([A-Z0-9]{1,9})(?:@[0-9]{1,5})?")
 _OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
+
+_WAITS = ")\nmb__status=$?\n"
+# A wait that the signal has ended is begun anew.
+_FORWARDS = """) &
+mb__script=$!
+mb__sent=
+trap 'mb__signalled=signalled; kill -SIGNAL "$mb__script" && mb__sent=1' SIGNAL
+while :; do
+    wait "$mb__script"
+    mb__status=$?
+    [ -n "$mb__sent" ] || break
+    mb__sent=
+done
+"""
 
 
 def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) -> bytes:
@@ -57,9 +73,18 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     elif request.speaks == "pbs":
         job = request.job if request.of is None else f"{request.of.array}[{request.of.task}]"
         speaks = spoken_as_pbs(job, request.name, request.chdir), ""
+    signal = _forwarded(request.native)
+    if signal:
+        tail = tail.replace(_WAITS, _FORWARDS.replace("SIGNAL", signal), 1)
     exports = "\n".join(filter(None, (speaks[0], _exports(variables), speaks[1])))
     parts = (head, "\n".join(settings), "\n", body, exports, "\n", tail)
     return "".join(parts).encode()
+
+
+def _forwarded(native: Sequence[str]) -> str:
+    """The signal that its user wants sent to the job's first shell alone (`--signal=B:USR2@30`)."""
+    found = [m for word in native if (m := _TO_SHELL.fullmatch(word)) is not None]
+    return found[-1][1].removeprefix("SIG") if found else ""
 
 
 def _of_array(of: ArrayTask) -> dict[str, str]:

@@ -10,10 +10,19 @@ from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.port import ArrayTask, ComponentRequest
 
 from .spoken import spoken, spoken_as_pbs
+from .tools import NAMED, laying_tools
 
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
+# What the peers file says, for programs that look for it in their environment.
+_MEETING = """\
+if [ -n "$mb__world" ]; then
+    export METABROKER_MASTER_ADDR="$mb__leader" METABROKER_MASTER_PORT="$mb__port"
+    export METABROKER_WORLD_SIZE="$mb__world" METABROKER_RANK_OFFSET="$mb__rank"
+    export METABROKER_NNODES="$mb__nnodes" METABROKER_NODE_RANK="$mb__node"
+fi
+case $mb__gate in *:*) ;; *) export PATH="$mb__gate/bin:$PATH" ;; esac"""
 _OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
 
 
@@ -22,6 +31,7 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     is exported for the user's script is set where nothing but that still comes. `acting`: it is
     submitted as another account."""
     peers = request.peers
+    tools = len(peers) > 1 or NAMED in request.script
     variables = {
         **_of_user(request.environment),
         "METABROKER_JOB_ID": str(request.job),
@@ -47,9 +57,12 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
         f"mb__work={'yes' if request.works else ''}",
         f"mb__cluster={shlex.quote(cluster)}",
         f"mb__processors={request.processors}",
+        f"mb__component={request.component}",
+        f"mb__tasks={request.tasks}",
+        f"mb__tools={'yes' if tools else ''}",
     ]
-    text = importlib.resources.files(__package__).joinpath("wrapper.sh").read_text("ascii")
-    head, _, rest = text.partition("# SETTINGS\n")
+    head, _, rest = _text("wrapper.sh").partition("# SETTINGS\n")
+    laying, _, rest = rest.partition("# TOOLS\n")
     body, _, tail = rest.partition("# EXPORTS\n")
     speaks = ("", "")
     if request.speaks == "slurm":
@@ -57,9 +70,15 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     elif request.speaks == "pbs":
         job = request.job if request.of is None else f"{request.of.array}[{request.of.task}]"
         speaks = spoken_as_pbs(job, request.name, request.chdir), ""
-    exports = "\n".join(filter(None, (speaks[0], _exports(variables), speaks[1])))
-    parts = (head, "\n".join(settings), "\n", body, exports, "\n", tail)
+    meeting = _MEETING if tools else ""
+    exports = "\n".join(filter(None, (speaks[0], _exports(variables), meeting, speaks[1])))
+    laid = laying_tools() if tools else ""
+    parts = (head, "\n".join(settings), "\n", laying, laid, body, exports, "\n", tail)
     return "".join(parts).encode()
+
+
+def _text(name: str) -> str:
+    return importlib.resources.files(__package__).joinpath(name).read_text("ascii")
 
 
 def _of_array(of: ArrayTask) -> dict[str, str]:

@@ -1,0 +1,30 @@
+"""Commands for components, as POSIX shell that the wrapper lays beside the script.
+
+Nothing is installed in a cluster: their text comes with each component's job. They are laid before
+it has arrived at the barrier. A job of one component has them where its script names them.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+
+NAMED = b"metabroker-"
+"""How their names begin."""
+COMMANDS = ("metabroker-exchange",)
+
+
+def laying_tools() -> str:
+    """Shell text: a function that lays them into the gate's `bin`."""
+    # A gate that is gone is not made again.
+    lines = ["mb__lay_tools() {", 'mkdir "$mb__gate/bin" 2>/dev/null || return 0']
+    for name in COMMANDS:
+        lines += [f"cat > \"$mb__gate/bin/{name}\" <<'mb__END'", _bare(name), "mb__END"]
+    lines.append('chmod 755 "$mb__gate"/bin/metabroker-*')
+    return "\n".join((*lines, "}", ""))
+
+
+def _bare(name: str) -> str:
+    """A command without its comments: it is part of each job's script."""
+    source = importlib.resources.files(__package__).joinpath(f"{name[11:]}.sh").read_text("ascii")
+    first, *rest = source.splitlines()
+    return "\n".join((first, *(line for line in rest if line and not line.startswith("#"))))

@@ -157,6 +157,20 @@ class Exchange:
             box.newest = version
         return self._due(ref, attempt, now)
 
+    def last_words(self, ref: Ref, version: int) -> Read | None:
+        """A component has ended, and its gate is about to be removed. What is still to be read of
+        it, whatever its job has read already."""
+        attempt = self._attempts.get(_key(ref))
+        if attempt is None or ref.component >= len(attempt.outboxes):
+            return None
+        box = attempt.outboxes[ref.component]
+        box.newest = max(box.newest, version)
+        box.settles = None  # there will be nothing to read
+        if not version or all(inbox.has >= version for inbox in box.inboxes.values()):
+            return None
+        box.reading = version
+        return Read(ref, box.cluster, version)
+
     def was_read(self, read: Read, content: bytes | None, now: float) -> list[Deliver]:
         """What stands in it; None: it is not there any more, and a newer one will be."""
         attempt = self._attempts.get(_key(read.ref))

@@ -119,6 +119,22 @@ class Carrier:
         with self._lock:
             return self._exchange.seen(ref, version, now)
 
+    def last_words(self, ref: Ref, cluster: int) -> None:
+        """Its gate is about to be removed: what it has put last is read before.
+
+        Raises:
+            UnknownOutcome, ClusterRefusal, StoreUnavailable: it cannot be read now.
+        """
+        if not self._exchange.knows(ref):
+            return
+        executor = self._executors[cluster]
+        gate = executor.builder.gate(ref)
+        record = None if gate is None else executor.acting(ref).look([gate]).get(gate)
+        with self._lock:
+            read = None if record is None else self._exchange.last_words(ref, record.outbox)
+        if read is not None:
+            self._read(read)
+
     # --- in the threads of the clusters -------------------------------------------------------
 
     def _begin(self, cluster: int, ref: Ref, work: Callable[[], None], of: Read | Deliver) -> None:

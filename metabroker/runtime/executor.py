@@ -16,6 +16,7 @@ from metabroker.about import about
 from metabroker.broker import tokens
 from metabroker.broker.effects import (
     CleanStray,
+    Discard,
     Fetch,
     PendingEffect,
     Reserve,
@@ -96,9 +97,9 @@ class ClusterExecutor:
         self._reachable: bool | None = None
         # What components tell each other waits for nothing else, and nothing for it.
         self._letters = FairPool(_LETTERS, f"{builder.cluster}-exchange")
-        carrier = carrier or Carrier()
-        carrier.join(self)
-        self.watcher = Watchers(cluster, builder, post, builder.cluster, pace, carrier)
+        self._carrier = carrier or Carrier()
+        self._carrier.join(self)
+        self.watcher = Watchers(cluster, builder, post, builder.cluster, pace, self._carrier)
 
     @property
     def files_are_here(self) -> bool:
@@ -165,6 +166,8 @@ class ClusterExecutor:
             if begins and not self._builder.still_allowed(effect.ref):
                 return Refused(effect.ref, step, Cause.INVALID, _NO_ACCOUNT.format(self.name))
             cluster = as_account(self.cluster, self._builder.account(effect.ref))
+            if isinstance(effect, Discard):
+                self._carrier.last_words(effect.ref, self.index)
             task = carrying(effect, cluster, self._builder)
             return carry_out(task, self._transport, self._rest(effect))
         except Stopped as stopped:

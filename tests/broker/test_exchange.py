@@ -123,6 +123,19 @@ def test_who_is_gone_is_not_written_to_again() -> None:
     assert exchange.seen(A, 1, OLD + 100) == [] and exchange.waiting == 0
 
 
+def test_last_words_are_read_whatever_was_read_before() -> None:
+    exchange = entered(2)
+    for step in range(2000):
+        for read in exchange.seen(A, step + 1, OLD):
+            carried(exchange, read, b"x", OLD)
+    assert exchange.seen(A, 5000, OLD) == []
+    assert exchange.last_words(A, 5001) == (last := Read(A, 0, 5001))
+    assert len(carried(exchange, last, b"y", OLD)) == 1
+    assert exchange.last_words(A, 5001) is None
+    assert exchange.last_words(B, 0) is None
+    assert exchange.last_words(Ref(9, 1, 0), 1) is None
+
+
 def test_an_attempt_that_is_over_is_forgotten_with_what_is_on_its_way() -> None:
     exchange = entered(2)
     (read,) = exchange.seen(A, 1, OLD)

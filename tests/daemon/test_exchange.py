@@ -46,6 +46,23 @@ def test_what_was_put_while_the_daemon_was_killed_arrives(site: Site) -> None:
     site.wait_clean()
 
 
+def test_last_words_arrive(site: Site) -> None:
+    script = r"""#!/bin/sh
+case $METABROKER_COMPONENT in
+    0) echo | metabroker-exchange put begun; metabroker-exchange get 1 heard --timeout 60
+       echo farewell | metabroker-exchange put last ;;
+    *) metabroker-exchange get 0 begun --timeout 60; echo | metabroker-exchange put heard
+       sleep 0.3; metabroker-exchange get 0 last --timeout 30 ;;
+esac
+"""
+    site.start_and_look()
+    jobs = [site.submit("--components 4,4", script) for _ in range(4)]
+    for job in jobs:
+        site.wait_end(job, "COMPLETED")
+        assert "farewell\n" in (site.work / f"metabroker-{job}.1.out").read_text()
+    site.wait_clean()
+
+
 def test_a_job_that_floods_its_exchange_costs_others_nothing(site: Site) -> None:
     flood = (
         r"""#!/bin/sh

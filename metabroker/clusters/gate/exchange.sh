@@ -81,8 +81,15 @@ put() {
     done
 }
 
-nap=0.05
-pause() { sleep "$nap" 2>/dev/null || { nap=1; sleep 1; }; }
+# Who has waited for long waits longer: a program may run for days.
+naps=0
+pause() {
+    naps=$((naps + 1))
+    nap=0.05
+    if [ "$naps" -gt 200 ]; then nap=0.25; fi
+    if [ "$naps" -gt 400 ]; then nap=1; fi
+    sleep "$nap" 2>/dev/null || sleep 1
+}
 
 # $1: component, $2: key, $3: until when. Prints its value, without a word if $4 is given.
 get() {

@@ -10,7 +10,7 @@ import importlib.resources
 
 NAMED = b"metabroker-"
 """How their names begin."""
-COMMANDS = ("metabroker-exchange",)
+COMMANDS = ("metabroker-exchange", "metabroker-launch")
 
 
 def laying_tools() -> str:

@@ -18,13 +18,17 @@ def laying_tools() -> str:
     # A gate that is gone is not made again.
     lines = ["mb__lay_tools() {", 'mkdir "$mb__gate/bin" 2>/dev/null || return 0']
     for name in COMMANDS:
-        lines += [f"cat > \"$mb__gate/bin/{name}\" <<'mb__END'", _bare(name), "mb__END"]
+        lines += [f"cat > \"$mb__gate/bin/{name}\" <<'mb__END'", bare(f"{name[11:]}.sh"), "mb__END"]
     lines.append('chmod 755 "$mb__gate"/bin/metabroker-*')
     return "\n".join((*lines, "}", ""))
 
 
-def _bare(name: str) -> str:
-    """A command without its comments: it is part of each job's script."""
-    source = importlib.resources.files(__package__).joinpath(f"{name[11:]}.sh").read_text("ascii")
-    first, *rest = source.splitlines()
+def text(name: str) -> str:
+    """A piece of shell of this package."""
+    return importlib.resources.files(__package__).joinpath(name).read_text("ascii")
+
+
+def bare(name: str) -> str:
+    """The same without its comments: it is part of each job's script."""
+    first, *rest = text(name).splitlines()
     return "\n".join((first, *(line for line in rest if line and not line.startswith("#"))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -10,13 +9,13 @@ from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.port import ArrayTask, ComponentRequest
 
 from .spoken import spoken, spoken_as_pbs
-from .tools import NAMED, laying_tools
+from .tools import NAMED, bare, laying_tools, text
 
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
 # What the peers file says, for programs that look for it in their environment.
-_MEETING = """\
+_MET = """\
 if [ -n "$mb__world" ]; then
     export METABROKER_MASTER_ADDR="$mb__leader" METABROKER_MASTER_PORT="$mb__port"
     export METABROKER_WORLD_SIZE="$mb__world" METABROKER_RANK_OFFSET="$mb__rank"
@@ -61,8 +60,8 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
         f"mb__tasks={request.tasks}",
         f"mb__tools={'yes' if tools else ''}",
     ]
-    head, _, rest = _text("wrapper.sh").partition("# SETTINGS\n")
-    laying, _, rest = rest.partition("# TOOLS\n")
+    head, _, rest = text("wrapper.sh").partition("# SETTINGS\n")
+    before, _, rest = rest.partition("# MEETING\n")
     body, _, tail = rest.partition("# EXPORTS\n")
     speaks = ("", "")
     if request.speaks == "slurm":
@@ -70,15 +69,11 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     elif request.speaks == "pbs":
         job = request.job if request.of is None else f"{request.of.array}[{request.of.task}]"
         speaks = spoken_as_pbs(job, request.name, request.chdir), ""
-    meeting = _MEETING if tools else ""
-    exports = "\n".join(filter(None, (speaks[0], _exports(variables), meeting, speaks[1])))
-    laid = laying_tools() if tools else ""
-    parts = (head, "\n".join(settings), "\n", laying, laid, body, exports, "\n", tail)
+    met = _MET if tools else ""
+    exports = "\n".join(filter(None, (speaks[0], _exports(variables), met, speaks[1])))
+    meeting = f"# MEETING\n{bare('meeting.sh')}\n{laying_tools()}# MET\n" if tools else ""
+    parts = (head, "\n".join(settings), "\n", before, meeting, body, exports, "\n", tail)
     return "".join(parts).encode()
-
-
-def _text(name: str) -> str:
-    return importlib.resources.files(__package__).joinpath(name).read_text("ascii")
 
 
 def _of_array(of: ArrayTask) -> dict[str, str]:

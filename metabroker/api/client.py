@@ -133,8 +133,7 @@ class Client:
         return self._repeated("POST", "/v1/jobs?dry_run=1", wire)
 
     def change(self, job: int | str, verb: str, **body: int) -> Json:
-        """`cancel`, `hold`, `release`, `change` or `abandon` the job, or tasks of an array
-        (`17_[0-9]`). `body`: what else is said."""
+        """`cancel`, `hold`, `release`, `change` (`body`: what) or `abandon` it, or some tasks."""
         try:
             return self._request("POST", f"/v1/jobs/{_quoted(str(job))}/{verb}", body)
         except LostReply as error:

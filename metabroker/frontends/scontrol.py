@@ -13,7 +13,7 @@ from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import duration, hostlist, moment
-from metabroker.frontends.records import Record, records, uid_of
+from metabroker.frontends.records import Record, cpus_per_node, records, uid_of
 from metabroker.frontends.sinfo import Partition, partitions
 from metabroker.frontends.srun import become_native
 from metabroker.submission.tasks import MOST_TASKS
@@ -140,7 +140,7 @@ def lines_of(job: Record) -> list[str]:
         f"NumNodes={_nodes(job)} NumCPUs={job.processors} NumTasks={job.tasks} "
         f"CPUs/Task={job.cpus_per_task} ReqB:S:C:T=0:0:*:*",
         f"Socks/Node=* NtasksPerN:B:S:C={per_node}:0:*:* CoreSpec=*",
-        f"MinCPUsNode={job.cpus_per_node} MinMemory{unit}={amount} MinTmpDiskNode=0",
+        f"MinCPUsNode={cpus_per_node(job)} MinMemory{unit}={amount} MinTmpDiskNode=0",
         f"Features={job.asked('constraint') or '(null)'} DelayBoot=00:00:00",
         f"OverSubscribe={alone} Contiguous=0 Licenses={job.asked('licenses') or '(null)'} "
         f"Network={job.asked('network') or '(null)'}",

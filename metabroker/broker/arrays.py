@@ -58,7 +58,8 @@ class Arrays:
         jobs = self._state.jobs
         found = [jobs[number] for number in array.live.values()]
         found = [job for job in found if job.state is JobState.QUEUED and not job.line]
-        for job in sorted(found, key=lambda job: -job.seq)[: -array.room]:
+        found.sort(key=lambda job: job.seq)
+        for job in found[max(0, len(found) + array.room) :]:
             self._queues.withdraw(job)
             job.kept = True
             array.kept[job.id] = None

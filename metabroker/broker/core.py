@@ -23,6 +23,7 @@ from .events import (
     AbandonJob,
     Asked,
     CancelJob,
+    ChangeJob,
     ClusterUnreachable,
     DrainCluster,
     Event,
@@ -85,6 +86,7 @@ class Broker:
             CancelJob: requests.cancel,
             HoldJob: requests.hold,
             ReleaseJob: requests.release,
+            ChangeJob: requests.change,
             AbandonJob: requests.abandon,
             **dict.fromkeys(saga.handled, saga.handle),
             DrainCluster: drains.drain,
@@ -132,7 +134,7 @@ class Broker:
             self._state.outbox.mishaps.append(Mishap(error, cluster=event.cluster))
             self._state.ledger.lose(event.cluster, "what it tells cannot be used")
             self._queues.changed = True
-        elif isinstance(event, CancelJob | HoldJob | ReleaseJob | AbandonJob):
+        elif isinstance(event, CancelJob | HoldJob | ReleaseJob | ChangeJob | AbandonJob):
             self.contain(event.job, error, now)
         elif isinstance(event, SubmitJob | DrainCluster | ResumeCluster | Tick):
             raise error

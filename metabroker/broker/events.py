@@ -67,6 +67,17 @@ class ReleaseJob:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeJob:
+    """Other limits for a job that waits: seconds that it may take; of an array, how many tasks are
+    under way at once (0: any number). None: as it is."""
+
+    job: int
+    by: str
+    time_limit: int | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AbandonJob:
     """An administrator writes off what cannot be brought to an end: its processors count as held no
     more, and the job waits for it no longer."""
@@ -267,7 +278,16 @@ class Tick:
     """Time has passed: deadlines and retries that are due are acted on."""
 
 
-Asked = SubmitJob | CancelJob | HoldJob | ReleaseJob | AbandonJob | DrainCluster | ResumeCluster
+Asked = (
+    SubmitJob
+    | CancelJob
+    | HoldJob
+    | ReleaseJob
+    | ChangeJob
+    | AbandonJob
+    | DrainCluster
+    | ResumeCluster
+)
 """What users and administrators ask: it may be rejected."""
 
 Event = (
@@ -275,6 +295,7 @@ Event = (
     | CancelJob
     | HoldJob
     | ReleaseJob
+    | ChangeJob
     | AbandonJob
     | DrainCluster
     | ResumeCluster

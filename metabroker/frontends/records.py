@@ -120,11 +120,6 @@ class Record:
         return int(self.json["shape"].get("cpus_per_task", 1))
 
     @property
-    def cpus_per_node(self) -> int:
-        """At least so many are needed on each of its nodes."""
-        return self.cpus_per_task * max(1, int(self.asked("ntasks-per-node") or 1))
-
-    @property
     def tasks(self) -> int:
         return self.processors // self.cpus_per_task
 
@@ -224,6 +219,11 @@ def records(
     jobs_found = _with_limits(answer["jobs"])
     found = [Record(job, partition, answer["time"]) for job in jobs_found]
     return sorted(found, key=lambda each: each.id)
+
+
+def cpus_per_node(job: Record) -> int:
+    """At least so many processors are needed on each of its nodes."""
+    return job.cpus_per_task * max(1, int(job.asked("ntasks-per-node") or 1))
 
 
 def _with_limits(jobs: list[Json]) -> list[Json]:

@@ -14,6 +14,7 @@ from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, moment, short_duration
 from metabroker.frontends.records import (
     Record,
+    cpus_per_node,
     own_user,
     records,
     state_word,
@@ -79,7 +80,7 @@ FIELDS: dict[str, tuple[str, Show]] = {
     "jobarrayid": ("JOBID", shown_id),
     "jobid": ("JOBID", lambda job: str(job.id)),
     "licenses": ("LICENSES", lambda job: job.asked("licenses") or "(null)"),
-    "mincpus": ("MIN_CPUS", lambda job: str(job.cpus_per_node)),
+    "mincpus": ("MIN_CPUS", lambda job: str(cpus_per_node(job))),
     "minmemory": ("MIN_MEMORY", _memory),
     "name": ("NAME", lambda job: job.name),
     "nice": ("NICE", lambda job: job.asked("nice") or "0"),

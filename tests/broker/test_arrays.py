@@ -9,6 +9,7 @@ import pytest
 
 from metabroker.broker.events import (
     CancelJob,
+    ChangeJob,
     Cleaned,
     Discarded,
     Ended,
@@ -331,3 +332,39 @@ def test_a_single_task_is_waited_for(it: Bench, restarts: bool) -> None:
     with pytest.raises(Rejected, match=f"task {array}_20"):
         submit(it, on=f"afterany:{array}_20")
     assert not it.broker._dependencies._tasks and not it.broker._dependencies._ended
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_another_number_of_tasks_at_once(it: Bench, restarts: bool) -> None:
+    array = submit(it, "0-29%6")
+    assert list(tasks(it, array).values()) == ["SUBMITTING"] * SIZE + ["QUEUED"] * 2
+    it.handle(ChangeJob(array, "u", most=2))
+    it.ticks(0)
+    if restarts:
+        restart(it)
+    kept = {job.task for job in it.broker.view.jobs.values() if job.kept}
+    assert kept == {4, 5}
+    for task in (0, 1, 2):
+        end(it, job_of(it, array, task))
+    assert [t for t, s in tasks(it, array).items() if s == "SUBMITTING"] == [3, 4]
+    it.handle(ChangeJob(array, "u", most=0))
+    it.ticks(0)
+    assert list(tasks(it, array).values()).count("SUBMITTING") == SIZE
+    end_all(it, array)
+    assert state(it, array) == ("COMPLETED", 0)
+
+
+def test_another_time_limit_at_the_same_place(it: Bench) -> None:
+    runs, first, second = (submit(it, size=SIZE) for _ in range(3))
+    array = submit(it, "0-9", size=SIZE)
+    it.handle(ChangeJob(first, "u", time_limit=60), ChangeJob(array, "u", time_limit=30))
+    restart(it)
+    jobs = it.broker.view.jobs
+    assert [jobs[n].time_limit for n in (first, second, array)] == [60, 600, 30]
+    assert {jobs[n].time_limit for n in it.store.jobs.tasks([array])} == {30}
+    with pytest.raises(Rejected, match="only the time limit of a job that waits"):
+        it.broker.handle(ChangeJob(runs, "u", time_limit=60), it.now)
+    with pytest.raises(Rejected, match="is no array"):
+        it.broker.handle(ChangeJob(first, "u", most=1), it.now)
+    end(it, runs)
+    assert state(it, first)[0] == "SUBMITTING"

@@ -118,3 +118,19 @@ def test_tasks_that_were_cancelled_are_shown_when_no_others_are_to_come(
     daemon = StubClient(job(7, "QUEUED", array=array))
     told = "".join(f"{each}\n" for each in shown)
     assert ask(daemon, "squeue", "-h", "-t", "all", "-o", "%i") == (0, told, "")
+
+
+def test_scontrol_updates_what_can_change(ask: Ask) -> None:
+    daemon = stub()
+    assert ask(daemon, "scontrol", "update", "JobId=10", "ArrayTaskThrottle=2")[0] == 0
+    assert ask(daemon, "scontrol", "update", "jobid=16,10_[3-4]", "TimeLimit=1:30:00")[0] == 0
+    assert daemon.changed == [
+        (10, "change {'most': 2}"),
+        (16, "change {'time_limit': 5400}"),
+        ("10_[3-4]", "change {'time_limit': 5400}"),
+    ]
+    assert (
+        "NumNodes=2 cannot be changed"
+        in ask(daemon, "scontrol", "update", "Job=16", "NumNodes=2")[2]
+    )
+    assert ask(daemon, "scontrol", "update", "JobId=16")[2] == "No changes specified"

@@ -20,6 +20,7 @@ AHEAD = 2  # tasks of an array that are jobs, and wait
 SOME = "cancel some"  # what users do to arrays beside what they do to jobs
 ONE = "hold one"  # of its tasks that wait, and release it
 RELEASED_AFTER = 6.0  # seconds
+OTHERS = "other limits"  # any number of tasks at once; and the time limit that it has
 SOME_TASKS = TaskSet.parse("1-2,5")
 
 
@@ -49,14 +50,16 @@ def with_arrays(
                 actions=tuple(sorted(actions)),
             )
         )
-    return tuple(_one_held(rng, job) for job in found)
+    return tuple(_with_others(rng, job) for job in found)
 
 
-def _one_held(rng: random.Random, job: JobPlan) -> JobPlan:
-    if not job.array or rng.random() < 0.5:
-        return job
-    actions = sorted((*job.actions, (round(rng.uniform(0, 40), 3), ONE)))
-    return replace(job, actions=tuple(actions))
+def _with_others(rng: random.Random, job: JobPlan) -> JobPlan:
+    actions = list(job.actions)
+    if job.array and rng.random() < 0.5:
+        actions.append((round(rng.uniform(0, 40), 3), ONE))
+    if rng.random() < 0.3:
+        actions.append((round(rng.uniform(0, 40), 3), OTHERS))
+    return replace(job, actions=tuple(sorted(actions)))
 
 
 def one_that_waits(world: World, array: int) -> int | None:

@@ -9,7 +9,6 @@ from metabroker.broker.array import Array
 from metabroker.broker.arrays import Arrays
 from metabroker.broker.job import Job
 from metabroker.broker.queues import Queues
-from metabroker.broker.requests import Requests
 
 from .planting import mutation, swap
 
@@ -49,12 +48,6 @@ def released_tasks_start_at_once(stack: contextlib.ExitStack) -> None:
         return False
 
     old = swap(stack, Queues, "_kept", kept)
-
-
-@mutation
-def cancelled_tasks_are_forgotten(stack: contextlib.ExitStack) -> None:
-    """After a restart nobody remembers which tasks were being cancelled."""
-    swap(stack, Requests, "restored", lambda _self: None)
 
 
 @mutation

@@ -165,8 +165,9 @@ class Dependencies:
         if not self.waiting and not self._groups:
             return
         live, begun = self._state.jobs, {part.ref.job for part in components if part.started}
-        started = [live[number] for number in begun if number in live]
-        for job in (*jobs, *started):
+        told = [*jobs, *(live[number] for number in begun if number in live)]
+        arrays = {job.of for job in told if job.of}
+        for job in (*told, *(live[number] for number in arrays if number in live)):
             over = job.state.ended
             self._happened(Named(job.id), _outcome(job) if over else None)
             if job.of in self._tasks:
@@ -244,7 +245,14 @@ class Dependencies:
         if watched.job in self._ended:
             return True
         job = self._find(watched.job)
-        return watched.start and job is not None and _started(job)
+        return watched.start and job is not None and self._started(job)
+
+    def _started(self, job: Job) -> bool:
+        """Whether a script of it runs, or has run: of an array, of each of its tasks."""
+        if job.array is None:
+            return any(component.started for component in job.components)
+        under_way = [self._state.jobs.get(number) for number in job.array.live.values()]
+        return job.array.begun and all(task is None or self._started(task) for task in under_way)
 
     def _resolve(self, job: Job, watched: _Watched, outcome: Outcome | None, now: float) -> None:
         """What a job awaited of another one has happened, or never will. Of one that is kept no
@@ -376,12 +384,6 @@ class _Groups:
 def _outcome(job: Job) -> Outcome:
     began = job.start_time or job.end_time or 0.0
     return Outcome(job.state, began, job.array is not None)
-
-
-def _started(job: Job) -> bool:
-    if job.array is not None:
-        return job.array.begun
-    return any(component.started for component in job.components)
 
 
 def _holds(term: Term, state: JobState) -> bool:

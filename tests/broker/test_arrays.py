@@ -163,6 +163,18 @@ def test_what_becomes_of_it_is_what_becomes_of_the_worst_of_its_tasks(it: Bench)
     assert [state(it, n)[0] for n in (ill, begun)] == ["SUBMITTING", "SUBMITTING"]
 
 
+def test_who_waits_for_its_begin_waits_for_a_script_of_each_task(it: Bench) -> None:
+    array = submit(it, "0-1")
+    begun = submit(it, on=f"after:{array}")
+    first, second = (Ref(job_of(it, array, task), 1, 0) for task in (0, 1))
+    it.handle(Submitted(first, "1"), Submitted(second, "2"), Started(first, it.now))
+    look(it)
+    assert state(it, begun)[0] == "QUEUED"
+    it.handle(Started(second, it.now))
+    look(it)
+    assert state(it, begun)[0] == "SUBMITTING"
+
+
 def test_a_task_that_failed_is_not_forgotten_over_a_restart(it: Bench) -> None:
     array = submit(it, "0-2")
     ref = Ref(job_of(it, array, 1), 1, 0)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
 from .job import NewJob
@@ -36,7 +37,7 @@ class SubmitJob:
     it depends on and that have ended, as the store has it."""
 
     job: NewJob
-    ended: Mapping[int, Outcome] = field(default_factory=dict)
+    ended: Mapping[Named, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

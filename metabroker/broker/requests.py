@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from metabroker.submission.tasks import MOST_RANGES
+from metabroker.submission.dependency import Named
+from metabroker.submission.tasks import MOST_RANGES, TaskSet
 
 from .array import Array
 from .dependencies import Dependencies
@@ -31,6 +32,7 @@ class Requests:
         self._saga = saga
         self._dependencies = dependencies
         self._standing: Standing | None = None  # counted since there are limits
+        self._cancelling = state.backlog.line(self._cancel_task)
         self._counted = False  # in this turn, as far as it has come
 
     def check_limits(self, new: NewJob) -> None:
@@ -90,7 +92,7 @@ class Requests:
         if self._standing is not None:
             self._standing.update((job,))
 
-    def _enqueue(self, job: Job, new: NewJob, ended: Mapping[int, Outcome], now: float) -> None:
+    def _enqueue(self, job: Job, new: NewJob, ended: Mapping[Named, Outcome], now: float) -> None:
         if new.hold:
             job.queue = self._queues.queue_of(new)
             job.reason = f"held by {new.user} at submission"
@@ -135,8 +137,28 @@ class Requests:
         job.by = event.by
         told = "all" if event.tasks is None else str(event.tasks)[:_LONGEST_TOLD]
         self._state.outbox.note(now, job, "cancel", by=event.by, tasks=told)
-        for number in found:
-            self.cancel(CancelJob(number, event.by), now)
+        array.ending = TaskSet.of(task for task in array.live if task in array.ending | wanted)
+        found.sort(key=lambda number: number not in array.waiting)  # none of these starts any more
+        for number in found[: self._state.settings.slice]:
+            self._cancel_task(number, now)
+        self._cancelling.add(found[self._state.settings.slice :])
+
+    def _cancel_task(self, number: int, now: float) -> None:
+        job = self._state.jobs.get(number)
+        owner = self._state.jobs.get(job.of) if job is not None else None
+        if job is None or owner is None:
+            return
+        try:
+            self.cancel(CancelJob(number, owner.by), now)
+        except Exception as error:
+            self._saga.containment.contain(number, error, now)
+
+    def restored(self) -> None:
+        """After a restart: what was being cancelled, task by task, still is."""
+        for job in self._state.jobs.values():
+            if job.array is not None and job.array.ending:
+                live, ending = job.array.live, job.array.ending
+                self._cancelling.add([number for task, number in live.items() if task in ending])
 
     def _tasks(self, job: Job) -> list[int]:
         """Tasks of an array that were not started."""

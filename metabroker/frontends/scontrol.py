@@ -104,11 +104,10 @@ def lines_of(job: Record) -> list[str]:
         f"ExcNodeList={job.asked('exclude') or '(null)'}",
         f"NodeList={hosts}",
         *([f"BatchHost={job.hosts[0]}"] if job.hosts else []),
-        f"NumNodes={job.nodes} NumCPUs={job.processors} NumTasks={job.tasks} "
+        f"NumNodes={_nodes(job)} NumCPUs={job.processors} NumTasks={job.tasks} "
         f"CPUs/Task={job.cpus_per_task} ReqB:S:C:T=0:0:*:*",
         f"Socks/Node=* NtasksPerN:B:S:C={per_node}:0:*:* CoreSpec=*",
-        f"MinCPUsNode={job.cpus_per_task * max(1, int(per_node))} MinMemory{unit}={amount} "
-        "MinTmpDiskNode=0",
+        f"MinCPUsNode={job.cpus_per_node} MinMemory{unit}={amount} MinTmpDiskNode=0",
         f"Features={job.asked('constraint') or '(null)'} DelayBoot=00:00:00",
         f"OverSubscribe={alone} Contiguous=0 Licenses={job.asked('licenses') or '(null)'} "
         f"Network={job.asked('network') or '(null)'}",
@@ -118,8 +117,23 @@ def lines_of(job: Record) -> list[str]:
         f"StdErr={job.path('error')}",
         "StdIn=/dev/null",
         f"StdOut={job.path('output')}",
+        *(["KillOInInvalidDependent=Yes"] if _kills(job) else []),
     ]
     return [lines[0], *(f"   {line}" for line in lines[1:])]
+
+
+def _nodes(job: Record) -> str:
+    """Of one that waits how many it asks for: at least, and at most."""
+    asked = job.asked("nodes") if job.pending else None
+    if asked is None:
+        return str(job.nodes)
+    least, _, most = asked.partition("-")
+    return f"{least}-{most or least}"
+
+
+def _kills(job: Record) -> bool:
+    """Whether it is cancelled once what it waits for can never be. (The word is Slurm's.)"""
+    return bool((job.json.get("dependency") or {}).get("kill"))
 
 
 def _array(job: Record) -> str:

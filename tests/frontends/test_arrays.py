@@ -70,7 +70,7 @@ def test_tasks_are_asked_about_by_their_ids(ask: Ask) -> None:
     assert ask(stub(), "squeue", "-h", "-j", "10_200", "-o", "%i")[0] == 1
     _, out, _ = ask(stub(most=4), "scontrol", "show", "job", "10")
     assert "JobId=10 ArrayJobId=10 ArrayTaskId=3-99%4 ArrayTaskThrottle=4 JobName=arr\n" in out
-    assert "JobId=13 ArrayJobId=10 ArrayTaskId=2 JobName=arr\n" in out
+    assert "JobId=13 ArrayJobId=10 ArrayTaskId=2 ArrayTaskThrottle=4 JobName=arr\n" in out
     assert "StdOut=/w/metabroker-10_2.out\n" in out
 
 
@@ -105,3 +105,16 @@ def test_what_is_no_id(text: str) -> None:
 
 def test_lists_of_ids() -> None:
     assert [str(each) for each in job_ids("1,2_[0,4-6%2],3_7")] == ["1", "2_[0,4-6]", "3_[7]"]
+
+
+@pytest.mark.parametrize(
+    ("cancelled", "left", "shown"),
+    [("2", "1,3", ["7_[1,3]"]), ("2", "", []), ("1-3", "", ["7_[1-3]"]), ("0-3", "", ["7_[0-3]"])],
+)
+def test_tasks_that_were_cancelled_are_shown_when_no_others_are_to_come(
+    ask: Ask, cancelled: str, left: str, shown: list[str]
+) -> None:
+    array = {"tasks": "0-3", "most": 0, "left": left, "cancelled": cancelled}
+    daemon = StubClient(job(7, "QUEUED", array=array))
+    told = "".join(f"{each}\n" for each in shown)
+    assert ask(daemon, "squeue", "-h", "-t", "all", "-o", "%i") == (0, told, "")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 AHEAD = 2  # tasks of an array that are jobs, and wait
 SOME = "cancel some"  # what users do to arrays beside what they do to jobs
+ONE = "hold one"  # of its tasks that wait, and release it
+RELEASED_AFTER = 6.0  # seconds
 SOME_TASKS = TaskSet.parse("1-2,5")
 
 
@@ -47,7 +49,22 @@ def with_arrays(
                 actions=tuple(sorted(actions)),
             )
         )
-    return tuple(found)
+    return tuple(_one_held(rng, job) for job in found)
+
+
+def _one_held(rng: random.Random, job: JobPlan) -> JobPlan:
+    if not job.array or rng.random() < 0.5:
+        return job
+    actions = sorted((*job.actions, (round(rng.uniform(0, 40), 3), ONE)))
+    return replace(job, actions=tuple(actions))
+
+
+def one_that_waits(world: World, array: int) -> int | None:
+    """A task of it that a user may hold now."""
+    life = world.life
+    job = None if life is None else life.engine.broker.view.jobs.get(array)
+    waiting = () if job is None or job.array is None else job.array.waiting
+    return min(waiting, default=None)
 
 
 def owner(world: World, job: int) -> int:

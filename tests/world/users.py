@@ -14,7 +14,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
-from .arrays import SOME, SOME_TASKS, owner
+from .arrays import ONE, RELEASED_AFTER, SOME, SOME_TASKS, one_that_waits, owner
 from .dependencies import asked
 from .oracle import Violation
 from .requests import submission_of
@@ -89,6 +89,14 @@ class Users:
         """A user asks for something to be done with a job."""
         life = self._world.life
         if life is None:
+            return
+
+        if action == ONE:
+            task = one_that_waits(self._world, job)
+            if task is not None:
+                self.act("hold", task)
+                when = self._world.now + RELEASED_AFTER
+                self._world.at(when, partial(self.act, "release", task))
             return
 
         def answer(outcome: int | Exception) -> None:

@@ -11,4 +11,4 @@ class Afcfs(JobMix):
     """The queue is in order of arrival."""
 
     def _rank(self, line: JobMixQueue) -> int:
-        return line.jobs[0][0]
+        return line.jobs[0].order

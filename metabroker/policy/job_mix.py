@@ -12,10 +12,19 @@ sequential jobs may pass a gang that has to wait (blocking, BS):
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from metabroker.policy.planner import Launch, Planner
 from metabroker.policy.request import Request
 from metabroker.policy.sequential import Sequential
+
+
+class Waiting(NamedTuple):
+    """A waiting job. `order`: that of its arrival."""
+
+    order: int
+    key: int
+    request: Request
 
 
 class JobMixQueue:
@@ -30,8 +39,7 @@ class JobMixQueue:
         self.tasks = tasks
         self.gang = gang
         self.needs = tasks if gang else 1
-        self.jobs: deque[tuple[int, int, Request]] = deque()
-        """(order of arrival, key, request)."""
+        self.jobs: deque[Waiting] = deque()
 
 
 class JobMix(Planner):
@@ -47,7 +55,7 @@ class JobMix(Planner):
         self._blocking = blocking
         self._free = processors[0]
         self._lines: dict[tuple[int, bool], JobMixQueue] = {}
-        self._newcomers: list[tuple[int, int, Request]] = []
+        self._newcomers: list[Waiting] = []
         self._running: dict[int, int] = {}
         self._arrived = 0
         self._waiting = 0
@@ -58,7 +66,7 @@ class JobMix(Planner):
         """The place in the queue of the first job of a line: the least is the head."""
 
     def submit(self, key: int, request: Request, local: int, estimate: float, now: float) -> None:
-        self._newcomers.append((self._arrived, key, request))
+        self._newcomers.append(Waiting(self._arrived, key, request))
         self._arrived += 1
         self._waiting += 1
 
@@ -71,11 +79,11 @@ class JobMix(Planner):
         if self._ended:
             self._ended = False
             for job in self._newcomers:
-                self._line(job[2]).jobs.append(job)
+                self._line(job.request).jobs.append(job)
             self._scan(launches)
         else:
             for job in self._newcomers:
-                line = self._line(job[2])
+                line = self._line(job.request)
                 if line.needs <= self._free and not self._blocked(line):
                     self._start(job, line.needs, launches)
                 else:
@@ -125,9 +133,8 @@ class JobMix(Planner):
             line = min(lines, key=self._rank)
             self._start(line.jobs.popleft(), line.needs, launches)
 
-    def _start(self, job: tuple[int, int, Request], needs: int, launches: list[Launch]) -> None:
-        _, key, request = job
+    def _start(self, job: Waiting, needs: int, launches: list[Launch]) -> None:
         self._free -= needs
         self._waiting -= 1
-        self._running[key] = needs
-        launches.append((key, (0,) * len(request.sizes), request.sizes))
+        self._running[job.key] = needs
+        launches.append((job.key, (0,) * len(job.request.sizes), job.request.sizes))

@@ -137,7 +137,8 @@ def one_pool(request: Request, idle: Sequence[int]) -> Placement | None:
 
 def one_cluster(request: Request, idle: Sequence[int]) -> Placement | None:
     """The same where the pool is the only cluster, so that no other one can be named."""
-    return None if any(request.clusters or ()) else one_pool(request, idle)
+    elsewhere = request.needs and request.needs[-1][0] > 0
+    return None if elsewhere else one_pool(request, idle)
 
 
 PLACEMENTS: Mapping[str, Place] = {

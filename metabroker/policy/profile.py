@@ -63,12 +63,14 @@ class Profile:
         while step < len(self.times):
             start = max(self.times[step], now)
             window = self.free[step : bisect_left(self.times, start + duration, step + 1)]
-            too_full = [n for n, free in enumerate(window) if self._place(request, free) is None]
-            if not too_full:
+            backwards = range(len(window) - 1, -1, -1)
+            too_full = next((n for n in backwards if self._place(request, window[n]) is None), None)
+            if too_full is None:
+                too_full = 0
                 clusters = self._place(request, list(map(min, *window, window[0])))
                 if clusters is not None:
                     return start, clusters
-            step += 1 + max(too_full, default=0)
+            step += 1 + too_full
         return NEVER
 
     def take(self, start: float, end: float, clusters: Placement, sizes: Sizes) -> None:

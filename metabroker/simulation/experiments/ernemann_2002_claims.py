@@ -114,7 +114,18 @@ class OnExtracts(Compared):
 
 _ONE_TRACE = (
     "one trace is one sample, and a schedule changes with every detail: the paper's backfilling is "
-    "not told exactly, its extracts are shifted against ours, and the log lacks 23 of its jobs"
+    "not told exactly. It is not that its extracts are shifted against ours, since the log lacks "
+    "23 of its jobs: with extracts that begin so much earlier or later it is the same"
+)
+_SURPASSING = (
+    f"{TESTED}: a job that surpasses queued ones at its submission costs these more than it gains. "
+    "At p=0 every configuration has the schedule of one machine that allows it; m512 by normal "
+    "backfilling, as the paper has it, is better"
+)
+_NORMAL = (
+    f"{TESTED}: only m512 is below, by normal backfilling. If jobs surpass queued ones there too, "
+    "it has 7490 s, and the claim holds. It is about 60_70k: on the other two extracts every "
+    "configuration begins below two hours"
 )
 
 
@@ -126,11 +137,12 @@ def _claim(
     reading: str = "",
     *,
     most: bool = False,
+    doubt: str = _ONE_TRACE,
 ) -> OnExtracts:
     def statements(scale: Scale) -> list[Statement]:
         return [Statement(label, (("", comparison),)) for label, comparison in make(scale)]
 
-    return OnExtracts(statements, reading, _ONE_TRACE, most)
+    return OnExtracts(statements, reading, doubt, most)
 
 
 # Multi-site scheduling
@@ -265,8 +277,9 @@ CLAIMS: dict[str, Check] = {
     "ER-09": _claim(
         lambda scale: [_pair(name, "m512", 0, scale) for name in ("m128", "m256", "m384")],
         "the three configurations that the paper names here",
+        doubt=_SURPASSING,
     ),
-    "ER-10": _claim(_waits),
+    "ER-10": _claim(_waits, doubt=_NORMAL),
     "ER-11": _claim(_growth, "at the last p higher than at the first, on all extracts"),
     "ER-12": _claim(_order),
     "ER-13": _more("multi-site jobs", 1.3),

@@ -119,16 +119,22 @@ def users_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "metabroker"
 
 
+_OTHERS = (
+    "claims", "evidence", "output", "figures", "tables", "result_cache", "registry", "scale",
+    "grids", "four_clusters", "das",
+)  # fmt: skip
+
+
 def _content(trial: Trial) -> str:
     return hashlib.sha256(f"{_source()} {trial!r}".encode()).hexdigest()
 
 
 @cache
 def _source() -> str:
-    """Of all that plays; what judges may change."""
+    """Of all that plays; what only judges, or says what is to be played, may change."""
     root, found = Path(__file__).parents[2], hashlib.sha256()
     paths = [*(root / "policy").glob("*.py"), *(root / "simulation").rglob("*.py")]
     for path in sorted(paths):
-        if not path.stem.endswith(("claims", "evidence", "output", "figures", "result_cache")):
+        if not path.stem.endswith(_OTHERS):
             found.update(path.read_bytes())
     return found.hexdigest()

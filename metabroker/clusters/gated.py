@@ -12,10 +12,12 @@ from metabroker.broker.states import Cause
 from .command_errors import answered
 from .file_transfer import PART, fetching, sending
 from .gate import HOME, Gates
+from .gate.letters import Letters
 from .operation import Operation
 from .port import (
     CleanRequest,
     CleanupResult,
+    Cluster,
     ClusterRefusal,
     ComponentRecord,
     ComponentRequest,
@@ -172,3 +174,14 @@ class GatedCluster:
         except (ClusterRefusal, UnknownOutcome) as trouble:
             raise UnknownOutcome(trouble.detail, fenced=fenced) from trouble
         return self._gates.remains(request.gate, end.cause, end.started, record)
+
+
+def letters_of(cluster: Cluster) -> Letters:
+    """What components of that cluster tell the others, and are told.
+
+    Raises:
+        UnknownOutcome: its files cannot be reached now.
+    """
+    if not isinstance(cluster, GatedCluster):
+        raise UnknownOutcome("the cluster is not configured now")
+    return Letters(cluster.files, cluster.placed)

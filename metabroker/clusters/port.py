@@ -8,7 +8,7 @@ bounded time with its result, with `ClusterRefusal` (the cluster said no and did
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from metabroker.broker.observation import NativeJob, Snapshot
@@ -56,12 +56,26 @@ class UnknownOutcome(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Node:
+    """A host of a component by its own word: its addresses, and how many tasks it has there."""
+
+    name: str
+    addresses: tuple[str, ...] = ()
+    slots: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Peer:
-    """One component of a co-allocated job, for the peers file (contract C4)."""
+    """One component of a co-allocated job, for the peers file (contract C4). `nodes` and `port`
+    (free on its first host): what it told at its arrival, as far as that is known now; `secret`:
+    what the components of its attempt share, and nobody else knows."""
 
     cluster: str
     processors: int
     hosts: tuple[str, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    port: int | None = None
+    secret: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +252,8 @@ class ComponentRecord:
     """What a component's own records say. Times in Unix seconds.
 
     `begun`: its script has started, or is about to; `started`: when, once that is written down;
-    `writer`: the job that has started it.
+    `writer`: the job that has started it. `arrival`: its record of that as it stands there, for
+    `gate.peers.nodes_of`; `outbox`: the newest version of what it has put out for the others.
     """
 
     arrived: bool = False
@@ -250,6 +265,8 @@ class ComponentRecord:
     signalled: bool = False
     gave_up: bool = False
     writer: Writer | None = None
+    arrival: bytes = field(default=b"", compare=False, repr=False)
+    outbox: int = 0
 
 
 class Cluster(Protocol):

@@ -28,6 +28,7 @@ from metabroker.config.clusters import RealCluster
 from metabroker.config.model import Config
 from metabroker.daemon.sharing.rpc_server import RpcServer
 from metabroker.metrics import Meters, OfCluster, OfJobs
+from metabroker.runtime.carrier import Carrier
 from metabroker.runtime.cluster_accounts import Users
 from metabroker.runtime.collector import Collector
 from metabroker.runtime.engine import Engine
@@ -88,6 +89,7 @@ class Leader:
             mishap=self._contained,
         )
         clusters = build.clusters(config, made, store, given.users(), given.permit)
+        self._carrier = Carrier()
         self.executors = [
             self._executor(index, cluster, self._builder(made, entry.name))
             for index, (entry, cluster) in enumerate(zip(made.clusters, clusters, strict=True))
@@ -172,6 +174,7 @@ class Leader:
             hook=self._given.hook,
             meter=OfCluster(self._given.meters, builder.cluster),
             pace=FAR if isinstance(configured, RealCluster) and configured.via != "local" else NEAR,
+            carrier=self._carrier,
         )
 
     def _durable(self, ready: Ready) -> None:
@@ -213,4 +216,5 @@ class Leader:
             homes=given.homes,
             users=given.users,
             permit=given.permit,
+            arrivals=self._carrier.arrival,
         )

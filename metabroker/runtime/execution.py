@@ -126,7 +126,7 @@ def _at_gate(effect: Open | Discard, cluster: Cluster, builder: RequestBuilder) 
         return Discarded(ref)
     if gate is None:
         raise ClusterRefusal(Cause.LOST, _NO_FOLDER)
-    cluster.open(gate, builder.peers(ref))
+    cluster.open(gate, builder.introduced(ref))
     return Opened(ref)
 
 
@@ -135,7 +135,7 @@ def _arming(effect: Arm, cluster: Cluster, builder: RequestBuilder) -> Operation
     gate = builder.gate(effect.ref)
     if gate is None:
         raise ClusterRefusal(Cause.LOST, _NO_FOLDER)
-    cluster.introduce(gate, builder.peers(effect.ref))
+    cluster.introduce(gate, builder.introduced(effect.ref))
     cluster.arm(gate)
     for nap in _NAPS:
         if cluster.ready(gate):

@@ -16,6 +16,7 @@ from metabroker.about import about
 from metabroker.broker import tokens
 from metabroker.broker.effects import (
     CleanStray,
+    Discard,
     Fetch,
     PendingEffect,
     Reserve,
@@ -32,6 +33,7 @@ from metabroker.clusters.transports.local_files import LocalFiles
 from metabroker.metrics.of_clusters import OfCluster
 from metabroker.store import StoreUnavailable
 
+from .carrier import Carrier
 from .execution import carrying, carrying_stray, step_of
 from .fair_pool import FairPool
 from .lines import Lines
@@ -42,6 +44,7 @@ log = logging.getLogger(__name__)
 
 # Components of one cluster whose files are on their way at the same time; of one user one less.
 _TRANSFERS = 3
+_LETTERS = 3  # threads for what components of one cluster tell, or are told
 _LONG = 1.0  # seconds
 _NO_ACCOUNT = (
     "the job's user has no account, or another one, in {0} now: see its `users` and `run_as`"
@@ -74,6 +77,7 @@ class ClusterExecutor:
         hook: Hook = no_hook,
         meter: OfCluster | None = None,
         pace: WatchInterval = NEAR,
+        carrier: Carrier | None = None,
     ) -> None:
         self.index = index
         self.name = builder.cluster
@@ -91,7 +95,11 @@ class ClusterExecutor:
         self._lock = threading.Lock()
         self._lines = Lines()
         self._reachable: bool | None = None
-        self.watcher = Watchers(cluster, builder, post, builder.cluster, pace)
+        # What components tell each other waits for nothing else, and nothing for it.
+        self._letters = FairPool(_LETTERS, f"{builder.cluster}-exchange")
+        self._carrier = carrier or Carrier()
+        self._carrier.join(self)
+        self.watcher = Watchers(cluster, builder, post, builder.cluster, pace, self._carrier)
 
     @property
     def files_are_here(self) -> bool:
@@ -158,6 +166,8 @@ class ClusterExecutor:
             if begins and not self._builder.still_allowed(effect.ref):
                 return Refused(effect.ref, step, Cause.INVALID, _NO_ACCOUNT.format(self.name))
             cluster = as_account(self.cluster, self._builder.account(effect.ref))
+            if isinstance(effect, Discard):
+                self._carrier.last_words(effect.ref, self.index)
             task = carrying(effect, cluster, self._builder)
             return carry_out(task, self._transport, self._rest(effect))
         except Stopped as stopped:
@@ -228,6 +238,21 @@ class ClusterExecutor:
             extra=about(ref, self.name),
         )
 
+    # --- what components tell each other ------------------------------------------------------
+
+    @property
+    def builder(self) -> RequestBuilder:
+        """Where gates are."""
+        return self._builder
+
+    def acting(self, ref: Ref) -> Cluster:
+        """The cluster as the account of the component's job."""
+        return as_account(self.cluster, self._builder.account(ref))
+
+    def in_turn(self, ref: Ref, work: Callable[[], None]) -> None:
+        """Do it when it is the turn of the job's user. Raises RuntimeError: not any more."""
+        self._letters.submit(self._builder.owner(ref), work)
+
     # --- polls --------------------------------------------------------------------------------
 
     def observe(self) -> None:
@@ -263,5 +288,6 @@ class ClusterExecutor:
         self._closing.set()
         self.watcher.close()
         self._movers.shutdown()
+        self._letters.shutdown()
         self._pool.shutdown()
         self.cluster.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from metabroker.broker import tokens
@@ -17,6 +17,7 @@ from metabroker.broker.settings import Settings
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import Ref
 from metabroker.clusters.gate import APART, HOME, former_gate_path, gate_path
+from metabroker.clusters.gate.peers import nodes_of
 from metabroker.clusters.port import (
     ArrayTask,
     CleanRequest,
@@ -53,6 +54,10 @@ def spec_of(
     return {**given, **to_spec(submission), "owner": owner}
 
 
+def _no_record(_ref: Ref) -> bytes:
+    return b""
+
+
 class _Target(NamedTuple):
     """Where a job meets the broker in one cluster, and as whom."""
 
@@ -66,7 +71,8 @@ class RequestBuilder:
     """Makes orders for one cluster. `shared_dir`: where gates are made; None: the job's own
     folder, or the home of its account where the broker acts for users. `home`: the daemon's own
     files, `homes`: those of a user who submits; `permit`: asked before each step with either;
-    `users`: who may begin something there now, where the broker acts for users."""
+    `users`: who may begin something there now, where the broker acts for users; `arrivals`: what a
+    component has written down of its arrival, as far as that is known now."""
 
     store: Store
     settings: Settings
@@ -76,6 +82,7 @@ class RequestBuilder:
     homes: Callable[[str], SubmitDirectory] | None = None
     users: Callable[[], Users] = dict
     permit: Permit | None = None
+    arrivals: Callable[[Ref], bytes] = _no_record
     _places: dict[int, _Target] = field(default_factory=dict, repr=False)
     _owners: dict[int, str] = field(default_factory=dict, repr=False)
 
@@ -254,6 +261,18 @@ class RequestBuilder:
             for row in rows
             if not row["single"] or row["component"] == ref.component
         )
+
+    def introduced(self, ref: Ref) -> tuple[Peer, ...]:
+        """The same, with what they have told of their nodes."""
+        told = (
+            f"{self._place(ref.job).secret} {self.settings.instance} {ref.job} {ref.attempt} peers"
+        )
+        secret = hashlib.sha256(told.encode()).hexdigest()[:32]
+        found = []
+        for n, peer in enumerate(self.peers(ref)):
+            nodes, port = nodes_of(self.arrivals(ref._replace(component=n)))
+            found.append(replace(peer, nodes=nodes, port=port, secret=secret))
+        return tuple(found)
 
     def _index(self, ref: Ref) -> int:
         """The component's number in its job: siblings are one component."""

@@ -18,6 +18,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.clusters.port import Cluster, ClusterRefusal, UnknownOutcome
 from metabroker.store import StoreUnavailable
 
+from .carrier import Carrier
 from .records import Records
 from .requests import RequestBuilder
 
@@ -63,12 +64,14 @@ class Watchers:
         post: Callable[[Event], None],
         name: str,
         pace: WatchInterval = NEAR,
+        carrier: Carrier | None = None,
     ) -> None:
         self._cluster = cluster
         self._builder = builder
         self._post = post
         self._name = name
         self._pace = pace
+        self._carrier = carrier or Carrier()
         self._lock = threading.Lock()
         self._wanted: set[Ref] = set()
         self._all: dict[str | None, Watcher] = {}
@@ -78,6 +81,7 @@ class Watchers:
         """Look at this component from now on."""
         with self._lock:
             self._wanted.add(ref)
+        self._carrier.watch(ref)
         self._watch(ref)
 
     def unwatch(self, ref: Ref) -> None:
@@ -85,6 +89,7 @@ class Watchers:
         with self._lock:
             self._wanted.discard(ref)
             watcher = self._of.pop(ref, None)
+        self._carrier.unwatch(ref)
         if watcher is not None:
             watcher.unwatch(ref)
 
@@ -115,7 +120,9 @@ class Watchers:
                 return
             watcher = self._all.get(account)
             if watcher is None:
-                watcher = Watcher(cluster, self._builder, self._post, self._name, self._pace)
+                watcher = Watcher(
+                    cluster, self._builder, self._post, self._name, self._pace, self._carrier
+                )
                 self._all[account] = watcher
             self._of[ref] = watcher
             watcher.watch(ref)
@@ -131,8 +138,10 @@ class Watcher:
         post: Callable[[Event], None],
         name: str,
         pace: WatchInterval = NEAR,
+        carrier: Carrier | None = None,
     ) -> None:
         self._pace = pace
+        self._carrier = carrier or Carrier()
         self._cluster = cluster
         self._builder = builder
         self._post = post
@@ -206,9 +215,10 @@ class Watcher:
         records = {gates[gate]: record for gate, record in found.items()}
         with self._wake:
             events = self._records.told(records, time.time(), time.monotonic())
+        moves = self._carrier.looked(records)  # before the core can have a component introduced
         for event in events:
             self._post(event)
-        return bool(events)
+        return moves or bool(events)
 
     def _gate(self, ref: Ref) -> str | None:
         gate = self._gates.get(ref)

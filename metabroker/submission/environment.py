@@ -23,6 +23,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OURS = (
     "JOB_ID", "JOB_NAME", "COMPONENT", "COMPONENTS", "CLUSTER", "CLUSTERS", "PROCESSORS",
     "PEERS_FILE", "WORK_DIR",
+    "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK_OFFSET", "NNODES", "NODE_RANK",
     "TASKS", "CPUS_PER_TASK", "ARRAY_JOB_ID", "ARRAY_TASK_ID",
 )  # fmt: skip
 OURS = frozenset(f"METABROKER_{name}" for name in _OURS)

@@ -41,7 +41,7 @@ class Orders:
     def gate(self, _ref: Ref) -> str:
         return "/gate"
 
-    def peers(self, _ref: Ref) -> tuple[Peer, ...]:
+    def introduced(self, _ref: Ref) -> tuple[Peer, ...]:
         return ()
 
 

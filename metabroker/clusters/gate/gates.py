@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import json
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
@@ -29,6 +28,7 @@ from metabroker.clusters.transports.base import (
 from metabroker.clusters.transports.trust import Unsafe, split
 
 from . import records
+from .peers import PEERS, peers_file
 from .positions import Position, Spoilt, known
 
 P = ParamSpec("P")
@@ -42,14 +42,13 @@ SCRIPT = "script"
 _BORN = ".born"
 # Seconds by which a controller's clock may be ahead of its file server's.
 _SKEW = 2.0
-PEERS = "peers.json"
 # What a wrong or closed folder leads to; all else may be better soon.
 _THEIRS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS})
 # Open files and memory, of which the broker itself has too little for a moment.
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
-def _doubted(method: Callable[P, R]) -> Callable[P, R]:
+def doubted(method: Callable[P, R]) -> Callable[P, R]:
     """Where the files are far away: what no answer came to may be done or not, and is asked again.
 
     Never a refusal, not even where nothing can have been done: a component is not given up for a
@@ -75,7 +74,7 @@ class Gates:
     def __init__(self, files: Files) -> None:
         self._files = files
 
-    @_doubted
+    @doubted
     def prepare(self, request: ComponentRequest) -> None:
         """Make the component's gate with its script, unless it is there already (a submission
         done again).
@@ -103,7 +102,7 @@ class Gates:
         except NotAllowed as denied:
             raise ClusterRefusal(Cause.DENIED, str(denied)) from denied
 
-    @_doubted
+    @doubted
     def introduce(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """Write down who the components are, before the gate is armed: what is done once the job
         is committed must need no space, or a full disk could hold back one component of all.
@@ -114,11 +113,11 @@ class Gates:
         if self._position(gate) is None:
             return  # gone: who arms it is told
         try:
-            self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
+            self._files.write(f"{gate}/{PEERS}", peers_file(peers))
         except OSError as error:
             raise _cannot_write(gate, error) from error
 
-    @_doubted
+    @doubted
     def arm(self, gate: str) -> None:
         """`wait -> armed`.
 
@@ -132,13 +131,13 @@ class Gates:
             return
         raise ClusterRefusal(Cause.GAVE_UP, "the component has left the barrier")
 
-    @_doubted
+    @doubted
     def ready(self, gate: str) -> bool:
         """Whether the component has seen that its gate is armed: it is alive, and will go."""
         names = self._names(gate) or set()
         return not names.isdisjoint((records.READY, Position.GO.value, Position.RUN.value))
 
-    @_doubted
+    @doubted
     def open(self, gate: str, peers: tuple[Peer, ...]) -> None:
         """`armed -> go`, with the peers file in its place (see `introduce`); of the only component
         `wait -> go`: if it has given up, nothing else of its job has started. The job is committed:
@@ -155,13 +154,13 @@ class Gates:
                     return
                 if first.value in names:
                     if PEERS not in names:
-                        self._files.write(f"{gate}/{PEERS}", _peers_json(peers))
+                        self._files.write(f"{gate}/{PEERS}", peers_file(peers))
                     old, new = (f"{gate}/{p.value}" for p in (first, Position.GO))
                     if self._files.rename(old, new):
                         return
         raise ClusterRefusal(Cause.LOST, "the component's gate is shut")
 
-    @_doubted
+    @doubted
     def shut(self, request: CleanRequest) -> bool:
         """Shut the component's gate for good. False: too late, the script has started, or that is
         not known."""
@@ -176,7 +175,7 @@ class Gates:
                 return True
         return self._is_shut(request.gate)
 
-    @_doubted
+    @doubted
     def look(self, gates: Iterable[str]) -> dict[str, ComponentRecord]:
         """What the components have written down so far; gates that are gone are left out, and so
         are those that cannot be read now while others can."""
@@ -196,7 +195,7 @@ class Gates:
             raise trouble[0]
         return found
 
-    @_doubted
+    @doubted
     def record(self, gate: str) -> ComponentRecord | None:
         """What one component has written down so far; None: its gate is gone."""
         return records.read(self._files.bulk_read([gate], records.RECORDS), gate)
@@ -229,7 +228,7 @@ class Gates:
             doubtful=marks.begun and not own and not _is_its_run(native_start, marks.started),
         )
 
-    @_doubted
+    @doubted
     def keep(self, gate: str, folder: str) -> None:
         """Put the component's work folder where it stays, unless that is done."""
         try:
@@ -239,7 +238,7 @@ class Gates:
                 f"its results cannot be put into {folder}: {error.strerror}"
             ) from error
 
-    @_doubted
+    @doubted
     def remove(self, gate: str) -> None:
         """Remove the gate: it is shut for ever."""
         with Spoilt():  # what stands there now is nothing of ours, or of its user's making
@@ -289,11 +288,3 @@ def _cannot_write(gate: str, error: OSError) -> ClusterRefusal | UnknownOutcome:
         Cause.OWN if error.errno == errno.EDQUOT else cause,
         f"cannot write in {split(gate).root}: {error.strerror}",
     )
-
-
-def _peers_json(peers: tuple[Peer, ...]) -> bytes:
-    told = [
-        {"component": n, "cluster": p.cluster, "processors": p.processors, "hosts": [*p.hosts]}
-        for n, p in enumerate(peers)
-    ]
-    return json.dumps({"components": told}, indent=1).encode() + b"\n"

@@ -8,6 +8,7 @@ import re
 from metabroker.clusters.port import ComponentRecord, Writer
 from metabroker.clusters.transports.base import BulkRead
 
+from . import outbox
 from .positions import Position, Spoilt, known
 
 ARRIVED = "arrived"
@@ -31,12 +32,13 @@ def read(seen: BulkRead, gate: str) -> ComponentRecord | None:
         return None
     times = {known(entry.name): _moment(entry.modified) for entry in entries}
     arrived = ARRIVED in times or READY in times
+    arrival = _arrival(seen, gate) if arrived or STARTED in times else b""
     exit_code, signalled = _end(seen, gate) if ENDED in times else (None, False)
     begun = Position.RUN.value in times
     started = times.get(STARTED) if begun else None
     return ComponentRecord(
         arrived=arrived,
-        hosts=_hosts(seen, gate) if arrived or STARTED in times else (),
+        hosts=hosts_of(arrival),
         begun=begun,
         # The token file has the time when it was made. Until the start is written down, a moment
         # after it was taken, its time is not known.
@@ -48,6 +50,8 @@ def read(seen: BulkRead, gate: str) -> ComponentRecord | None:
         writer=None
         if started is None
         else _writer(_record(seen, f"{gate}/{STARTED}"), times[Position.RUN.value], started),
+        arrival=arrival,
+        outbox=outbox.newest(times),
     )
 
 
@@ -70,13 +74,16 @@ def _record(seen: BulkRead, path: str) -> bytes:
     return b""
 
 
-def _hosts(seen: BulkRead, gate: str) -> tuple[str, ...]:
-    for name in (ARRIVED, READY, STARTED):
-        words = _record(seen, f"{gate}/{name}").decode("ascii", "replace").split()
-        hosts = tuple(word for word in words[:_MOST_HOSTS] if _HOST.fullmatch(word))
-        if hosts:
-            return hosts
-    return ()
+def _arrival(seen: BulkRead, gate: str) -> bytes:
+    """The record that tells of its hosts."""
+    found = (_record(seen, f"{gate}/{name}") for name in (ARRIVED, READY, STARTED))
+    return next((record for record in found if hosts_of(record)), b"")
+
+
+def hosts_of(record: bytes) -> tuple[str, ...]:
+    """The hosts that a record names."""
+    words = record.decode("ascii", "replace").split()
+    return tuple(word for word in words[:_MOST_HOSTS] if _HOST.fullmatch(word))
 
 
 def _end(seen: BulkRead, gate: str) -> tuple[int | None, bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,11 +10,20 @@ from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.port import ArrayTask, ComponentRequest
 
 from .spoken import spoken, spoken_as_pbs
+from .tools import NAMED, bare, laying_tools, text
 
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
 _TO_SHELL = re.compile(r"--signal=R?B:([A-Z0-9]{1,9})(?:@[0-9]{1,5})?")
+# What the peers file says, for programs that look for it in their environment.
+_MET = """\
+if [ -n "$mb__world" ]; then
+    export METABROKER_MASTER_ADDR="$mb__leader" METABROKER_MASTER_PORT="$mb__port"
+    export METABROKER_WORLD_SIZE="$mb__world" METABROKER_RANK_OFFSET="$mb__rank"
+    export METABROKER_NNODES="$mb__nnodes" METABROKER_NODE_RANK="$mb__node"
+fi
+case $mb__gate in *:*) ;; *) export PATH="$mb__gate/bin:$PATH" ;; esac"""
 _OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
 
 _WAITS = ")\nmb__status=$?\n"
@@ -38,6 +46,7 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     is exported for the user's script is set where nothing but that still comes. `acting`: it is
     submitted as another account."""
     peers = request.peers
+    tools = len(peers) > 1 or NAMED in request.script
     variables = {
         **_of_user(request.environment),
         "METABROKER_JOB_ID": str(request.job),
@@ -63,9 +72,12 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
         f"mb__work={'yes' if request.works else ''}",
         f"mb__cluster={shlex.quote(cluster)}",
         f"mb__processors={request.processors}",
+        f"mb__component={request.component}",
+        f"mb__tasks={request.tasks}",
+        f"mb__tools={'yes' if tools else ''}",
     ]
-    text = importlib.resources.files(__package__).joinpath("wrapper.sh").read_text("ascii")
-    head, _, rest = text.partition("# SETTINGS\n")
+    head, _, rest = text("wrapper.sh").partition("# SETTINGS\n")
+    before, _, rest = rest.partition("# MEETING\n")
     body, _, tail = rest.partition("# EXPORTS\n")
     speaks = ("", "")
     if request.speaks == "slurm":
@@ -76,8 +88,10 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     signal = _forwarded(request.native)
     if signal:
         tail = tail.replace(_WAITS, _FORWARDS.replace("SIGNAL", signal), 1)
-    exports = "\n".join(filter(None, (speaks[0], _exports(variables), speaks[1])))
-    parts = (head, "\n".join(settings), "\n", body, exports, "\n", tail)
+    met = _MET if tools else ""
+    exports = "\n".join(filter(None, (speaks[0], _exports(variables), met, speaks[1])))
+    meeting = f"# MEETING\n{bare('meeting.sh')}\n{laying_tools()}# MET\n" if tools else ""
+    parts = (head, "\n".join(settings), "\n", before, meeting, body, exports, "\n", tail)
     return "".join(parts).encode()
 
 

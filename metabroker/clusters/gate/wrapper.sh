@@ -24,7 +24,8 @@ mb__own() {
 
 # Whole when it is there: who looks in between would learn of no hosts.
 mb__note() {
-    echo $mb__hosts "id=$mb__native" > "$mb__gate/.$1-$$" && mv "$mb__gate/.$1-$$" "$mb__gate/$1"
+    echo $mb__hosts $mb__nodes "id=$mb__native" > "$mb__gate/.$1-$$" &&
+        mv "$mb__gate/.$1-$$" "$mb__gate/$1"
 }
 
 mb__wait_at_gate() {
@@ -58,6 +59,10 @@ mb__wait_at_gate() {
     done
 }
 
+# What its peers are to know of it, and what it is told of them.
+mb__nodes= mb__world=
+# MEETING
+
 mb__own || exit 75
 
 # Its files are there, and what it leaves there is brought back.
@@ -67,6 +72,10 @@ fi
 
 if [ -n "$mb__patience" ]; then
     if [ ! -e "$mb__gate/wait" ]; then exit 75; fi
+    if [ -n "$mb__tools" ]; then
+        mb__lay_tools
+        mb__tell_nodes
+    fi
     mb__note arrived || exit 75
     mb__wait_at_gate
     mb__own || exit 75
@@ -88,11 +97,18 @@ mb__own || exit 75
 mb__note started || : > "$mb__gate/started" # on a full disk it tells the time at least
 
 if [ -z "$mb__patience" ]; then
-    mb__list=
-    for mb__host in $mb__hosts; do mb__list="$mb__list${mb__list:+, }\"$mb__host\""; done
-    printf '{"components": [{"component": 0, "cluster": "%s", "processors": %s, "hosts": [%s]}]}\n' \
-        "$mb__cluster" "$mb__processors" "$mb__list" > "$mb__gate/peers.json"
+    if [ -n "$mb__tools" ]; then
+        mb__lay_tools
+        mb__tell_nodes
+        mb__own_peers
+    else
+        mb__list=
+        for mb__host in $mb__hosts; do mb__list="$mb__list${mb__list:+, }\"$mb__host\""; done
+        printf '{"components": [{"component": 0, "cluster": "%s", "processors": %s, "hosts": [%s]}]}\n' \
+            "$mb__cluster" "$mb__processors" "$mb__list" > "$mb__gate/peers.json"
+    fi
 fi
+if [ -n "$mb__tools" ]; then mb__read_peers; fi
 
 # A signal for the whole job reaches the script too; stay to write down how it ends.
 mb__signalled=

@@ -198,12 +198,12 @@ def test_what_is_no_plain_file_is_no_record(tmp_path: Path, kind: str) -> None:
 def test_the_peers_file_is_there_before_the_gate_is_open(tmp_path: Path) -> None:
     gate = at(gates(), tmp_path, Position.ARMED)
     open_(gate)
-    assert json.loads((Path(gate) / "peers.json").read_text()) == {
-        "components": [
-            {"component": 0, "cluster": "delft", "processors": 16, "hosts": ["n1", "n2"]},
-            {"component": 1, "cluster": "leiden", "processors": 8, "hosts": []},
-        ]
-    }
+    told = json.loads((Path(gate) / "peers.json").read_text())["components"]
+    old = ("component", "cluster", "processors", "hosts")
+    assert [[part[key] for key in old] for part in told] == [
+        [0, "delft", 16, ["n1", "n2"]],
+        [1, "leiden", 8, []],
+    ]
 
 
 def test_it_is_not_written_where_the_gate_stays_shut(tmp_path: Path) -> None:

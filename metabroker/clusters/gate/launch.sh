@@ -1,0 +1,428 @@
+#!/bin/sh
+# metabroker-launch: one program over all components of a job.
+#
+# The same line stands in the script of every component. Component 0 leads: it starts what brings
+# the program up (mpiexec, mpirun, a scheduler), and puts what the others need into the exchange.
+# In each component `srun` or `pbs_tmrsh` starts one agent on each node (this script again, with
+# --agent), and nothing goes from one cluster to another but what the program itself sends. How
+# component 0 ends is how all end.
+usage='metabroker-launch: usage:
+  metabroker-launch [--with KIND] [--label] [--timeout SECONDS] [--] PROGRAM [ARGUMENT ...]
+KIND is one of
+  slots      one process for each slot (the default), its rank in METABROKER_RANK
+  mpich      one MPI world, by the mpiexec of MPICH (Hydra)
+  openmpi    one MPI world, by the mpirun of Open MPI
+  torchrun   PyTorch: its torchrun on each node
+  dask       a scheduler, workers on all nodes, and PROGRAM in component 0
+  ray        the same with Ray'
+die() { echo "metabroker-launch: $1" >&2; exit "${2:-1}"; }
+wrong() { echo "$usage" >&2; exit 2; }
+umask 077
+gate=${METABROKER_PEERS_FILE:-}
+gate=${gate%/*}
+if [ ! -r "$gate/peers.json" ]; then die "this is no component of a metabroker job" 2; fi
+own=${METABROKER_COMPONENT:-0} all=${METABROKER_COMPONENTS:-1}
+work=$gate/launch
+self=$gate/bin/metabroker-launch
+exchange=$gate/bin/metabroker-exchange
+
+# The table of nodes: component, number in it, number of all, first rank, slots, name, address.
+table() {
+    LC_ALL=C awk '/^  \{"component": / {
+        n = split($0, part, /\{"name": "/)
+        for (i = 2; i <= n; i++) {
+            name = part[i]; sub(/".*/, "", name)
+            address = part[i]; sub(/.*"addresses": \["?/, "", address); sub(/[]"].*/, "", address)
+            slots = part[i]; sub(/.*"slots": /, "", slots); sub(/[^0-9].*/, "", slots)
+            print component + 0, i - 2, nodes + 0, rank + 0, slots, name, address
+            nodes++; rank += slots
+        }
+        component++
+    }' "$gate/peers.json"
+}
+
+# --- on a node ------------------------------------------------------------------------------------
+
+# $1: number of the launch, $2: number of the node in this component.
+agent() {
+    node=${2:-${SLURM_NODEID:-0}}
+    . "$work/$1.plan"
+    set -- "$1" $(awk -v c="$own" -v n="$node" '$1 == c && $2 == n' "$work/$1.nodes")
+    launch=$1 METABROKER_NODE_RANK=$4 first=$5 slots=$6 name=$7 address=$8
+    if [ -z "$slots" ]; then die "node $node is none of this component's"; fi
+    METABROKER_LAUNCH=$launch
+    export METABROKER_LAUNCH METABROKER_NODE_RANK METABROKER_MASTER_ADDR METABROKER_MASTER_PORT
+    case $kind in
+        slots) agent_slots ;;
+        mpich)
+            line=$(printf '%s\n' "$command" | sed "s/@NODE@/$METABROKER_NODE_RANK/")
+            proxy=$(command -v hydra_pmi_proxy) || proxy=
+            case $line in */hydra_pmi_proxy\ *)
+                if [ -n "$proxy" ]; then line="$proxy ${line#*/hydra_pmi_proxy }"; fi ;;
+            esac
+            eval "exec $line" ;;
+        openmpi) agent_openmpi ;;
+        torchrun)
+            eval "set -- $words"
+            exec torchrun --nnodes "$METABROKER_NNODES" --node-rank "$METABROKER_NODE_RANK" \
+                --nproc-per-node "$slots" --master-addr "$METABROKER_MASTER_ADDR" \
+                --master-port "$METABROKER_MASTER_PORT" "$@" ;;
+        dask)
+            exec dask worker "tcp://$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT" \
+                --nworkers 1 --nthreads "$slots" --no-dashboard --death-timeout 60 \
+                ${address:+--host "$address"} --name "$METABROKER_CLUSTER-$name" \
+                --local-directory "${TMPDIR:-/tmp}" ;;
+        ray)
+            if [ "$METABROKER_NODE_RANK" -eq 0 ]; then exec sleep 1000000; fi
+            exec ray start --block --address "$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT" \
+                --num-cpus "$slots" ${address:+--node-ip-address "$address"} \
+                --disable-usage-stats ;;
+    esac
+}
+
+# A process for each slot; the first that fails ends the others.
+agent_slots() {
+    eval "set -- $words"
+    pids= local=0
+    trap 'kill $pids 2>/dev/null; wait; exit 143' TERM INT HUP
+    while [ "$local" -lt "$slots" ]; do
+        (
+            METABROKER_RANK=$((first + local)) METABROKER_LOCAL_RANK=$local
+            export METABROKER_RANK METABROKER_LOCAL_RANK
+            if [ -z "$label" ]; then exec "$@"; fi
+            labelled "$@"
+        ) &
+        pids="$pids $!"
+        local=$((local + 1))
+    done
+    failed=
+    # Slowly, once they have been up for a while: nothing else waits for this.
+    naps=0
+    while [ -n "$pids" ]; do
+        left=
+        for pid in $pids; do
+            if kill -0 "$pid" 2>/dev/null; then left="$left $pid"; continue; fi
+            wait "$pid" || failed=${failed:-$?}
+        done
+        pids=$left
+        if [ -n "$failed" ]; then
+            kill $pids 2>/dev/null
+            break
+        fi
+        if [ -n "$pids" ]; then nap; fi
+    done
+    wait
+    exit "${failed:-0}"
+}
+
+# A command whose lines bear the rank's number; its exit code.
+labelled() {
+    { { { "$@" 2>&1 >&3 3>&- 4>&-; echo $? >&4; } | sed -u "s/^/[$METABROKER_RANK] /" >&2; } 3>&1 |
+        sed -u "s/^/[$METABROKER_RANK] /" >&5; } 4>"$work/code.$METABROKER_RANK" 5>&1
+    read -r code < "$work/code.$METABROKER_RANK"
+    exit "${code:-1}"
+}
+
+# What mpirun wants run on this node, once it says so; nothing, if it has something there itself.
+agent_openmpi() {
+    line=$("$exchange" get 0 "l$launch.$METABROKER_NODE_RANK" --timeout 1000000) || exit 1
+    OMPI_MCA_orte_tmpdir_base=${TMPDIR:-/tmp}/mb-$METABROKER_JOB_ID-$METABROKER_NODE_RANK
+    PRTE_MCA_prte_tmpdir_base=$OMPI_MCA_orte_tmpdir_base
+    mkdir -p "$OMPI_MCA_orte_tmpdir_base" || exit 1
+    export OMPI_MCA_orte_tmpdir_base PRTE_MCA_prte_tmpdir_base
+    trap 'rm -rf "$OMPI_MCA_orte_tmpdir_base"' EXIT
+    eval "$line" &
+    pid=$!
+    trap 'kill $pid 2>/dev/null; wait; exit 143' TERM INT HUP
+    wait "$pid"
+    code=$?
+    echo "$code" | "$exchange" put "l$launch.$METABROKER_NODE_RANK.ended"
+    exit "$code"
+}
+
+# --- what mpirun calls in the place of ssh: HOST COMMAND ------------------------------------------
+
+remote() {
+    while :; do case $1 in -*) shift ;; *) break ;; esac; done
+    node=${1#mb-}
+    shift
+    case $node in '' | *[!0-9]*) die "$node is none of the job's nodes" ;; esac
+    printf '%s\n' "$*" | "$exchange" put "l$METABROKER_LAUNCH.$node" || exit 1
+    to=$(awk -v n="$node" '$3 == n { print $1 }' "$work/$METABROKER_LAUNCH.nodes")
+    code=$("$exchange" get "$to" "l$METABROKER_LAUNCH.$node.ended" --timeout 1000000) || exit 1
+    exit "$code"
+}
+
+# A rank of MPICH. Hydra ends all of them for one that a signal ends, and not always for one that
+# ends itself without MPI_Finalize.
+rank() {
+    "$@"
+    code=$?
+    if [ "$code" -eq 0 ]; then exit 0; fi
+    echo "$code" | "$exchange" put "l$METABROKER_LAUNCH.failed"
+    kill -KILL $$
+}
+
+# --- in a component -------------------------------------------------------------------------------
+
+quoted() {
+    for word do
+        printf "'%s' " "$(printf '%s\n' "$word" | sed "s/'/'\\\\''/g")"
+    done
+}
+
+naps=0
+nap() {
+    naps=$((naps + 1))
+    if [ "$naps" -lt 100 ]; then sleep 0.05 2>/dev/null || sleep 1; return; fi
+    if [ "$naps" -lt 400 ]; then sleep 0.2 2>/dev/null || sleep 1; return; fi
+    sleep 1
+}
+
+# One agent on each node of this component, until all have ended.
+agents() {
+    nodes=$(awk -v c="$own" '$1 == c' "$work/$launch.nodes" | wc -l)
+    if [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null; then
+        bind=
+        if scontrol show config 2>/dev/null | grep -q '^TaskPlugin .*affinity'; then
+            bind=--cpu-bind=none
+        fi
+        exec srun --overlap --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \
+            $bind --kill-on-bad-exit=1 --quiet "$self" --agent "$launch"
+    elif [ -n "${PBS_JOBID:-}" ] && [ "$nodes" -gt 1 ]; then
+        export -p > "$work/environment"
+        pids= n=0
+        trap 'kill $pids 2>/dev/null' TERM INT HUP
+        for host in $(awk -v c="$own" '$1 == c { print $6 }' "$work/$launch.nodes"); do
+            pbs_tmrsh "$host" /bin/sh -c ". '$work/environment'; cd '$PWD'; exec '$self' --agent $launch $n" &
+            pids="$pids $!"
+            n=$((n + 1))
+        done
+        failed=
+        for pid in $pids; do
+            wait "$pid" || { failed=${failed:-$?}; kill $pids 2>/dev/null; }
+        done
+        exit "${failed:-0}"
+    else
+        exec "$self" --agent "$launch" 0
+    fi
+}
+
+# $1: a process, $2: seconds that it is given to end by itself.
+end_in_time() {
+    until=$(($(date +%s) + $2))
+    while kill -0 "$1" 2>/dev/null; do
+        if [ "$(date +%s)" -ge "$until" ]; then kill "$1" 2>/dev/null; break; fi
+        sleep 0.1 2>/dev/null || sleep 1
+    done
+    wait "$1" 2>/dev/null
+}
+
+finish() {
+    trap '' TERM INT HUP
+    kill $main $step $getter 2>/dev/null
+    for pid in $main $step $getter; do wait "$pid" 2>/dev/null; done
+    rm -f "$work/$launch".*
+}
+
+# The leading part: what it prints passes through, its exit code is that of all.
+lead() {
+    case $kind in
+        mpich)
+            program=$(command -v "${mpiexec:-mpiexec.hydra}") || program=$(command -v mpiexec) ||
+                die "there is no mpiexec of MPICH in the PATH"
+            mkfifo "$work/$launch.out" || exit 1
+            "$program" -launcher manual -localhost "$METABROKER_MASTER_ADDR" \
+                -genvlist METABROKER_JOB_ID ${label:+-prepend-rank} \
+                -hosts "$(awk '{ printf "%smb-%s:%s", (NR > 1 ? "," : ""), $3, $5 }' "$work/$launch.nodes")" \
+                -n "$METABROKER_WORLD_SIZE" "$self" --rank "$@" > "$work/$launch.out" &
+            main=$!
+            pass_on < "$work/$launch.out" &
+            reader=$! ;;
+        openmpi)
+            program=$(command -v "${mpiexec:-mpirun.openmpi}") || program=$(command -v mpirun) ||
+                die "there is no mpirun of Open MPI in the PATH"
+            awk '{ print "mb-" $3 " slots=" $5 }' "$work/$launch.nodes" > "$work/$launch.hosts"
+            METABROKER_LAUNCH=$launch
+            OMPI_MCA_plm_rsh_agent="$self --remote" PRTE_MCA_plm_ssh_agent="$self --remote"
+            OMPI_MCA_plm_rsh_no_tree_spawn=1 PRTE_MCA_plm_ssh_no_tree_spawn=1
+            OMPI_MCA_plm=rsh OMPI_MCA_ras=^slurm,tm PRTE_MCA_plm=ssh PRTE_MCA_ras=^slurm,pbs
+            export METABROKER_LAUNCH OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent
+            export OMPI_MCA_plm_rsh_no_tree_spawn PRTE_MCA_plm_ssh_no_tree_spawn
+            export OMPI_MCA_plm OMPI_MCA_ras PRTE_MCA_plm PRTE_MCA_ras
+            may_be_root=
+            if [ "$(id -u)" -eq 0 ]; then may_be_root=--allow-run-as-root; fi
+            "$program" --leave-session-attached $may_be_root ${label:+--tag-output} \
+                --hostfile "$work/$launch.hosts" -n "$METABROKER_WORLD_SIZE" "$@" &
+            main=$! ;;
+        dask)
+            dask scheduler --host "$METABROKER_MASTER_ADDR" --port "$METABROKER_MASTER_PORT" \
+                --no-dashboard &
+            helper=$!
+            DASK_SCHEDULER_ADDRESS=tcp://$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT
+            export DASK_SCHEDULER_ADDRESS
+            "$@" &
+            main=$! ;;
+        ray)
+            slots=$(awk 'NR == 1 { print $5 }' "$work/$launch.nodes")
+            ray start --head --block --node-ip-address "$METABROKER_MASTER_ADDR" \
+                --port "$METABROKER_MASTER_PORT" --num-cpus "$slots" --include-dashboard=false \
+                --disable-usage-stats > "$work/ray" 2>&1 &
+            helper=$!
+            RAY_ADDRESS=$METABROKER_MASTER_ADDR:$METABROKER_MASTER_PORT
+            export RAY_ADDRESS
+            up=$(($(date +%s) + seconds))
+            until ray status >/dev/null 2>&1; do
+                if [ "$(date +%s)" -ge "$up" ] || ! kill -0 "$helper"; then
+                    cat "$work/ray" >&2
+                    die "ray does not start"
+                fi
+                sleep 1
+            done
+            "$@" &
+            main=$! ;;
+    esac
+}
+
+# Hydra says what it wants started on each node; all but their numbers are alike.
+pass_on() {
+    line=
+    while IFS= read -r word; do
+        case $word in
+            HYDRA_LAUNCH:*) line=${line:-${word#HYDRA_LAUNCH: }} ;;
+            HYDRA_LAUNCH_END*) break ;;
+            *) printf '%s\n' "$word" ;;
+        esac
+    done
+    if [ -n "$line" ]; then
+        printf '%s\n' "$line" | sed 's/--proxy-id [0-9][0-9]*/--proxy-id @NODE@/' |
+            "$exchange" put "l$launch.command"
+    fi
+    exec cat
+}
+
+# The exit code of the rank that has ended all, if one can be found in a moment.
+of_ranks() {
+    tries=0
+    while [ "$tries" -lt 15 ]; do
+        part=0
+        while [ "$part" -lt "$all" ]; do
+            if code=$("$exchange" get "$part" "l$launch.failed" --timeout 0 2>/dev/null); then
+                status=$code
+                return
+            fi
+            part=$((part + 1))
+        done
+        sleep 0.2 2>/dev/null || sleep 1
+        tries=$((tries + 1))
+    done
+}
+
+plan() {
+    {
+        echo "kind=$kind label=$label"
+        echo "METABROKER_MASTER_ADDR=$METABROKER_MASTER_ADDR"
+        echo "METABROKER_MASTER_PORT=$METABROKER_MASTER_PORT"
+        echo "words=$(quoted "$words")"
+        echo "command=$(quoted "$command")"
+    } > "$work/$launch.plan" || exit 1
+}
+
+case ${1:-} in
+    --agent) shift; agent "$@"; exit ;;
+    --remote) shift; remote "$@"; exit ;;
+    --rank) shift; rank "$@"; exit ;;
+esac
+kind=slots label= seconds=120 mpiexec=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --with) if [ $# -lt 2 ]; then wrong; fi; kind=$2; shift ;;
+        --with=*) kind=${1#*=} ;;
+        --mpiexec) if [ $# -lt 2 ]; then wrong; fi; mpiexec=$2; shift ;;
+        --mpiexec=*) mpiexec=${1#*=} ;;
+        --timeout) if [ $# -lt 2 ]; then wrong; fi; seconds=$2; shift ;;
+        --timeout=*) seconds=${1#*=} ;;
+        --label) label=yes ;;
+        --) shift; break ;;
+        -*) wrong ;;
+        *) break ;;
+    esac
+    shift
+done
+case $kind in slots | mpich | openmpi | torchrun | dask | ray) ;; *) wrong ;; esac
+case $seconds in '' | *[!0-9]*) die "--timeout $seconds is no number of seconds" 2 ;; esac
+if [ $# -eq 0 ]; then wrong; fi
+
+mkdir -p "$work" || exit 1
+launch=$(($(cat "$work/count" 2>/dev/null || echo 0) + 1))
+echo "$launch" > "$work/count"
+table > "$work/$launch.nodes"
+awk '{ print $6 " slots=" $5 }' "$work/$launch.nodes" > "$work/hosts"
+METABROKER_HOSTFILE=$work/hosts
+export METABROKER_HOSTFILE
+main= step= getter= reader= helper= command=
+words=$(quoted "$@")
+trap 'finish; exit 129' HUP
+trap 'finish; exit 130' INT
+trap 'finish; exit 143' TERM
+leads=
+case $kind in
+    slots | torchrun) ;;
+    *) if [ "$own" -eq 0 ]; then leads=yes; lead "$@"; fi ;;
+esac
+if [ "$kind" = mpich ]; then
+    command=$("$exchange" get 0 "l$launch.command" --timeout "$seconds") || {
+        finish
+        die "component 0 has not started mpiexec"
+    }
+fi
+plan
+agents &
+step=$!
+status=
+if [ -n "$leads" ]; then
+    # The program tells how all of it has ended; agents that end early have failed.
+    while kill -0 "$main" 2>/dev/null; do
+        if ! kill -0 "$step" 2>/dev/null && [ -z "$status" ]; then
+            wait "$step"
+            status=$?
+            case $kind.$status in
+                *.0 | mpich.* | openmpi.*) ;; # which see that themselves
+                *) echo "metabroker-launch: what it needs on its nodes has ended" >&2
+                    kill "$main" ;;
+            esac
+        fi
+        nap
+    done
+    wait "$main"
+    status=$?
+    if [ "$kind.$status" != mpich.0 ] && [ "$kind" = mpich ]; then of_ranks; fi
+    echo "$status" | "$exchange" put "l$launch.status"
+    if [ -n "$reader" ]; then wait "$reader"; fi
+    if [ -n "$helper" ]; then kill "$helper" 2>/dev/null; wait "$helper" 2>/dev/null; fi
+    case $kind in dask | ray) kill "$step" 2>/dev/null ;; esac
+    end_in_time "$step" 10
+elif [ "$kind" = slots ] || [ "$kind" = torchrun ]; then
+    wait "$step"
+    status=$?
+else
+    "$exchange" get 0 "l$launch.status" --timeout 1000000 > "$work/$launch.status" 2>/dev/null &
+    getter=$!
+    while kill -0 "$step" 2>/dev/null && [ ! -s "$work/$launch.status" ]; do nap; done
+    if [ ! -s "$work/$launch.status" ]; then
+        wait "$step"
+        code=$?
+        end_in_time "$getter" 15
+    else
+        case $kind in dask | ray) kill "$step" 2>/dev/null ;; esac
+        end_in_time "$step" 10
+    fi
+    read -r status < "$work/$launch.status" || {
+        echo "metabroker-launch: component 0 did not say how the program ended" >&2
+        status=$code
+        if [ "$status" -eq 0 ]; then status=1; fi
+    }
+fi
+step= main=
+finish
+exit "$status"

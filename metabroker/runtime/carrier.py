@@ -1,0 +1,205 @@
+"""Carries what components tell each other from one cluster's gates to those of the others.
+
+What is carried when is decided in `broker.exchange`; the watchers tell what they have seen, and a
+few threads of each cluster read and write. A cluster that hangs delays nobody but those who wait
+for what is in it, and users take turns.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from metabroker.about import about
+from metabroker.broker.exchange import Deliver, Exchange, Read
+from metabroker.broker.tokens import Ref
+from metabroker.clusters.gate.outbox import Malformed, checked
+from metabroker.clusters.gated import letters_of
+from metabroker.clusters.port import Cluster, ClusterRefusal, ComponentRecord, UnknownOutcome
+from metabroker.store import StoreUnavailable
+
+from .requests import RequestBuilder
+
+log = logging.getLogger(__name__)
+
+_DOUBTS = (UnknownOutcome, ClusterRefusal, StoreUnavailable)
+
+
+class Carries(Protocol):
+    """What a carrier needs of a cluster's executor."""
+
+    name: str
+
+    @property
+    def builder(self) -> RequestBuilder:
+        """Where gates are."""
+
+    def acting(self, ref: Ref) -> Cluster:
+        """The cluster as the account of the component's job."""
+
+    def in_turn(self, ref: Ref, work: Callable[[], None]) -> None:
+        """Do it when it is the turn of the job's user. Raises RuntimeError: not any more."""
+
+
+class Carrier:
+    """Between all clusters of one broker's lead."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._exchange = Exchange(time.monotonic())
+        self._clusters: dict[str, int] = {}
+        self._executors: list[Carries] = []
+        self._watched: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+        self._arrivals: dict[Ref, bytes] = {}
+        self._complained: set[Ref] = set()
+
+    def join(self, executor: Carries) -> None:
+        """This cluster takes part; they join in their order."""
+        self._clusters[executor.name] = len(self._executors)
+        self._executors.append(executor)
+
+    # --- what the watchers tell ---------------------------------------------------------------
+
+    def watch(self, ref: Ref) -> None:
+        """A component's records are looked at from now on."""
+        with self._lock:
+            self._watched[ref.job, ref.attempt].add(ref.component)
+
+    def unwatch(self, ref: Ref) -> None:
+        """They are not any more. With the last of its attempt it is over."""
+        key = ref.job, ref.attempt
+        with self._lock:
+            self._arrivals.pop(ref, None)
+            left = self._watched.get(key)
+            if left is None:
+                return
+            left.discard(ref.component)
+            if not left:
+                del self._watched[key]
+                self._exchange.leave(ref)
+                self._complained = {each for each in self._complained if each[:2] != key}
+
+    def arrival(self, ref: Ref) -> bytes:
+        """What a component at the barrier has written down of its arrival, if that was seen."""
+        return self._arrivals.get(ref, b"")
+
+    def looked(self, records: Mapping[Ref, ComponentRecord]) -> bool:
+        """What components' records say now. Whether there is something to be carried."""
+        todo: list[Read] = []
+        now = time.monotonic()
+        for ref, record in records.items():
+            if record.arrived and not record.begun and ref not in self._arrivals:
+                with self._lock:
+                    if ref.component in self._watched.get(ref[:2], ()):
+                        self._arrivals[ref] = record.arrival
+            if record.outbox:
+                todo += self._seen(ref, record.outbox, now)
+            elif self._exchange.active and self._exchange.knows(ref):
+                with self._lock:
+                    todo += self._exchange.seen(ref, 0, now)
+        for read in todo:
+            self._begin(read.cluster, read.ref, lambda read=read: self._read(read), read)  # type: ignore[misc]
+        return bool(todo)
+
+    def _seen(self, ref: Ref, version: int, now: float) -> Sequence[Read]:
+        if not self._exchange.knows(ref):
+            peers = self._executors[0].builder.peers(ref)
+            clusters = [self._clusters.get(peer.cluster, -1) for peer in peers]
+            if len(peers) < 2 or -1 in clusters:
+                return []
+            with self._lock:
+                if (ref.job, ref.attempt) not in self._watched:
+                    return []
+                if not self._exchange.knows(ref):
+                    self._exchange.enter(ref, clusters, now)
+        with self._lock:
+            return self._exchange.seen(ref, version, now)
+
+    def last_words(self, ref: Ref, cluster: int) -> None:
+        """Its gate is about to be removed: what it has put last is read before.
+
+        Raises:
+            UnknownOutcome, ClusterRefusal, StoreUnavailable: it cannot be read now.
+        """
+        if not self._exchange.knows(ref):
+            return
+        executor = self._executors[cluster]
+        gate = executor.builder.gate(ref)
+        record = None if gate is None else executor.acting(ref).look([gate]).get(gate)
+        with self._lock:
+            read = None if record is None else self._exchange.last_words(ref, record.outbox)
+        if read is not None:
+            self._read(read)
+
+    # --- in the threads of the clusters -------------------------------------------------------
+
+    def _begin(self, cluster: int, ref: Ref, work: Callable[[], None], of: Read | Deliver) -> None:
+        try:
+            self._executors[cluster].in_turn(ref, work)
+        except RuntimeError:  # the daemon ends, or has no thread now
+            self._doubted(of)
+
+    def _doubted(self, of: Read | Deliver) -> None:
+        now = time.monotonic()
+        with self._lock:
+            if isinstance(of, Read):
+                self._exchange.was_not_read(of, now)
+            else:
+                self._exchange.delivered(of, now, sure=False)
+
+    def _read(self, read: Read) -> None:
+        executor = self._executors[read.cluster]
+        try:
+            gate = executor.builder.gate(read.ref)
+            content = None
+            if gate is not None:
+                content = letters_of(executor.acting(read.ref)).outbox(gate, read.version)
+            carried = None if content is None else checked(content)
+        except Malformed as wrong:
+            self._refused(read, str(wrong))
+            return
+        except _DOUBTS:
+            self._doubted(read)
+            return
+        except Exception:
+            log.exception("%s: cannot read what %s has put", executor.name, read.ref)
+            self._doubted(read)
+            return
+        with self._lock:
+            todo = self._exchange.was_read(read, carried, time.monotonic())
+        for one in todo:
+            self._begin(one.cluster, one.to, lambda one=one: self._deliver(one), one)  # type: ignore[misc]
+
+    def _refused(self, read: Read, why: str) -> None:
+        with self._lock:
+            self._exchange.is_refused(read, time.monotonic())
+            new = read.ref not in self._complained
+            self._complained.add(read.ref)
+        if new:
+            name = self._executors[read.cluster].name
+            text = "%s: what %s has put for the other components is not carried: %s"
+            log.info(text, name, read.ref, why, extra=about(read.ref, name))
+
+    def _deliver(self, one: Deliver) -> None:
+        executor = self._executors[one.cluster]
+        try:
+            gate = executor.builder.gate(one.to)
+            there = gate is not None and letters_of(executor.acting(one.to)).deliver(
+                gate, one.sender, one.content
+            )
+        except _DOUBTS:
+            self._doubted(one)
+            return
+        except Exception:
+            log.exception("%s: cannot pass on what is for %s", executor.name, one.to)
+            self._doubted(one)
+            return
+        with self._lock:
+            if there:
+                self._exchange.delivered(one, time.monotonic(), sure=True)
+            else:
+                self._exchange.is_gone(one)

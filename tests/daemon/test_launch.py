@@ -1,0 +1,115 @@
+"""`metabroker-launch`: one program over two real Slurm clusters that share no files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.apart import Apart, apart
+from tests.daemon.fixtures import MakeSite
+from tests.daemon.harness import Site
+
+__all__ = ["apart"]
+
+pytestmark = pytest.mark.slurm
+
+TURNS = int(os.environ.get("METABROKER_TEST_LAUNCHES", "1"))
+ALLREDUCE = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    int rank, size, sum = 0, one;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    one = rank + 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("rank %d of %d: sum %d in %s\n", rank, size, sum, getenv("METABROKER_CLUSTER"));
+    fflush(stdout);
+    if (argc > 1 && atoi(argv[1]) == rank) _exit(7);
+    if (argc > 1) sleep(60);
+    MPI_Finalize();
+    return 0;
+}
+"""
+MPIS = {
+    "mpich": ("mpicc.mpich", "mpiexec.hydra"),
+    "openmpi": ("mpicc.openmpi", "mpirun.openmpi"),
+}
+
+
+@pytest.fixture
+def site(apart: Apart, make_site: MakeSite) -> Site:
+    made = apart.site(make_site)
+    made.start_and_look()
+    return made
+
+
+def run(site: Site, apart: Apart, line: str, *, ends: str = "COMPLETED") -> tuple[int, list[str]]:
+    """A job of 4 and 2 processors, and all that it printed, component 0 first."""
+    options = f"--on delft:4,leiden:2 -D {apart.jobs} -o out.%j.%c -e err.%j.%c"
+    job = site.submit(options, f"#!/bin/sh\n{line}\n")
+    ended = site.wait_end(job)
+    printed = [(apart.jobs / f"out.{job}.{n}").read_text() for n in range(2)]
+    wrong = [(apart.jobs / f"err.{job}.{n}").read_text() for n in range(2)]
+    assert ended["state"] == ends, (ended["reason"], printed, wrong, site.story())
+    return job, "".join(printed).splitlines()
+
+
+@pytest.fixture(params=MPIS)
+def mpi(request: pytest.FixtureRequest, apart: Apart) -> tuple[str, Path]:
+    """A kind of MPI, and a program of it."""
+    compiler, launcher = MPIS[request.param]
+    for tool in (compiler, launcher):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{request.param} is not here: there is no {tool}")
+    program = apart.jobs / f"allreduce-{request.param}"
+    if not program.exists():
+        source = apart.jobs / "allreduce.c"
+        source.write_text(ALLREDUCE)
+        subprocess.run([compiler, "-o", program, source], check=True, timeout=120)
+        program.chmod(0o755)
+    return request.param, program
+
+
+def test_one_mpi_world(site: Site, apart: Apart, mpi: tuple[str, Path]) -> None:
+    kind, program = mpi
+    for _ in range(TURNS):
+        _, lines = run(site, apart, f"metabroker-launch --with {kind} {program}")
+        wanted = [f"rank {n} of 6: sum 21 in {'delft' if n < 4 else 'leiden'}" for n in range(6)]
+        assert sorted(lines) == wanted
+    site.wait_clean()
+
+
+def test_a_rank_that_dies_ends_all(site: Site, apart: Apart, mpi: tuple[str, Path]) -> None:
+    kind, program = mpi
+    job, _ = run(site, apart, f"metabroker-launch --with {kind} {program} 5", ends="FAILED")
+    ended = site.show(job)
+    assert ended["end_time"] - ended["start_time"] < 30
+    assert ended["exit_code"] == 7, ended
+    site.wait_clean()
+
+
+def test_a_process_for_each_slot(site: Site, apart: Apart) -> None:
+    line = (
+        "metabroker-launch --label sh -c 'echo \"$METABROKER_RANK $METABROKER_WORLD_SIZE"
+        " $METABROKER_CLUSTER it'\"'\"'s\"; cat $METABROKER_HOSTFILE >&2'"
+    )
+    job, lines = run(site, apart, line)
+    assert sorted(lines) == [f"[{n}] {n} 6 {'delft' if n < 4 else 'leiden'} it's" for n in range(6)]
+    hosts = (apart.jobs / f"err.{job}.1").read_text().splitlines()
+    assert hosts[0].startswith("[4] ") and sum(int(line.split("=")[1]) for line in hosts) == 12
+
+
+def test_a_process_that_fails_ends_all(site: Site, apart: Apart) -> None:
+    line = "metabroker-launch sh -c 'if [ $METABROKER_RANK = 2 ]; then exit 9; fi; sleep 120'"
+    job, _ = run(site, apart, line, ends="FAILED")
+    ended = site.show(job)
+    assert ended["exit_code"] == 9 and ended["end_time"] - ended["start_time"] < 30
+    site.wait_clean()

@@ -186,6 +186,7 @@ def test_in_thirty_states_they_print_what_slurms_own_print(
     make_site: MakeSite,
     ask: Ask,
     monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     site, leiden = make_site(Slurm(clusters)), clusters["leiden"]
     with site.changing() as text:
@@ -205,6 +206,7 @@ def test_in_thirty_states_they_print_what_slurms_own_print(
         return code, out
 
     theirs, ours = Side(native, "leiden"), Side(own, "lab")
+    request.addfinalizer(lambda: [side.told("scancel", "--me") for side in (theirs, ours)])
     for side in (theirs, ours):
         side.submit(site, mark)
     for side in (theirs, ours):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from metabroker.api.service import Failure, read
+from metabroker.api.calls import BY_ROUTE, Asked
+from metabroker.api.service import Failure, ServiceError, read
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Caller, Processors
 from tests.daemon.harness import eventually
@@ -68,3 +70,27 @@ def test_tasks_are_asked_about_and_changed_by_their_numbers(house: House) -> Non
 def test_an_array_that_is_too_large_is_refused_at_once(house: House) -> None:
     with pytest.raises(SubmissionError, match="has the number 100000000"):
         house.submit(array="0-100000000")
+
+
+def test_other_limits_are_for_its_user_to_give(house: House) -> None:
+    (house.folder / "wait").touch()
+    job = house.submit(script=SCRIPT, array="0-9%1", processors=Processors(single=64))["job"]
+    eventually(lambda: house.api.job(job)["array"]["left"] == "1-9")
+    wrong = refused(lambda: house.api.call(Caller(1002, "bob"), "change", job=job, most=3))
+    assert wrong.failure is Failure.FORBIDDEN
+    house.answer(house.api.call(ANNA, "change", job=job, most=3, time_limit=77))
+    shown = house.api.job(job)
+    assert (shown["array"]["most"], shown["time_limit"]) == (3, 77)
+    assert shown["events"][-1] | {"time": 0} == {
+        "time": 0, "event": "changed", "attempt": 0, "by": "anna", "time_limit": 77, "most": 3
+    }  # fmt: skip
+    eventually(lambda: house.api.job(job)["array"]["left"] == "3-9")
+    house.answer(house.api.call(ANNA, "cancel", job=job))
+    (house.folder / "wait").unlink()
+
+
+@pytest.mark.parametrize("body", [{}, [], {"most": -1}, {"most": True}, {"time_limit": 0},
+                                  {"time_limit": "5"}, {"name": "x"}, {"most": 2**31}])  # fmt: skip
+def test_what_is_no_change(body: Any) -> None:
+    with pytest.raises(ServiceError):
+        BY_ROUTE["POST", "/v1/jobs/{job}/change"].arguments(Asked({"job": "17"}, {}, body))

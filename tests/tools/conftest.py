@@ -20,7 +20,7 @@ from tests.daemon.kinds import Slurm
 from tests.testbed import SlurmCluster
 
 TOOLS = os.environ.get("METABROKER_TEST_TOOLS", "")
-SECONDS = 240.0  # for one program of a tool
+SECONDS = 600.0  # for one program of a tool
 Run = Callable[[str], str]
 
 

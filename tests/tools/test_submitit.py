@@ -69,8 +69,9 @@ executor.update_parameters(timeout_min=5, nodes=1, tasks_per_node=1, cpus_per_ta
                            slurm_array_parallelism=6)
 found = []
 for job in executor.map_array(square, range(8)):
-    error = job.exception()
-    state = job.watcher.get_state(job.job_id, mode="force")
+    error = job.exception()  # from its file, which is there before its job has ended
+    while (state := job.watcher.get_state(job.job_id, mode="force")) == "RUNNING":
+        time.sleep(0.5)
     found.append([job.job_id, None if error is not None else job.result(), state])
 print(json.dumps(found))
 """

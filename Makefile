@@ -16,12 +16,12 @@ BROKERS ?= 1
 CASES ?= 100000
 WORLDS ?= 300
 TOOLS ?= submitit==1.5.4 psij-python==0.9.11 dask-jobqueue==0.9.0 parsl==2026.10.26 \
-  snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
+  snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0 aiida-core==2.9.4
 DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml requirements-lock.txt
 
-.PHONY: help deb lock kernel same-second plans-killed submissions tools setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help deb lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -85,6 +85,9 @@ tools: setup ## released tools of the package index, unmodified, over two real S
 	$(PYTHON) -m venv .cache/tools
 	.cache/tools/bin/python -m pip install --quiet --disable-pip-version-check $(TOOLS)
 	METABROKER_TEST_TOOLS=$(CURDIR)/.cache/tools $(BIN)/python -m pytest -q -s tests/tools
+
+same-bytes: setup ## the queries of released tools in thirty states of jobs, beside Slurm's own commands
+	METABROKER_TEST_SAME_BYTES=1 $(BIN)/python -m pytest -q -s tests/daemon/test_same_bytes.py
 
 same-second: setup ## TURNS=50 jobs that come up in two real clusters at once, with the broker killed
 	METABROKER_TEST_TURNS=$(TURNS) $(BIN)/python -m pytest -q -s --timeout 0 tests/faults/test_same_second.py

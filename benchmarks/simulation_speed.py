@@ -78,7 +78,7 @@ def with_engine(policy: str, jobs: list[SimJob], processors: list[int]) -> float
 
     def sink(done: list[Finished]) -> None:
         nonlocal waited
-        waited += sum(job[6] - job[3].submit for job in done)
+        waited += sum(job.start - job.job.submit for job in done)
 
     simulate(new(policy, processors), jobs, processors, sink)
     return waited / len(jobs)

@@ -10,6 +10,8 @@ JSON: a broker that stands by passes a call on to the one that leads as it came.
 | `GET /v1/jobs/{id}` | one job with its history of events |
 | `POST /v1/jobs/{id}/cancel`, `hold`, `release` | the job; `{id}` may be `17_3` or `17_[0-9]`, \
 tasks of an array |
+| `POST /v1/jobs/{id}/change` | the job, with other limits: `{"time_limit": seconds}`, and of an \
+array `{"most": tasks}` |
 | `POST /v1/jobs/{id}/abandon` | the job, of which an administrator writes off what is left |
 | `GET /v1/jobs/{id}/wait?timeout=` | the job, once it has ended or `timeout` seconds have passed |
 | `GET /v1/history?user=&state=&since=&until=&limit=&page=&after=` | `{"jobs": [...], "next", \
@@ -68,6 +70,22 @@ def _job(asked: Asked) -> Arguments:
     if text.isascii() and text.isdigit() and len(text) <= 18:
         return {"job": int(text)}
     raise ServiceError(Failure.NOT_FOUND, f"there is no job {text[:40]!r}", "a job id is a number")
+
+
+_CHANGED = frozenset({"time_limit", "most"})
+
+
+def _changed(asked: Asked) -> Arguments:
+    """Other limits of a job: `time_limit` in seconds, `most` tasks at once."""
+    body = asked.body
+    sound = isinstance(body, dict) and body and _CHANGED.issuperset(body)
+    values = body.values() if sound else ()
+    if not sound or not all(type(value) is int and 0 <= value < 2**31 for value in values):
+        advice = 'write {"time_limit": 3600}, or {"most": 10} of an array'
+        raise ServiceError(Failure.INVALID, "the change is not understood", advice)
+    if body.get("time_limit") == 0:
+        raise ServiceError(Failure.INVALID, "a time limit is a second at least", "write more")
+    return {**_tasks(asked), **body}
 
 
 def _submission(asked: Asked) -> Arguments:
@@ -210,6 +228,7 @@ CALLS = (
     Call("queue", "GET", "/v1/jobs", _selection),
     Call("job", "GET", "/v1/jobs/{job}", _tasks),
     *(_change(verb) for verb in ("cancel", "hold", "release", "abandon")),
+    Call("change", "POST", "/v1/jobs/{job}/change", _changed, changes=True, largest=SMALL),
     Call("history", "GET", "/v1/history", _history),
     Call("records", "GET", "/v1/records", _records),
     Call("clusters", "GET", "/v1/clusters"),

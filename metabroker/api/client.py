@@ -132,10 +132,10 @@ class Client:
         """Where and when the submission would run now."""
         return self._repeated("POST", "/v1/jobs?dry_run=1", wire)
 
-    def change(self, job: int | str, verb: str) -> Json:
-        """`cancel`, `hold`, `release` or `abandon` the job, or tasks of an array (`17_[0-9]`)."""
+    def change(self, job: int | str, verb: str, **body: int) -> Json:
+        """`cancel`, `hold`, `release`, `change` (`body`: what) or `abandon` it, or some tasks."""
         try:
-            return self._request("POST", f"/v1/jobs/{_quoted(str(job))}/{verb}", {})
+            return self._request("POST", f"/v1/jobs/{_quoted(str(job))}/{verb}", body)
         except LostReply as error:
             advice = f"check with `metabroker show {job}` whether it was done"
             raise LostReply(error.message, advice) from error

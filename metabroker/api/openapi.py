@@ -33,6 +33,12 @@ class Said(NamedTuple):
 
 
 _REASON = {"type": "object", "properties": {"reason": {"type": "string", "maxLength": 400}}}
+_LIMITS = {
+    "type": "object",
+    "minProperties": 1,
+    "properties": {"time_limit": {"type": "integer"}, "most": {"type": "integer"}},
+    "additionalProperties": False,
+}
 _NAMES = {"type": ["array", "null"], "items": {"type": "string"}, "minItems": 1}
 _SINCE = {"user": "string", "since": "number"}
 
@@ -48,6 +54,7 @@ SAID: Mapping[str, Said] = {
     "cancel": Said("End a job, or tasks of an array (`17_[0-9]`)."),
     "hold": Said("Keep a job from starting."),
     "release": Said("Hold it no more."),
+    "change": Said("Other limits for a job that waits.", body=_LIMITS),
     "abandon": Said("Write off what clusters still hold of it; for administrators."),
     "wait": Said(
         "The job, once it has ended or `timeout` seconds have passed.", {"timeout": "number"}

@@ -16,8 +16,10 @@ _WORSE = (JobState.COMPLETED, JobState.CANCELLED, JobState.TIMEOUT, JobState.FAI
 @dataclass(slots=True, eq=False)
 class Array:
     """`next`: all tasks below it were made, or cancelled before; `made`: how many; `cancelled`:
-    those that never were; `worst` and `exit_code`: of those that have ended. `live`: jobs of tasks,
-    by the tasks' numbers; `waiting`: those that were not started; `told`: what was last written of
+    those that never were; `worst` and `exit_code`: of those that have ended; `ending`: tasks that
+    are jobs, and that somebody has cancelled. `live`: jobs of tasks, by the tasks' numbers;
+    `waiting`: those that were not started; of these `held` ones, and `kept`
+    ones, which were held and wait for their turn among the `most`; `told`: what was last written of
     its tasks' ends and starts."""
 
     tasks: TaskSet
@@ -27,8 +29,11 @@ class Array:
     cancelled: TaskSet = _NONE
     worst: JobState = JobState.COMPLETED
     exit_code: int = 0
+    ending: TaskSet = _NONE
     live: dict[int, int] = field(default_factory=dict)
     waiting: set[int] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)
+    kept: dict[int, None] = field(default_factory=dict)
     told: tuple[object, ...] = ()
 
     @property
@@ -40,6 +45,12 @@ class Array:
     def count(self) -> int:
         """How many these are."""
         return len(self.tasks.from_(self.next)) - len(self.cancelled.from_(self.next))
+
+    @property
+    def room(self) -> int:
+        """How many tasks more may be under way; one that is held is not."""
+        under_way = len(self.live) - len(self.held) - len(self.kept)
+        return self.most - under_way if self.most else 1
 
     @property
     def begun(self) -> bool:

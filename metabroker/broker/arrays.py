@@ -2,7 +2,8 @@
 
 An array is a job that is QUEUED (or HELD) in no queue until all of its tasks have ended. Of those
 tasks that wait so many at most are jobs (`Settings.array_ahead`), and so many at most are under way
-as its user wants (`%k`). Each has its place in the order of joining from the array, so who came
+as its user wants (`%k`); one that is held does not count, and has to wait for its turn when it is
+released. Each has its place in the order of joining from the array, so who came
 after the array stays behind all of its tasks. A policy sees ordinary jobs.
 
 Tasks are made in their order, one by one, some in each turn (`Backlog`). A task's row is written
@@ -45,7 +46,23 @@ class Arrays:
             owner = jobs.get(job.of) if job.of else None
             if owner is not None and owner.array is not None:
                 owner.array.live[job.task] = job.id
+                if job.state is JobState.HELD:
+                    owner.array.held.add(job.id)
+        for job in jobs.values():
+            if job.array is not None and job.array.room < 0:
+                self._keep_again(job.array)
         self.changed(job for job in jobs.values() if job.array is not None or job.of)
+
+    def _keep_again(self, array: Array) -> None:
+        """Those had been held, and waited for their turn, which came to their queues last."""
+        jobs = self._state.jobs
+        found = [jobs[number] for number in array.live.values()]
+        found = [job for job in found if job.state is JobState.QUEUED and not job.line]
+        found.sort(key=lambda job: job.seq)
+        for job in found[max(0, len(found) + array.room) :]:
+            self._queues.withdraw(job)
+            job.kept = True
+            array.kept[job.id] = None
 
     def look_again(self) -> None:
         """Tasks may be made now."""
@@ -62,8 +79,16 @@ class Arrays:
             if owner is None or owner.array is None:
                 continue
             array = owner.array
+            if job.state is JobState.HELD:
+                array.held.add(job.id)
+            else:
+                array.held.discard(job.id)
+            if job.state is not JobState.QUEUED:
+                array.kept.pop(job.id, None)
+                job.kept = False
             if job.state is JobState.QUEUED or job.state is JobState.HELD:
                 array.waiting.add(job.id)
+                self._looking.add([owner.id] * bool(array.most))
                 continue
             array.waiting.discard(job.id)
             if job.state.ended and array.live.pop(job.task, None) is not None:
@@ -77,7 +102,10 @@ class Arrays:
             return
         array = job.array
         task, told = array.coming(), (array.worst, array.exit_code, array.begun)
-        if task is None and not array.live:
+        if array.kept and array.room > 0:
+            self._let_go(array, now)
+            self._looking.add([number])
+        elif task is None and not array.live:
             self._end(job, array, now)
         elif task is not None and self._may_make(job, array):
             self._make(job, array, task, now)
@@ -91,8 +119,17 @@ class Arrays:
         waits = job.state is not JobState.QUEUED or job.after is not None
         if waits or self._state.first_polls.wait:
             return False
-        most = array.most or len(array.live) + 1
-        return len(array.live) < most and len(array.waiting) < self._state.settings.array_ahead
+        waiting = len(array.waiting) - len(array.held)
+        return array.room > 0 and waiting < self._state.settings.array_ahead
+
+    def _let_go(self, array: Array, now: float) -> None:
+        """The first that was held may join a queue now."""
+        number = next(iter(array.kept))
+        del array.kept[number]
+        job = self._state.jobs.get(number)
+        if job is not None and job.kept:
+            job.kept = False
+            self._queues.rejoin(job, now)
 
     def _make(self, job: Job, array: Array, task: int, now: float) -> None:
         state = self._state

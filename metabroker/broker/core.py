@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from metabroker.policy import Backfilling, PolicyState, Scheduler
+from metabroker.submission.dependency import Named
 
 from . import store_behind, tokens
 from .after_restore import NEVER, History
@@ -22,6 +23,7 @@ from .events import (
     AbandonJob,
     Asked,
     CancelJob,
+    ChangeJob,
     ClusterUnreachable,
     DrainCluster,
     Event,
@@ -84,6 +86,7 @@ class Broker:
             CancelJob: requests.cancel,
             HoldJob: requests.hold,
             ReleaseJob: requests.release,
+            ChangeJob: requests.change,
             AbandonJob: requests.abandon,
             **dict.fromkeys(saga.handled, saga.handle),
             DrainCluster: drains.drain,
@@ -131,7 +134,7 @@ class Broker:
             self._state.outbox.mishaps.append(Mishap(error, cluster=event.cluster))
             self._state.ledger.lose(event.cluster, "what it tells cannot be used")
             self._queues.changed = True
-        elif isinstance(event, CancelJob | HoldJob | ReleaseJob | AbandonJob):
+        elif isinstance(event, CancelJob | HoldJob | ReleaseJob | ChangeJob | AbandonJob):
             self.contain(event.job, error, now)
         elif isinstance(event, SubmitJob | DrainCluster | ResumeCluster | Tick):
             raise error
@@ -167,7 +170,7 @@ class Broker:
 
     # --- what a driver asks for ---------------------------------------------------------------
 
-    def check_limits(self, new: NewJob, ended: Mapping[int, Outcome] | None = None) -> None:
+    def check_limits(self, new: NewJob, ended: Mapping[Named, Outcome] | None = None) -> None:
         """Hold a submission that is not made yet against the configured limits, and what it depends
         on against the jobs that there are (`ended`: those that are over).
 
@@ -200,7 +203,7 @@ class Broker:
         jobs: Iterable[Job],
         components: Iterable[Component],
         now: float,
-        ended: Mapping[int, Outcome] | None = None,
+        ended: Mapping[Named, Outcome] | None = None,
         tasks: Iterable[tuple[int, JobState, int | None]] = (),
     ) -> None:
         """Go on from what the store holds. `jobs` have not ended; `components` are those of
@@ -229,6 +232,7 @@ class Broker:
             except Exception as error:
                 self.contain(component.ref.job, error, now, component.ref)
         self._arrays.restored(tasks)
+        self._requests.restored()
         for job in self._state.jobs.values():
             self._saga.deadlines.resume(job, now)
             self._dependencies.begin(job, ended or {}, now)

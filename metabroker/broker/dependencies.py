@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from metabroker.submission.dependency import Dependency, Term, When
+from metabroker.submission.dependency import Dependency, Named, Term, When
 
 from .events import Outcome
 from .job import Component, Job
@@ -34,7 +34,7 @@ Group = tuple[str, str]
 class _Watched(NamedTuple):
     """Of which job something is awaited: its start, or its end."""
 
-    job: int
+    job: Named
     start: bool
 
 
@@ -63,7 +63,8 @@ class Dependencies:
         self.waiting: dict[int, Job] = {}
         self._open: dict[int, _Open] = {}
         self._waiters: dict[_Watched, dict[int, None]] = {}
-        self._ended: dict[int, Outcome] = {}  # of jobs that somebody waits for
+        self._tasks: dict[int, set[Named]] = {}  # by arrays: tasks that somebody waits for
+        self._ended: dict[Named, Outcome] = {}  # of jobs that somebody waits for
         self._late: list[tuple[float, int, Term]] = []
         self._groups = _Groups(state)
         self._telling = state.backlog.line(self._tell)
@@ -72,29 +73,46 @@ class Dependencies:
 
     # --- who begins to wait -------------------------------------------------------------------
 
-    def check(self, wanted: Dependency | None, ended: Mapping[int, Outcome]) -> None:
+    def check(self, wanted: Dependency | None, ended: Mapping[Named, Outcome]) -> None:
         """Raises `Rejected` where a new job names one that there is not, or wants to begin task by
         task with an array."""
         for term in () if wanted is None else wanted.terms:
-            if term.when is When.CORRESPONDING and self._is_array(term.job, ended):
+            if term.when is When.CORRESPONDING and self._is_array(term.named, ended):
                 raise Rejected(
                     f"{term}: tasks do not wait for the same tasks of another array yet",
                     "wait for all of it, with afterok",
                 )
-        for job in () if wanted is None else wanted.jobs:
-            if job not in self._state.jobs and self._outcome(job, ended) is None:
+        for named in () if wanted is None else wanted.named:
+            if not self._awaited(named) and self._outcome(named, ended) is None:
+                what = f"job {named.job}" if named.task < 0 else f"task {named.job}_{named.task}"
                 raise Rejected(
-                    f"the job depends on job {job}, which is not there or not kept any more",
+                    f"the job depends on {what}, which is not there or not kept any more",
                     "name jobs that metabroker queue or history lists",
                 )
 
-    def _is_array(self, number: int, ended: Mapping[int, Outcome]) -> bool:
-        job, outcome = self._state.jobs.get(number), self._outcome(number, ended)
+    def _is_array(self, named: Named, ended: Mapping[Named, Outcome]) -> bool:
+        job, outcome = self._find(named), self._outcome(named, ended)
         return (job is not None and job.array is not None) or (
             outcome is not None and outcome.array
         )
 
-    def begin(self, job: Job, ended: Mapping[int, Outcome], now: float) -> None:
+    def _find(self, named: Named) -> Job | None:
+        """The job, if it has not ended, and a task is one."""
+        job = self._state.jobs.get(named.job)
+        if job is None or named.task < 0:
+            return job
+        return self._state.jobs.get(0 if job.array is None else job.array.live.get(named.task, 0))
+
+    def _awaited(self, named: Named) -> bool:
+        """Whether it has not ended; a task may be to come."""
+        job = self._state.jobs.get(named.job)
+        array = None if job is None else job.array
+        if named.task < 0 or array is None:
+            return job is not None and named.task < 0
+        to_come = named.task in array.tasks and named.task >= array.next
+        return self._find(named) is not None or (to_come and named.task not in array.cancelled)
+
+    def begin(self, job: Job, ended: Mapping[Named, Outcome], now: float) -> None:
         """A job that may wait for others: a new one, or after a restart. `ended`: what has become
         of those that it names."""
         wanted = job.after
@@ -109,29 +127,35 @@ class Dependencies:
             if term.when is When.SINGLETON:
                 found.singleton = True
             else:
-                watched = _Watched(term.job, term.when is When.AFTER)
+                watched = _Watched(term.named, term.when is When.AFTER)
                 found.terms.setdefault(watched, []).append(term)
         for watched in list(found.terms):
-            live = watched.job in self._state.jobs
-            if not live or self._known(watched):
+            if not self._awaited(watched.job) or self._known(watched):
                 self._resolve(job, watched, self._outcome(watched.job, ended), now)
             else:
-                self._waiters.setdefault(watched, {})[job.id] = None
+                self._watch(job, watched)
             if job.id not in self._open:
                 return
         if found.singleton:
             self._groups.wait(job)
             self._looking.add([(job.user, job.name)])
 
-    def _outcome(self, number: int, ended: Mapping[int, Outcome]) -> Outcome | None:
+    def _outcome(self, named: Named, ended: Mapping[Named, Outcome]) -> Outcome | None:
         """What has become of a job that may have ended in this very turn."""
-        if number in self._state.jobs:
+        if self._awaited(named):
             return None
-        found, job = (
-            self._ended.get(number) or ended.get(number),
-            self._state.outbox.jobs.get(number),
-        )
-        return _outcome(job) if found is None and job is not None else found
+        found = self._ended.get(named) or ended.get(named)
+        if found is not None:
+            return found
+        jobs = self._state.outbox.jobs
+        job = jobs.get(named.job) or self._state.jobs.get(named.job)
+        if named.task >= 0 and job is not None and job.array is not None:
+            if named.task in job.array.cancelled:
+                return Outcome(JobState.CANCELLED, 0.0)
+            job = jobs.get(job.array.live.get(named.task, 0))
+        elif named.task >= 0:
+            job = None
+        return _outcome(job) if job is not None and job.state.ended else None
 
     # --- what happens to others ---------------------------------------------------------------
 
@@ -144,17 +168,27 @@ class Dependencies:
         started = [live[number] for number in begun if number in live]
         for job in (*jobs, *started):
             over = job.state.ended
-            for watched in (_Watched(job.id, True), _Watched(job.id, False)):
-                if watched in self._waiters:
-                    if over:
-                        self._ended[job.id] = _outcome(job)
-                    if self._known(watched):
-                        self._telling.add([watched])
+            self._happened(Named(job.id), _outcome(job) if over else None)
+            if job.of in self._tasks:
+                self._happened(Named(job.of, job.task), _outcome(job) if over else None)
+            if job.array is not None and job.id in self._tasks:
+                for named in list(self._tasks[job.id]):
+                    if named.task in job.array.cancelled:
+                        self._happened(named, Outcome(JobState.CANCELLED, job.end_time or 0.0))
             if over and self.waiting.pop(job.id, None) is not None:
                 self._forget(job)
             group = self._groups.changed(job)
             if group is not None:
                 self._looking.add([group])
+
+    def _happened(self, named: Named, outcome: Outcome | None) -> None:
+        """Something has happened to a job; `outcome`: None: it has not ended."""
+        for watched in (_Watched(named, True), _Watched(named, False)):
+            if watched in self._waiters:
+                if outcome is not None:
+                    self._ended[named] = outcome
+                if self._known(watched):
+                    self._telling.add([watched])
 
     def due(self, now: float) -> None:
         """What is so since a time that has come."""
@@ -209,14 +243,14 @@ class Dependencies:
         """Whether what is awaited of that job has happened."""
         if watched.job in self._ended:
             return True
-        job = self._state.jobs.get(watched.job)
+        job = self._find(watched.job)
         return watched.start and job is not None and _started(job)
 
     def _resolve(self, job: Job, watched: _Watched, outcome: Outcome | None, now: float) -> None:
         """What a job awaited of another one has happened, or never will. Of one that is kept no
         more it is known only that it was not said before: neither that it is in vain to wait for
         all, nor that one of several has happened."""
-        found, other = self._open[job.id], self._state.jobs.get(watched.job)
+        found, other = self._open[job.id], self._find(watched.job)
         for term in found.terms.pop(watched, ()):
             if job.id not in self._open:
                 return
@@ -258,6 +292,11 @@ class Dependencies:
         if found.dependency.kill:
             self._dooming.add([job.id])
 
+    def _watch(self, job: Job, watched: _Watched) -> None:
+        self._waiters.setdefault(watched, {})[job.id] = None
+        if watched.job.task >= 0:
+            self._tasks.setdefault(watched.job.job, set()).add(watched.job)
+
     def _forget(self, job: Job) -> None:
         """It waits for nobody any more."""
         found = self._open.pop(job.id, None)
@@ -272,6 +311,10 @@ class Dependencies:
         self._waiters.pop(watched, None)
         if _Watched(watched.job, not watched.start) not in self._waiters:
             self._ended.pop(watched.job, None)
+            tasks = self._tasks.get(watched.job.job, set())
+            tasks.discard(watched.job)
+            if not tasks:
+                self._tasks.pop(watched.job.job, None)
 
 
 class _Groups:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
 from .job import NewJob
@@ -36,7 +37,7 @@ class SubmitJob:
     it depends on and that have ended, as the store has it."""
 
     job: NewJob
-    ended: Mapping[int, Outcome] = field(default_factory=dict)
+    ended: Mapping[Named, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,17 @@ class ReleaseJob:
 
     job: int
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeJob:
+    """Other limits for a job that waits: seconds that it may take; of an array, how many tasks are
+    under way at once (0: any number). None: as it is."""
+
+    job: int
+    by: str
+    time_limit: int | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +278,16 @@ class Tick:
     """Time has passed: deadlines and retries that are due are acted on."""
 
 
-Asked = SubmitJob | CancelJob | HoldJob | ReleaseJob | AbandonJob | DrainCluster | ResumeCluster
+Asked = (
+    SubmitJob
+    | CancelJob
+    | HoldJob
+    | ReleaseJob
+    | ChangeJob
+    | AbandonJob
+    | DrainCluster
+    | ResumeCluster
+)
 """What users and administrators ask: it may be rejected."""
 
 Event = (
@@ -274,6 +295,7 @@ Event = (
     | CancelJob
     | HoldJob
     | ReleaseJob
+    | ChangeJob
     | AbandonJob
     | DrainCluster
     | ResumeCluster

@@ -180,6 +180,7 @@ class Job:
     array: Array | None = None  # its tasks, if it has such
     of: int = 0  # the array that it is a task of, and which
     task: int = -1
+    kept: bool = False  # a task that was held: enough others of its array are under way
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)
     """While it is QUEUED: its siblings in clusters' own queues, in the order of joining those."""

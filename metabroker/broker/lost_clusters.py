@@ -81,5 +81,5 @@ class LostClusters:
 def _by_chance(job: Job) -> bool:
     """Whether it waits in a queue that no user has chosen."""
     free = job.local is None and job.request.clusters is None
-    free = free and job.after is None and job.array is None
+    free = free and job.after is None and job.array is None and not job.kept
     return free and job.state is JobState.QUEUED

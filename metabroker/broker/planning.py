@@ -26,7 +26,7 @@ from metabroker.policy.availability import (
     profile_of_cluster,
 )
 from metabroker.policy.placement import worst_fit
-from metabroker.policy.profile import PoolProfile
+from metabroker.policy.profile import Profile
 from metabroker.policy.request import Placement, Request
 
 from . import tokens
@@ -52,7 +52,7 @@ class Planning:
         self._queues = queues
         self._saga = saga
         self._next = 0.0  # when those who wait are looked at again
-        self._known: dict[int, tuple[object, PoolProfile]] = {}  # profiles, with what they are of
+        self._known: dict[int, tuple[object, Profile]] = {}  # profiles, with what they are of
 
     def after_pass(self, usage: Usage, now: float) -> None:
         """Who has not started may get a time. `usage`: what is in use, for limits."""
@@ -75,7 +75,7 @@ class Planning:
     def _waiting(self) -> list[Job]:
         """The first of each queue, and those that are in none since nothing takes them now."""
         most, jobs = max(self._state.settings.plan_jobs, _LOOKED_AT), self._state.jobs
-        found = [jobs[entry[1]] for entry in self._queues.scheduler_view.next_coallocated(most)]
+        found = [jobs[entry.key] for entry in self._queues.scheduler_view.next_coallocated(most)]
         set_aside = [job for job in self._queues.refusals.jobs.values() if not job.single]
         found += sorted(set_aside, key=lambda job: job.seq)[:most]
         # A reservation for such tasks, or files that are sent before it begins, are not planned.
@@ -154,7 +154,7 @@ class Planning:
         start, placement = earliest_common_start(pools, request, seconds, least, place=place)
         return (start, ()) if start == inf else (float(math.ceil(start + _MARGIN)), placement)
 
-    def _pool(self, cluster: int, of: Job, needed: int, now: float) -> PoolProfile:
+    def _pool(self, cluster: int, of: Job, needed: int, now: float) -> Profile:
         """What will be free there for a job, without what it has; no processors, where a plan
         cannot be held or the time to come is not known. `needed`: so many a job alone may always
         have of the share of plans."""
@@ -163,7 +163,7 @@ class Planning:
         fresh = told is not None and now - told.taken_at <= settings.stale_after
         able = settings.clusters[cluster].reserves and ledger.takes_jobs(cluster, now)
         if told is None or last is None or not fresh or not able:
-            return PoolProfile(0)
+            return Profile([0])
         planned = self._planned(cluster, told)
         ahead = before(told.wanted, of.queued_at + ledger.entries[cluster].clock_offset + _SECOND)
         key = (told.taken_at, last.taken_at, planned, ahead)
@@ -177,7 +177,7 @@ class Planning:
             profile = give_back(profile, own, now)
         most = ledger.capacity(now)[cluster]
         held = settings.clusters[cluster].held(needed)
-        share = PoolProfile(max(int(most * settings.plan_share), held))
+        share = Profile([max(int(most * settings.plan_share), held)])
         book(share, (booked for number, booked in planned if number != of.id), now)
         return profile.least(share)
 

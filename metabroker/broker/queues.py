@@ -109,7 +109,7 @@ class Queues:
 
     def arrive(self, job: Job, now: float) -> None:
         """Wait in the queue that the job has, or outside of it for other jobs or a limit."""
-        if job.after is not None or job.array is not None:
+        if job.after is not None or job.array is not None or self._kept(job):
             return
         self._count_waiting(job, +1)
         if self.held_back.limits.hold_back or self.held_back.jobs:  # who came before goes first
@@ -117,6 +117,18 @@ class Queues:
         else:
             self.join(job, now)
         self.changed = True
+
+    def _kept(self, job: Job) -> bool:
+        """Whether a task that was held has to wait, since so many others of its array are under way
+        as its user wants (see `arrays`)."""
+        owner = self._state.jobs.get(job.of) if job.of else None
+        if owner is not None and owner.array is not None:
+            owner.array.held.discard(job.id)
+            owner.array.kept.pop(job.id, None)
+            job.kept = owner.array.room < 0
+            if job.kept:
+                owner.array.kept[job.id] = None
+        return job.kept
 
     def join(self, job: Job, now: float) -> None:
         """Into the policy's queue, at the place that its seq gives it; unless it was refused, or

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from metabroker.submission.tasks import MOST_RANGES
+from metabroker.submission.dependency import Named
+from metabroker.submission.tasks import MOST_RANGES, TaskSet
 
 from .array import Array
 from .dependencies import Dependencies
-from .events import AbandonJob, CancelJob, HoldJob, Outcome, ReleaseJob, SubmitJob
+from .events import AbandonJob, CancelJob, ChangeJob, HoldJob, Outcome, ReleaseJob, SubmitJob
 from .job import Goal, Job, NewJob
 from .queues import Queues
 from .rejected import Rejected
@@ -31,6 +32,7 @@ class Requests:
         self._saga = saga
         self._dependencies = dependencies
         self._standing: Standing | None = None  # counted since there are limits
+        self._cancelling = state.backlog.line(self._cancel_task)
         self._counted = False  # in this turn, as far as it has come
 
     def check_limits(self, new: NewJob) -> None:
@@ -90,7 +92,7 @@ class Requests:
         if self._standing is not None:
             self._standing.update((job,))
 
-    def _enqueue(self, job: Job, new: NewJob, ended: Mapping[int, Outcome], now: float) -> None:
+    def _enqueue(self, job: Job, new: NewJob, ended: Mapping[Named, Outcome], now: float) -> None:
         if new.hold:
             job.queue = self._queues.queue_of(new)
             job.reason = f"held by {new.user} at submission"
@@ -135,8 +137,28 @@ class Requests:
         job.by = event.by
         told = "all" if event.tasks is None else str(event.tasks)[:_LONGEST_TOLD]
         self._state.outbox.note(now, job, "cancel", by=event.by, tasks=told)
-        for number in found:
-            self.cancel(CancelJob(number, event.by), now)
+        array.ending = TaskSet.of(task for task in array.live if task in array.ending | wanted)
+        found.sort(key=lambda number: number not in array.waiting)  # none of these starts any more
+        for number in found[: self._state.settings.slice]:
+            self._cancel_task(number, now)
+        self._cancelling.add(found[self._state.settings.slice :])
+
+    def _cancel_task(self, number: int, now: float) -> None:
+        job = self._state.jobs.get(number)
+        owner = self._state.jobs.get(job.of) if job is not None else None
+        if job is None or owner is None:
+            return
+        try:
+            self.cancel(CancelJob(number, owner.by), now)
+        except Exception as error:
+            self._saga.containment.contain(number, error, now)
+
+    def restored(self) -> None:
+        """After a restart: what was being cancelled, task by task, still is."""
+        for job in self._state.jobs.values():
+            if job.array is not None and job.array.ending:
+                live, ending = job.array.live, job.array.ending
+                self._cancelling.add([number for task, number in live.items() if task in ending])
 
     def _tasks(self, job: Job) -> list[int]:
         """Tasks of an array that were not started."""
@@ -178,6 +200,48 @@ class Requests:
         job.reason = ""
         self._state.outbox.note(now, job, "released", by=event.by)
         self._queues.requeue(job, now)
+
+    def change(self, event: ChangeJob, now: float) -> None:
+        """Give it other limits."""
+        job, most, seconds = self._known(event.job), event.most, event.time_limit
+        if most is not None and job.array is None:
+            raise Rejected(f"job {job.id} is no array", f"see: metabroker show {job.id}")
+        if seconds is not None and job.state not in (JobState.QUEUED, JobState.HELD):
+            raise Rejected(
+                f"job {job.id} is {job.state.value}: only the time limit of a job that waits can "
+                "be changed",
+                f"see: metabroker show {job.id}",
+            )
+        if job.array is not None and most is not None:
+            job.array.most = most
+            self._keep_back(job.array, now)
+        if seconds is not None:
+            for number in (*self._tasks(job), job.id):
+                self._limit(self._state.jobs[number], seconds, now)
+        told = {"time_limit": seconds, "most": most}
+        given = {key: value for key, value in told.items() if value is not None}
+        self._state.outbox.note(now, job, "changed", by=event.by, **given)
+
+    def _limit(self, job: Job, seconds: int, now: float) -> None:
+        """At its old place in its queue, where it is in one."""
+        job.time_limit = seconds
+        outside = job.after is not None or job.array is not None or job.kept
+        if job.state is JobState.QUEUED and not outside:
+            self._queues.withdraw(job)
+            self._saga.line.leave(job, "its time limit was changed", now)
+            self._queues.rejoin(job, now)
+        self._state.outbox.changed(job)
+
+    def _keep_back(self, array: Array, now: float) -> None:
+        """Of those that wait as many as are too many now."""
+        jobs = [self._state.jobs[n] for n in array.waiting if n in self._state.jobs]
+        found = [job for job in jobs if job.state is JobState.QUEUED and not job.kept]
+        found.sort(key=lambda job: job.seq)
+        for job in found[max(0, len(found) + min(0, array.room)) :]:
+            self._queues.withdraw(job)
+            self._saga.line.leave(job, "fewer tasks of its array are wanted at once", now)
+            job.kept = True
+            array.kept[job.id] = None
 
     def abandon(self, event: AbandonJob, now: float) -> None:
         """A job that waits, or has ended, goes on as it is, without what it has left behind."""

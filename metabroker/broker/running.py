@@ -75,4 +75,4 @@ class RunningJobs:
                 at = bisect_left(alike, self._end(component.ref.job, now))
                 del alike[min(at, len(alike) - 1)]
         rest = [(until, n) for n, untils in ends.items() for until in untils]
-        return [(n, until) for until, n in sorted(rest, reverse=True)]
+        return [(n, until) for until, n in sorted(rest, reverse=True) if n > 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from metabroker.cli import common
 from metabroker.cli.errors import FAILED, USAGE, CliError
 
 if TYPE_CHECKING:
-    from metabroker.simulation.experiments.result_cache import ResultCache
+    from metabroker.simulation.experiments.result_cache import KeptResults, ResultCache
     from metabroker.simulation.experiments.scale import Scale
 
 FOLDER = Path("metabroker-experiments")
@@ -40,6 +41,7 @@ _EXTRA = "install the simulation packages: pip install 'metabroker[simulation]'"
     metavar="N",
     help="number of processes (default: one per usable processor)",
 )
+@click.option("--afresh", is_flag=True, help="play also what is known from earlier calls")
 @click.option("--dask", metavar="ADDRESS", help="run on the Dask scheduler at tcp://HOST:PORT")
 @common.json_option
 def experiment(
@@ -51,14 +53,15 @@ def experiment(
     trace: str | None,
     only: str | None,
     processes: int | None,
+    afresh: bool,
     dask: str | None,
     as_json: bool,
 ) -> int:
-    """Reproduce a table or figure of a paper: data as CSV, a plot as PNG and SVG.
+    """Reproduce a table or figure of a paper: data as CSV, a plot as PNG, SVG and PDF.
 
     NAME is an experiment (be03-fig9, ...; --list prints all), `all`, `claims` or `beyond`. `claims`
     decides the papers' statements one by one, `beyond` our own. A run that several experiments need
-    is done once.
+    is done once; it is known to later calls, too, until a source of the simulator changes.
     """
     _check_installed()
     if listed:
@@ -81,8 +84,20 @@ def experiment(
         name: FOLDER / name if out is None else Path(out) / (name if len(chosen) > 1 else "")
         for name in chosen
     }
+    kept = None if afresh else _kept()
     with executor_of(processes or usable_processors(), dask) as executor:
-        return _perform(folders, ResultCache(executor), _scale(quick, seed, trace), only, as_json)
+        results = ResultCache(executor, kept)
+        return _perform(folders, results, _scale(quick, seed, trace), only, as_json)
+
+
+def _kept() -> KeptResults | None:
+    """What earlier calls have played; None where nothing can be kept."""
+    from metabroker.simulation.experiments.result_cache import KeptResults, users_folder
+
+    try:
+        return KeptResults(users_folder())
+    except (OSError, RuntimeError, sqlite3.Error):
+        return None
 
 
 def _check_installed() -> None:

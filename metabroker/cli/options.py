@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from metabroker.cli import types
 from metabroker.submission.build import Options, foreign_options, merged, submission_of
 from metabroker.submission.checks import LARGEST_SCRIPT
-from metabroker.submission.directives import Directive, directives
+from metabroker.submission.directives import Directive, directives, sbatch
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import Submission
 from metabroker.submission.text import shown
@@ -21,6 +21,8 @@ from metabroker.submission.text import shown
 _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
     ("--ntasks -n single", types.COUNT, "N", "one component of N tasks (of one processor each)"),
     ("-c --cpus-per-task", types.COUNT, "N", "processors of each task, on one node (default: 1)"),
+    ("-N --nodes", None, "N", "with -n: on so many nodes (N-M: at least, at most); alone: N tasks"),
+    ("--ntasks-per-node", types.COUNT, "N", "with --nodes: N tasks on each"),
     ("--mem memory", types.MEMORY, "SIZE", "memory on each node of the job: 500M, 4G"),
     ("--mem-per-cpu memory_per_cpu", types.MEMORY, "SIZE", "memory for each processor"),
     ("--gpus", types.GPUS, "N", "GPUs of each component"),
@@ -90,11 +92,26 @@ def job_options() -> list[click.Parameter]:
 def given(context: click.Context) -> Options:
     """The options of the job that the command line gives, defaults left out."""
     names = {option.name for option in job_options()}
-    return {
+    found = {
         name: value
         for name, value in context.params.items()
         if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
+    return _with_layout(found)
+
+
+def _with_layout(options: Options) -> Options:
+    """On how many nodes a component's tasks are, as sbatch understands that."""
+    layout = {name: options.pop(name) for name in ("nodes", "ntasks_per_node") if name in options}
+    if not layout:
+        return options
+    if any(form in options for form in ("components", "on", "total")):
+        what = "--nodes and --ntasks-per-node are of a job with one component"
+        raise SubmissionError(what, "leave them out, or say -n")
+    words = {name.replace("_", "-"): str(value) for name, value in layout.items()}
+    if "single" in options:
+        words["ntasks"] = str(options["single"])
+    return {**options, **sbatch.layout(words)}
 
 
 def script_options(script: bytes, file: str) -> Options:

@@ -19,6 +19,8 @@ def processors(job: Json) -> int:
 
 def places(job: Json) -> str:
     """Where its components are or go: `delft:16,leiden:8`; `?` where that is not decided."""
+    if job.get("array") and not any(c["cluster"] for c in job["components"]):
+        return "-"  # where its tasks are, they say themselves
     return ",".join(f"{c['cluster'] or '?'}:{c['processors']}" for c in job["components"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from .command_errors import Garbled
 from .operation import Operation
@@ -11,6 +12,7 @@ from .transports.base import CommandLost, CommandMissing
 
 EVERY = 600.0
 """Seconds between two looks at a clock: they drift slowly, and its command may be a long one."""
+_AGAIN = 30.0  # seconds after which it is asked once more, if it was not told
 
 
 class ClockWatch:
@@ -20,18 +22,20 @@ class ClockWatch:
     def __init__(self, told: Callable[[], Operation[int]], every: float) -> None:
         self._told = told
         self._every = every
-        self._last: float | None = None
+        self._next = -inf
         self.offset: float | None = None
+        self.known = 0.0  # what was told last; 0: nothing yet
 
     def look(self, now: float) -> Operation[int]:
         """Ask, if it is time; answers how many commands that took. `now`: the broker's clock."""
-        if not self._every or (self._last is not None and now - self._last < self._every):
+        if not self._every or now < self._next:
             yield from ()
             return 0
-        self._last = now
+        self._next = now + self._every
         try:
             # It is told in whole seconds.
-            self.offset = (yield from self._told()) + 0.5 - now
+            self.offset = self.known = (yield from self._told()) + 0.5 - now
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
             self.offset = None  # whether the cluster answers is for the poll itself to say
+            self._next = now + min(self._every, _AGAIN)
         return 1

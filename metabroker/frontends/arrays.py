@@ -86,11 +86,12 @@ def task_id(job: Record) -> str | None:
 def throttle(job: Record) -> int:
     """How many of its array's tasks are under way at once; 0: any number, or not known."""
     array = job.json.get("array")
-    return int(array["most"]) if array else 0
+    return int(array["most"] if array else job.json.get("most", 0))
 
 
-def rows(jobs: Sequence[Record], *, each: bool = False) -> list[Record]:
-    """As Slurm lists them: one row for all tasks of an array that wait, or one for `each`."""
+def rows(jobs: Sequence[Record], *, each: bool = False, cancelled: bool = False) -> list[Record]:
+    """As Slurm lists them: one row for all tasks of an array that wait, or one for `each`; and one
+    for those that were cancelled before, all of them (`cancelled`), or as squeue does."""
     arrays = {job.id: job for job in jobs if job.json.get("array")}
     if not arrays:
         return list(jobs)
@@ -108,21 +109,22 @@ def rows(jobs: Sequence[Record], *, each: bool = False) -> list[Record]:
             running[of] += 1
         found.append(job)
     for number, array in arrays.items():
-        found += _rows_of(array, folded[number], running[number], each=each)
+        found += _rows_of(array, folded[number], running[number], each=each, every=cancelled)
     return sorted(found, key=lambda job: job.id)
 
 
 def _rows_of(
-    array: Record, others: Sequence[Record], running: int, *, each: bool
+    array: Record, others: Sequence[Record], running: int, *, each: bool, every: bool
 ) -> Iterable[Record]:
     told, left = array.json["array"], waiting(array)
     most = f"%{told['most']}" if told["most"] else ""
+    limited = bool(told["most"]) and running >= told["most"]
     if each:
+        one = {"array_job": array.id, "array": None, "limited": limited}
         for task in left:
-            yield _row(array, {"array_job": array.id, "array_task": task, "array": None})
+            yield _row(array, {**one, "array_task": task})
     else:
         tasks = left | TaskSet.of(job.json["array_task"] for job in others)
-        limited = bool(told["most"]) and running >= told["most"]
         position = others[0].json.get("position") if others else array.json.get("position")
         if tasks:
             state = "QUEUED" if others else array.json["state"]
@@ -130,11 +132,21 @@ def _rows_of(
             shown = {"shown": f"{tasks}{'' if alone else most}", "end_time": None, "state": state}
             shown["alone"] = alone
             yield _row(array, {**shown, "position": position, "limited": limited})
-    if told["cancelled"]:
-        gone = {"shown": told["cancelled"], "state": "CANCELLED", "start_time": None}
+    ended = TaskSet.read(told["cancelled"]) if every else _last_cancelled(told, left)
+    if ended:
+        gone: Json = {"shown": str(ended), "state": "CANCELLED", "start_time": None}
         gone["end_time"] = array.json["end_time"] or array.now
         reason = array.json["reason"] if array.ended else ""
         yield _row(array, {**gone, "reason": reason, "array": None})
+
+
+def _last_cancelled(told: Json, left: TaskSet) -> TaskSet:
+    """Those that were left when all that were left were cancelled: squeue forgets others."""
+    if left:
+        return TaskSet()
+    cancelled = TaskSet.read(told["cancelled"])
+    made = max(TaskSet.read(told["tasks"]) - cancelled, default=-1)
+    return cancelled.from_(made + 1)
 
 
 def _row(array: Record, more: Json) -> Record:

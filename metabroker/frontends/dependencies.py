@@ -37,21 +37,41 @@ def told(job: Record) -> str:
     waits = wanted(job)
     if waits is None:
         return "(null)"
-    words = [f"{term}({word})" for term in waits.terms if (word := _still(job, term))]
+    words = [f"{_shown(job, term)}({word})" for term in waits.terms if (word := _still(job, term))]
     return ("?" if waits.either else ",").join(words) or "(null)"
+
+
+def _shown(job: Record, term: Term) -> str:
+    """Of an array `12_*`."""
+    other = job.others.get(term.job)
+    if term.task >= 0 or other is None or not other.json.get("array"):
+        return str(term)
+    return str(term).replace(f":{term.job}", f":{term.job}_*", 1)
 
 
 def _still(job: Record, term: Term) -> str:
     """Empty: it is so."""
-    other = job.others.get(term.job)
+    other = _other(job, term)
     if term.when is When.SINGLETON:
         return "unfulfilled" if any(_before(job, each) for each in job.others.values()) else ""
-    if other is None or (not other.pending and term.when is When.AFTER):
+    if other is None:
         return ""
+    if term.when is When.AFTER and not other.pending:
+        since = other.started or other.now
+        return "unfulfilled" if since + 60 * term.minutes > other.now else ""
     if not other.ended:
         return "unfulfilled"
     well = other.state == "COMPLETED"
     return "" if term.when is When.ANY or well is not (term.when is When.NOT_OK) else "failed"
+
+
+def _other(job: Record, term: Term) -> Record | None:
+    """Whom it waits for; of a task that is no job yet, or never was: its array."""
+    array = job.others.get(term.job)
+    if term.task < 0:
+        return array
+    tasks = (each for each in job.others.values() if each.json.get("array_job") == term.job)
+    return next((each for each in tasks if each.json["array_task"] == term.task), array)
 
 
 def _before(job: Record, other: Record) -> bool:

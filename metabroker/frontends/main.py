@@ -13,7 +13,7 @@ from metabroker.errors import AdvisedError
 
 COMMANDS = (
     *("sbatch", "scancel", "scontrol", "sacct", "sinfo", "squeue", "srun"),
-    *("qsub", "qstat", "qdel"),
+    *("qsub", "qstat", "qselect", "qdel", "qhold", "qrls"),
 )
 
 

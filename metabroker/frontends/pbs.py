@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from metabroker import __version__
@@ -13,13 +14,16 @@ from metabroker.frontends.arrays import JobId
 from metabroker.frontends.dependencies import wanted
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.records import Record
+from metabroker.submission.dependency import Term
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.tasks import TaskSet
 
 SERVER = "metabroker"
 """What stands behind the number in a job's id."""
-UNKNOWN, FINISHED, DENIED = 153, 35, 159
-"""PBS's exit codes: there is no such job; it is over; it is somebody else's."""
+UNKNOWN, FINISHED, DENIED, BAD_STATE = 153, 35, 159, 170
+"""PBS's exit codes: there is no such job; it is over; it is somebody else's; not as it is now."""
+KEPT = 86400.0  # seconds that ended jobs are shown by -x
+NO_PROJECT = "_pbs_project_default"
 _ID = re.compile(r"([0-9]{1,18})(\[(?:[0-9,:-]{0,200})\])?(?:\.[A-Za-z0-9.-]*)?")
 _ADDED = 256  # to the number of a signal that ended a job, in Exit_status
 _OVERTIME = -29
@@ -66,6 +70,15 @@ def state(job: Record) -> str:
     if job.json["state"] == "HELD" or wanted(job) is not None:
         return "H"
     return "Q" if job.pending else "F" if job.ended else "R"
+
+
+def begun(jobs: list[Record]) -> list[Record]:
+    """The same; of arrays it is told whether one of their tasks has started."""
+    begun = {job.json.get("array_job") for job in jobs if not job.pending}
+    return [
+        replace(job, json={**job.json, "begun": job.id in begun}) if job.json.get("array") else job
+        for job in jobs
+    ]
 
 
 def exit_status(job: Record) -> int | None:
@@ -123,7 +136,7 @@ def attributes(job: Record) -> dict[str, Any]:
         "etime": _date(job.submitted),
         "run_count": int(job.json["attempts"]) or None,
         "Exit_status": status,
-        "project": job.asked("project") or "_pbs_project_default",
+        "project": job.asked("project") or NO_PROJECT,
         "Submit_Host": SERVER,
     }
     return {name: value for name, value in told.items() if value is not None}
@@ -150,8 +163,12 @@ def _depend(job: Record) -> str | None:
     """What it waits for, as PBS shows it."""
     waits = wanted(job)
     terms = () if waits is None else waits.terms
-    told = [f"{t.when.value}:{job_id(t.job)}@{SERVER}" for t in terms if t.job]
+    told = [f"{t.when.value}:{job_id(_named(t))}@{SERVER}" for t in terms if t.job]
     return ",".join(told) or None
+
+
+def _named(term: Term) -> int | str:
+    return term.job if term.task < 0 else f"{term.job}[{term.task}]"
 
 
 def _chunks(job: Record) -> dict[str, Any]:

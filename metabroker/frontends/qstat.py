@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 
 from metabroker import __version__
 from metabroker.frontends import pbs
@@ -16,7 +15,6 @@ from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
 
-_KEPT = 86400.0  # seconds that ended jobs are shown by -x
 _ROWS = tuple(
     row(called, Command())
     for called in ("version", "a", "B", "D =", "E", "f", "F =", "H", "i", "J", "n", "p", "Q", "r",
@@ -42,9 +40,9 @@ def run(words: list[str]) -> int:
     history = "x" in options or "H" in options
     wanted = [pbs.asked(word.text) for word in rest]
     users = user_names(options["u"].value or "") if "u" in options else None
-    since = time.time() - (_KEPT if history else 0)
+    since = time.time() - (pbs.KEPT if history else 0)
     numbers = [each.number for each in wanted]
-    found = _begun(records(client(), jobs=numbers or None, user=whose(users), since=since))
+    found = pbs.begun(records(client(), jobs=numbers or None, user=whose(users), since=since))
     tasks = [each for each in wanted if each.tasks is not None]
     shown = [
         job
@@ -59,15 +57,6 @@ def run(words: list[str]) -> int:
     code = _missing(wanted, found, history)
     _print(shown, options)
     return code
-
-
-def _begun(jobs: list[Record]) -> list[Record]:
-    """The same; of arrays it is told whether one of their tasks has started."""
-    begun = {job.json.get("array_job") for job in jobs if not job.pending}
-    return [
-        replace(job, json={**job.json, "begun": job.id in begun}) if job.json.get("array") else job
-        for job in jobs
-    ]
 
 
 def _missing(wanted: list[JobId], found: list[Record], history: bool) -> int:

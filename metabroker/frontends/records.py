@@ -94,7 +94,9 @@ class Record:
             return "Priority" if self.json.get("position") else "Resources"
         if self.pending:
             return "Resources"
-        return {"FAILED": "NonZeroExitCode", "TIMEOUT": "TimeLimit"}.get(state, "None")
+        if state == "FAILED":
+            return "JobLaunchFailure" if self.exit_code[1] else "NonZeroExitCode"
+        return "TimeLimit" if state == "TIMEOUT" else "None"
 
     def asked(self, option: str) -> str | None:
         """What its user asked for by an option of sbatch; None: nothing."""
@@ -170,6 +172,8 @@ class Record:
     def exit_code(self) -> tuple[int, int]:
         """Its exit code and the signal that ended it, as Slurm has them."""
         code = self.json["exit_code"]
+        if self.state == "TIMEOUT":
+            return 0, 15
         if code is None:
             ran = self.json["start_time"] is not None
             return (0, 15) if ran and self.state == "CANCELLED" else (0, 0)
@@ -212,8 +216,22 @@ def records(
     wanted = None if jobs is None else ",".join(map(str, jobs))
     answer = client.get("records", jobs=wanted, user=user, since=since)
     partition = answer.get("partition") or DEFAULT_PARTITION
-    found = [Record(job, partition, answer["time"]) for job in answer["jobs"]]
+    jobs_found = _with_limits(answer["jobs"])
+    found = [Record(job, partition, answer["time"]) for job in jobs_found]
     return sorted(found, key=lambda each: each.id)
+
+
+def cpus_per_node(job: Record) -> int:
+    """At least so many processors are needed on each of its nodes."""
+    return job.cpus_per_task * max(1, int(job.asked("ntasks-per-node") or 1))
+
+
+def _with_limits(jobs: list[Json]) -> list[Json]:
+    """Tasks know how many of their array are under way at once."""
+    limits = {job["job"]: job["array"]["most"] for job in jobs if job.get("array")}
+    if not any(limits.values()):
+        return jobs
+    return [{**job, "most": limits.get(job.get("array_job"), 0)} for job in jobs]
 
 
 def state_word(text: str) -> str | None:

@@ -41,7 +41,6 @@ _BRIEF = "jobid,state,exitcode"
 _REFUSED = {
     "nodelist": "jobs are not chosen by their nodes",
     "long": "no such usage is known of jobs",
-    "helpformat": "see docs/submit.md",
 }
 
 Show = Callable[[Record, bool], str]
@@ -49,6 +48,8 @@ Show = Callable[[Record, bool], str]
 
 
 def _exit(job: Record) -> str:
+    if job.state == "TIMEOUT":  # Slurm keeps the signal to itself
+        return "0:0"
     return f"{job.exit_code[0]}:{job.exit_code[1]}"
 
 
@@ -134,6 +135,9 @@ def run(words: list[str]) -> int:
         raise FrontEndError(f"Unknown arguments:\n {rest[0].text}")
     options = {each.name: each for each in given}
     refuse(options, _REFUSED)
+    if "helpformat" in options:
+        print("\n".join(_table([FIELDS[name][1] for name in sorted(FIELDS)])))
+        return 0
     form = _form(options)
     jobs = _asked(given)
     users = _users(options, jobs)
@@ -142,10 +146,16 @@ def run(words: list[str]) -> int:
     found = records(client(), jobs=numbers, user=whose(users), since=since)
     if jobs is not None:
         found = [job for job in found if any(each.means(job) for each in jobs)]
-    found = rows(found)
+    found = rows(found, cancelled=True)
     for line in _lines(form, [job for job in found if _chosen(job, options, users)], options):
         print(line)
     return 0
+
+
+def _table(names: list[str]) -> Iterator[str]:
+    """Four in each line."""
+    for first in range(0, len(names), 4):
+        yield "".join(f"{name:<20}" for name in names[first : first + 4]).rstrip()
 
 
 def _lines(form: _Form, jobs: list[Record], options: dict[str, Given]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`scontrol`: shows jobs, partitions and settings; holds and releases jobs.
+"""`scontrol`: shows jobs, partitions and settings; holds, releases and updates jobs.
 
 All else is a matter of one cluster: inside a job the cluster's own scontrol is asked for it.
 """
@@ -13,10 +13,11 @@ from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import duration, hostlist, moment
-from metabroker.frontends.records import Record, records, uid_of
+from metabroker.frontends.records import Record, cpus_per_node, records, uid_of
 from metabroker.frontends.sinfo import Partition, partitions
 from metabroker.frontends.srun import become_native
 from metabroker.submission.tasks import MOST_TASKS
+from metabroker.submission.times import parse_time
 
 _QUIET = ("-o", "--oneliner", "-a", "--all", "-Q", "--quiet", "-v", "--verbose", "-d", "--details")
 
@@ -36,6 +37,8 @@ def run(words: list[str]) -> int:
             return 0
     elif verb in ("hold", "release", "uhold"):
         return _change(rest[1:], "release" if verb == "release" else "hold")
+    elif verb == "update" and rest[1:] and _names_job(rest[1]):
+        return _update(rest[1:])
     elif verb == "ping":
         client().get("status")
         print("Slurmctld(primary) at metabroker is UP")
@@ -49,7 +52,8 @@ def _native(words: list[str]) -> int:
     told = " ".join(words[:3])
     raise FrontEndError(
         f"{ascii(told)[1:-1]:.60} is not known here",
-        "show job, config or partition, hold, release and ping are; all else is one cluster's",
+        "show job, config or partition, hold, release, update of jobs and ping are; all else is "
+        "one cluster's",
     )
 
 
@@ -58,6 +62,35 @@ def _change(words: list[str], verb: str) -> int:
     for word in words:
         for part in job_ids(word):
             way.change(part.asked, verb)
+    return 0
+
+
+def _names_job(word: str) -> bool:
+    return word.partition("=")[0].lower() in ("job", "jobid")
+
+
+_UNCHANGED = "cannot be changed: TimeLimit, and of an array ArrayTaskThrottle, can"
+
+
+def _update(words: list[str]) -> int:
+    """`update JobId=17 TimeLimit=10 ArrayTaskThrottle=2`."""
+    asked = job_ids(words[0].partition("=")[2])
+    wanted: dict[str, int] = {}
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise FrontEndError(f"Invalid input: {ascii(word)[1:-1]:.60}")
+        if name.lower() == "timelimit":
+            wanted["time_limit"] = parse_time(value)
+        elif name.lower() == "arraytaskthrottle" and value.isascii() and value.isdigit():
+            wanted["most"] = int(value[:10])
+        else:
+            raise FrontEndError(f"{ascii(word)[1:-1]:.60} {_UNCHANGED}", "submit the job anew")
+    if not asked or not wanted:
+        raise FrontEndError("No changes specified")
+    way = client()
+    for each in asked:
+        way.change(each.asked, "change", **wanted)
     return 0
 
 
@@ -104,11 +137,10 @@ def lines_of(job: Record) -> list[str]:
         f"ExcNodeList={job.asked('exclude') or '(null)'}",
         f"NodeList={hosts}",
         *([f"BatchHost={job.hosts[0]}"] if job.hosts else []),
-        f"NumNodes={job.nodes} NumCPUs={job.processors} NumTasks={job.tasks} "
+        f"NumNodes={_nodes(job)} NumCPUs={job.processors} NumTasks={job.tasks} "
         f"CPUs/Task={job.cpus_per_task} ReqB:S:C:T=0:0:*:*",
         f"Socks/Node=* NtasksPerN:B:S:C={per_node}:0:*:* CoreSpec=*",
-        f"MinCPUsNode={job.cpus_per_task * max(1, int(per_node))} MinMemory{unit}={amount} "
-        "MinTmpDiskNode=0",
+        f"MinCPUsNode={cpus_per_node(job)} MinMemory{unit}={amount} MinTmpDiskNode=0",
         f"Features={job.asked('constraint') or '(null)'} DelayBoot=00:00:00",
         f"OverSubscribe={alone} Contiguous=0 Licenses={job.asked('licenses') or '(null)'} "
         f"Network={job.asked('network') or '(null)'}",
@@ -118,8 +150,23 @@ def lines_of(job: Record) -> list[str]:
         f"StdErr={job.path('error')}",
         "StdIn=/dev/null",
         f"StdOut={job.path('output')}",
+        *(["KillOInInvalidDependent=Yes"] if _kills(job) else []),
     ]
     return [lines[0], *(f"   {line}" for line in lines[1:])]
+
+
+def _nodes(job: Record) -> str:
+    """Of one that waits how many it asks for: at least, and at most."""
+    asked = job.asked("nodes") if job.pending else None
+    if asked is None:
+        return str(job.nodes)
+    least, _, most = asked.partition("-")
+    return f"{least}-{most or least}"
+
+
+def _kills(job: Record) -> bool:
+    """Whether it is cancelled once what it waits for can never be. (The word is Slurm's.)"""
+    return bool((job.json.get("dependency") or {}).get("kill"))
 
 
 def _array(job: Record) -> str:

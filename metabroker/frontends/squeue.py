@@ -14,6 +14,7 @@ from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, moment, short_duration
 from metabroker.frontends.records import (
     Record,
+    cpus_per_node,
     own_user,
     records,
     state_word,
@@ -79,7 +80,7 @@ FIELDS: dict[str, tuple[str, Show]] = {
     "jobarrayid": ("JOBID", shown_id),
     "jobid": ("JOBID", lambda job: str(job.id)),
     "licenses": ("LICENSES", lambda job: job.asked("licenses") or "(null)"),
-    "mincpus": ("MIN_CPUS", lambda job: str(job.cpus_per_task)),
+    "mincpus": ("MIN_CPUS", lambda job: str(cpus_per_node(job))),
     "minmemory": ("MIN_MEMORY", _memory),
     "name": ("NAME", lambda job: job.name),
     "nice": ("NICE", lambda job: job.asked("nice") or "0"),
@@ -120,7 +121,9 @@ _LETTERS = {
     "u": "username", "V": "submittime", "v": "reservation", "W": "licenses", "w": "wckey",
     "Y": "schednodes", "y": "nice", "Z": "workdir",
 }  # fmt: skip
-_STANDS_OUT = frozenset({"nodelist", "reasonlist", "schednodes"})
+_STANDS_OUT = frozenset({
+    "nodelist", "reasonlist", "schednodes", "timeleft", "timelimit", "timeused",
+})  # fmt: skip
 
 
 def _alone(job: Record) -> bool:

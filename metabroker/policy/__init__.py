@@ -19,7 +19,6 @@ from metabroker.policy.limits import (
 )
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit, worst_fit_reuse
 from metabroker.policy.planner import Launch, Planner
-from metabroker.policy.pool_fcfs import PoolFcfs
 from metabroker.policy.registry import (
     ALL_PLACEMENTS,
     BACKFILLING,
@@ -54,7 +53,6 @@ __all__ = [
     "Placement",
     "Planner",
     "PolicyState",
-    "PoolFcfs",
     "Reason",
     "Request",
     "RequestRefusal",

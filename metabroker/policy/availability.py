@@ -14,7 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from metabroker.policy.placement import Place, worst_fit
-from metabroker.policy.profile import NEVER, PoolProfile, Profile, Slot
+from metabroker.policy.profile import NEVER, Profile, Slot
 from metabroker.policy.request import Request
 
 _OVERDUE = 60.0  # seconds for which what should have ended is taken to go on
@@ -56,11 +56,11 @@ class Outlook(NamedTuple):
     wanted: Sequence[Wanted] = ()
 
 
-def profile_of_cluster(outlook: Outlook, now: float) -> PoolProfile:
+def profile_of_cluster(outlook: Outlook, now: float) -> Profile:
     """The processors that will be free there, after all who wait there had theirs. It has some
     hundred steps at most, of however much is known: what ends at about the same time is taken to
     end together, then."""
-    found = PoolProfile(outlook.processors)
+    found = Profile([outlook.processors])
     for held in _few_held(outlook.held):
         found.take(now, max(held.until, now + _OVERDUE), _HERE, (held.processors,))
     book(found, _few_booked(outlook.booked), now)
@@ -81,14 +81,14 @@ def before(wanted: Sequence[Wanted], since: float) -> int:
     return max((n for n, each in enumerate(wanted, 1) if each.since <= since), default=0)
 
 
-def book(profile: PoolProfile, reservations: Iterable[Booked], now: float) -> None:
+def book(profile: Profile, reservations: Iterable[Booked], now: float) -> None:
     """Take what reservations keep from now on."""
     for booked in reservations:
         if booked.end > now:
             profile.take(max(booked.start, now), booked.end, _HERE, (booked.processors,))
 
 
-def give_back(profile: PoolProfile, reservations: Iterable[Booked], now: float) -> PoolProfile:
+def give_back(profile: Profile, reservations: Iterable[Booked], now: float) -> Profile:
     """The profile as it would be without these."""
     found = profile.copy()
     for booked in reservations:
@@ -97,7 +97,7 @@ def give_back(profile: PoolProfile, reservations: Iterable[Booked], now: float) 
     return found
 
 
-def _queue(profile: PoolProfile, wanted: Wanted, now: float) -> None:
+def _queue(profile: Profile, wanted: Wanted, now: float) -> None:
     """A waiting job has its place; one that never fits there has none."""
     start, _ = profile.earliest(Request((wanted.processors,)), wanted.seconds, now)
     if start < inf:
@@ -128,7 +128,7 @@ def _cuts(count: int) -> range:
 
 
 def earliest_common_start(
-    pools: Sequence[PoolProfile],
+    pools: Sequence[Profile],
     request: Request,
     seconds: float,
     not_before: float,

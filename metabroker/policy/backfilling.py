@@ -72,15 +72,15 @@ class _Driven:
 
     def joined(self, entry: Entry) -> None:
         """A job waits."""
-        seq = entry[0]
-        if seq < self._last or (self._untold and seq < self._untold[-1][0]):
+        seq = entry.seq
+        if seq < self._last or (self._untold and seq < self._untold[-1].seq):
             self.outdate()  # it comes back to its old place
         self._untold.append(entry)
 
     def left(self, key: int) -> None:
         """A job does not wait any more, and has not been started here."""
         if key not in self._told:
-            self._untold = [entry for entry in self._untold if entry[1] != key]
+            self._untold = [entry for entry in self._untold if entry.key != key]
             return
         self._told.remove(key)
         if self._planner is not None:
@@ -135,10 +135,10 @@ class _Driven:
     def _tell(self, planner: LivePlanner, now: float, book: Book) -> None:
         """Tell it of those who have joined, as far as it has not enough of them."""
         count = max(0, self._most - len(planner))
-        for seq, key, request, _, queue, _ in self._untold[:count]:
-            planner.submit(key, request, queue, book.limit(key), now)
-            self._told.add(key)
-            self._last = seq
+        for job in self._untold[:count]:
+            planner.submit(job.key, job.request, job.queue, book.limit(job.key), now)
+            self._told.add(job.key)
+            self._last = job.seq
         del self._untold[:count]
 
     def _anew(
@@ -185,7 +185,7 @@ class _BackfilledQueue(FcfsQueue):
     def would_start(
         self, entry: Entry, idle: Sequence[int], limit: float, now: float
     ) -> Placement | None:
-        return self.driven.would_start(entry[2], limit, now)
+        return self.driven.would_start(entry.request, limit, now)
 
 
 class Backfilling(GlobalScheduler):

@@ -1,6 +1,6 @@
 """CONSERVATIVE backfilling: every job is promised a start when it is submitted.
 
-The stricter sister of EASY (easy_pool.py), after Feitelson and Weil (1998): a job may overtake
+The stricter sister of EASY (easy.py), after Feitelson and Weil (1998): a job may overtake
 others only if it delays none of them. A new job gets the earliest slot of the availability profile
 that the promises in front of it leave. When a job ends before its estimate, the promises are moved
 forward one by one, in the order of submission, until none can be; none is ever moved back.
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from math import inf, nextafter
 
 from metabroker.policy.placement import Place, worst_fit
-from metabroker.policy.planner import Launch, LivePlanner, fits_pool
-from metabroker.policy.profile import AnyProfile, Profile, Slot, profile_of
+from metabroker.policy.planner import Launch, LivePlanner
+from metabroker.policy.profile import Profile, Slot
 from metabroker.policy.request import Placement, Request, Sizes
 
 
@@ -38,20 +38,16 @@ class _Job:
 
 
 class Conservative(LivePlanner):
-    """CONSERVATIVE over several clusters with any placement rule, or on one by total requests.
+    """CONSERVATIVE with any placement rule.
 
     A promise is a time and a place. Promises hold as long as no job outlives its estimate; then
     all waiting jobs are promised again, with that job expected to end at any moment.
     """
 
-    def __init__(
-        self, processors: Sequence[int], place: Place = worst_fit, *, placed: bool = False
-    ) -> None:
-        """`placed`: on one cluster, too, `place` says what fits."""
+    def __init__(self, processors: Sequence[int], place: Place = worst_fit) -> None:
         super().__init__(processors)
         self._place = place
-        self._placed = placed
-        self._profile = self._empty()
+        self._profile = Profile(processors, place)
         self._queue: dict[int, _Job] = {}
         self._newcomers: list[_Job] = []
         self._running: dict[int, _Job] = {}
@@ -111,8 +107,6 @@ class Conservative(LivePlanner):
         return len(self._queue) + len(self._newcomers)
 
     def ever_fits(self, request: Request) -> bool:
-        if len(self.processors) == 1:
-            return fits_pool(request, self.processors[0])
         return self._place(request, self.processors) is not None
 
     def promises(self) -> dict[int, tuple[float, Placement]]:
@@ -147,13 +141,8 @@ class Conservative(LivePlanner):
             del ends[0]
         return bool(ends) and ends[0][0] <= now
 
-    def _empty(self) -> AnyProfile:
-        if self._placed:
-            return Profile(self.processors, self._place)
-        return profile_of(self.processors, self._place)
-
     def _promise_anew(self, now: float) -> None:
-        self._profile = self._empty()
+        self._profile = Profile(self.processors, self._place)
         soon = nextafter(now, inf)
         for job in self._running.values():
             self._profile.take(now, max(job.end, soon), job.clusters, job.sizes)

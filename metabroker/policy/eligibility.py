@@ -61,10 +61,10 @@ class Eligibility:
             if self.can_run(entry):
                 if key in aside:
                     del aside[key]
-                    back.setdefault(entry[4], []).append(entry)
+                    back.setdefault(entry.queue, []).append(entry)
             elif key not in aside:
                 aside[key] = entry
-                self._queues[entry[4]].remove(entry)
+                self._queues[entry.queue].remove(entry)
                 moved = True
         for index, entries in back.items():
             self._queues[index].merge(entries)
@@ -76,7 +76,7 @@ class Eligibility:
         Only if a capacity is known.
         """
         capacity = self._capacity
-        _, _, request, pin, _, _ = entry
+        request, pin = entry.request, entry.pin
         shape = (request.shape, pin)
         known = self._known.get(shape)
         if known is None:

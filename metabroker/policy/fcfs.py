@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class FcfsQueue(Queue):
     """A queue whose scheduler starts its head, or nothing."""
 
-    __slots__ = ("_fifo", "_jobs", "_removed")
+    __slots__ = ("_fifo",)
 
     def __init__(
         self,
@@ -27,37 +27,30 @@ class FcfsQueue(Queue):
     ) -> None:
         super().__init__(index, clusters, place, waiting, watch)
         self._fifo = Fifo()
-        self._jobs = self._fifo.items
-        self.items = self._jobs
-        self._removed = self._fifo.removed
+        self.items = self._fifo.items
 
     def __len__(self) -> int:
-        return len(self._jobs) - len(self._removed)
+        return len(self._fifo)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._fifo)
 
     @property
     def head(self) -> Entry:
-        return self._jobs[0]
+        return self._fifo.items[0]
 
     def before(self, seq: int) -> int:
         return self._fifo.before(seq)
 
     def append(self, entry: Entry, since: int) -> bool:
         """True if the queue was empty at the last pass, or if the job becomes the head."""
-        jobs = self._jobs
-        if not jobs:
-            jobs.append(entry)
-            return True
         self._fifo.append(entry)
-        head = jobs[0][0]
-        return head >= since or head == entry[0]
+        return self.head.seq >= since or self.head.seq == entry.seq
 
     def would_start(
         self, entry: Entry, idle: Sequence[int], limit: float, now: float
     ) -> Placement | None:
-        return self.fit(entry, idle) if self.head[0] == entry[0] else None
+        return self.fit(entry, idle) if self.head.seq == entry.seq else None
 
     def merge(self, entries: Sequence[Entry]) -> None:
         self._fifo.merge(entries)
@@ -65,35 +58,11 @@ class FcfsQueue(Queue):
     def remove(self, entry: Entry) -> None:
         self._fifo.remove(entry)
 
-    def visit(self, idle: list[int], starts: list[Start]) -> bool:
-        # The same as fit() and _start() without aging, in one piece: it is run for every job.
-        jobs = self._jobs
-        if self.contested:
-            return self._visit_with_fit(idle, starts)
-        _, key, request, pin, _, _ = jobs[0]
-        placement: tuple[int, ...] | None
-        if pin >= 0:
-            if idle[pin] < request.total:
-                return False
-            placement = self._alone[pin]
-            idle[pin] -= request.total
-        else:
-            placement = self._place(request, idle)
-            if placement is None:
-                return False
-            for cluster, size in zip(placement, request.sizes):  # noqa: B905 - costs time
-                idle[cluster] -= size
-        if self.units:
-            self._take_whole(placement, request.sizes, idle)
-        jobs.popleft()
-        if self._removed:
-            self._fifo.strip()
-        del self._waiting[key]
-        starts.append((key, placement))
-        return True
+    def rewind(self) -> None:
+        """The head is looked at anew at each visit."""
 
-    def _visit_with_fit(self, idle: list[int], starts: list[Start]) -> bool:
-        entry = self._jobs[0]
+    def visit(self, idle: list[int], starts: list[Start]) -> bool:
+        entry = self.head
         placement = self.fit(entry, idle)
         if placement is None:
             return False
@@ -102,19 +71,8 @@ class FcfsQueue(Queue):
         return True
 
     def visit_upto(self, seq: int, idle: list[int], starts: list[Start]) -> bool:
-        jobs = self._jobs
-        return bool(jobs) and jobs[0][0] <= seq and self.visit(idle, starts)
+        return bool(self.items) and self.head.seq <= seq and self.visit(idle, starts)
 
     def newcomer(self, entry: Entry, idle: list[int], starts: list[Start]) -> bool:
         """Tried only if nobody is in front of it."""
-        jobs = self._jobs
-        return bool(jobs) and jobs[0][0] == entry[0] and self.visit(idle, starts)
-
-
-class AgedFcfsQueue(FcfsQueue):
-    """The same with aging: the head may not start if it would overtake a protected job."""
-
-    __slots__ = ()
-
-    def visit(self, idle: list[int], starts: list[Start]) -> bool:
-        return self._visit_with_fit(idle, starts)
+        return bool(self.items) and self.head.seq == entry.seq and self.visit(idle, starts)

@@ -85,7 +85,7 @@ class FpfsQueue(Queue):
 
     def newcomer(self, entry: Entry, idle: list[int], starts: list[Start]) -> bool:
         """Tried itself, whoever waits in front of it."""
-        if entry[1] not in self._waiting:
+        if entry.key not in self._waiting:
             return False
         placement = self.fit(entry, idle)
         if placement is None:
@@ -102,19 +102,26 @@ class FpfsQueue(Queue):
             heapify(scan)
         while scan and (last is None or scan[0][0] <= last):
             entry = scan[0]
+            if entry.key not in self._waiting:  # it was started as a newcomer, in this pass
+                self._next_of_shape(scan, entry)
+                continue
             placement = self.fit(entry, idle)
             if placement is None:
                 heappop(scan)
                 continue
             self.remove(entry)
-            fifo = self._shapes.get(_shape(entry))
-            if fifo is None:
-                heappop(scan)
-            else:
-                heapreplace(scan, fifo.items[0])
+            self._next_of_shape(scan, entry)
             self._start(entry, placement, idle, starts)
             return True
         return False
+
+    def _next_of_shape(self, scan: list[Entry], first: Entry) -> None:
+        """The job at the top of the heap waits no more: the next one of its shape comes after."""
+        fifo = self._shapes.get(_shape(first))
+        if fifo is None:
+            heappop(scan)
+        else:
+            heapreplace(scan, fifo.items[0])
 
     def _fifo(self, entry: Entry) -> Fifo:
         """The jobs of the same shape."""
@@ -127,4 +134,4 @@ class FpfsQueue(Queue):
 
 def _shape(entry: Entry) -> Shape:
     """Equal for jobs of a queue that fit on exactly the same idle processors."""
-    return entry[2].shape, entry[3]
+    return entry.request.shape, entry.pin

@@ -6,7 +6,6 @@ With Worst Fit with reuse it is the queue of DCS 2.4, FCFS or FPFS.
 from collections.abc import Iterable
 
 from metabroker.policy.context import Context
-from metabroker.policy.entry import Entry, Start
 from metabroker.policy.queue import Queue
 from metabroker.policy.request import Request
 from metabroker.policy.scheduler import Scheduler
@@ -27,12 +26,3 @@ class GlobalScheduler(Scheduler):
 
     def _enabled(self) -> list[Queue]:
         return [self._queue] if self._queue.items else []
-
-    def _departure(self, idle: list[int], starts: list[Start]) -> None:
-        for queue in self._enabled():
-            while queue.items and queue.visit(idle, starts):
-                pass
-
-    def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
-        for entry in news:
-            self._queue.newcomer(entry, idle, starts)

@@ -1,41 +1,36 @@
 """The queue of a cluster's own scheduler, in which the jobs of its own users wait: FCFS or EASY.
 
-One pool of processors, as in `easy_pool`. A job of the broker gets its processors there in one of
+One pool of processors. A job of the broker gets its processors there in one of
 two ways: it `starts_now`, because the scheduler promises these processors to nobody, or it waits
 among the others until it starts or is withdrawn.
 """
 
-from metabroker.policy.easy_pool import EasyPool
+from metabroker.policy.easy import Easy
+from metabroker.policy.placement import one_pool
 from metabroker.policy.planner import Launch
 
 
-class LocalEasy(EasyPool):
+class LocalEasy(Easy):
     """EASY backfilling. What it says of itself holds after run(), until the next event."""
+
+    def __init__(self, processors: tuple[int]) -> None:
+        super().__init__(processors, one_pool)
 
     @property
     def idle(self) -> int:
         """The processors that the shortest of jobs could have at once."""
-        return self._free
+        return self._free[0]
 
     @property
     def queued(self) -> int:
         """The processors that the waiting jobs ask for."""
-        return sum(size for _, size, _, _ in self._queue)
+        return sum(job.request.total for job in self._queue)
 
     def starts_now(self, size: int, estimate: float, now: float) -> bool:
         """Would a job of `size` processors that is submitted now start at once?"""
-        if size > self._free:
+        if size > self._free[0]:
             return False
-        return not self._queue or now + estimate <= self._shadow or size <= self._extra
-
-    def withdraw(self, key: int) -> None:
-        """A waiting job leaves the queue. Raises ValueError if no such job waits."""
-        position = [job[0] for job in self._queue].index(key)
-        del self._queue[position]
-        if not position:
-            self._settled = 0
-        elif position < self._settled:
-            self._settled -= 1
+        return not self._queue or now + estimate <= self._shadow or size <= self._spare[0]
 
 
 class LocalFcfs(LocalEasy):
@@ -43,7 +38,7 @@ class LocalFcfs(LocalEasy):
 
     @property
     def idle(self) -> int:
-        return 0 if self._queue else self._free
+        return 0 if self._queue else self._free[0]
 
     def starts_now(self, size: int, estimate: float, now: float) -> bool:
         return size <= self.idle

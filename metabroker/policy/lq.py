@@ -49,7 +49,7 @@ class LongestQueue(TwoLevelScheduler):
 
     def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
         for entry in news:
-            queue = self._queues[entry[4]]
+            queue = self._queues[entry.queue]
             if self._forbids(queue) is not None or not queue.newcomer(entry, idle, starts):
                 continue
             if self._evaluated != "departure" and self._global_longest() == queue.local:

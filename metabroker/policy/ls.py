@@ -99,11 +99,11 @@ class DisableOrderLocalSchedulers(LocalSchedulers):
 
     def _arrivals(self, news: list[Entry], idle: list[int], starts: list[Start]) -> None:
         for entry in news:
-            queue = self._queues[entry[4]]
+            queue = self._queues[entry.queue]
             if queue.newcomer(entry, idle, starts):
                 disabled = not queue.items
             else:
-                disabled = bool(queue.items) and queue.head[0] == entry[0]
+                disabled = bool(queue.items) and queue.head.seq == entry.seq
             if disabled and self._at_arrivals:
                 self._disabled_last(queue)
 

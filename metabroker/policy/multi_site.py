@@ -10,12 +10,13 @@ algorithm is not exactly backfilling as multi-site jobs can surpass queued jobs 
 from collections.abc import Sequence
 
 from metabroker.policy.best_fit import split_over_fewest
-from metabroker.policy.easy_pool import EasyPool, Waiting
+from metabroker.policy.easy import Easy, Waiting
+from metabroker.policy.placement import one_pool
 from metabroker.policy.planner import Launch
 from metabroker.policy.request import Placement, Request, Sizes
 
 
-class MultiSite(EasyPool):
+class MultiSite(Easy):
     """At submission at once, if there is room in all machines together; else EASY on that total.
 
     A request counts by its total. A job that is split runs (1 + overhead) times as long, and is
@@ -24,16 +25,17 @@ class MultiSite(EasyPool):
     """
 
     def __init__(self, processors: Sequence[int], overhead: float = 0.0) -> None:
-        super().__init__(processors)
+        super().__init__(processors, one_pool)
         if not overhead >= 0:
             raise ValueError(f"the overhead of a split job is at least 0, not {overhead}")
         self.overhead = overhead
+        self._free = [sum(processors)]
         self._idle = list(processors)
         self._where: dict[int, tuple[Placement, Sizes]] = {}
         self._newcomers: list[Waiting] = []
 
     def submit(self, key: int, request: Request, local: int, estimate: float, now: float) -> None:
-        self._newcomers.append((key, request.total, estimate, request))
+        self._newcomers.append(Waiting(key, estimate, request))
 
     def end(self, key: int, now: float) -> None:
         super().end(key, now)
@@ -43,10 +45,11 @@ class MultiSite(EasyPool):
     def run(self, now: float) -> list[Launch]:
         launches = super().run(now)
         for job in self._newcomers:
-            if job[1] <= self._free:
-                self._start(job, now, launches)
-            else:
+            clusters = one_pool(job.request, self._free)
+            if clusters is None:
                 self._queue.append(job)
+            else:
+                self._start(job, clusters, now, launches)
         self._newcomers.clear()
         self._settled = len(self._queue)
         return launches
@@ -57,34 +60,18 @@ class MultiSite(EasyPool):
     def ever_fits(self, request: Request) -> bool:
         return request.total <= sum(self.processors)
 
-    def _backfill(self, first: int, now: float, launches: list[Launch]) -> None:
-        queue = self._queue
-        position = first
-        while position < len(queue):
-            job = queue[position]
-            _, size, estimate, _ = job
-            late = now + estimate * self._stretch(size) > self._shadow
-            if size > self._free or (late and size > self._extra):
-                position += 1
-                continue
-            if late:
-                self._extra -= size
-            del queue[position]
-            self._start(job, now, launches)
+    def _lasts(self, job: Waiting) -> float:
+        split = job.request.total > max(self._idle)
+        return job.estimate * (1 + self.overhead) if split else job.estimate
 
-    def _stretch(self, size: int) -> float:
-        """How many times as long a job of that size would run if it started now."""
-        return 1.0 if max(self._idle) >= size else 1 + self.overhead
-
-    def _start(self, job: Waiting, now: float, launches: list[Launch]) -> None:
-        key, size, estimate, request = job
-        where = split_over_fewest(size, self._idle)
+    def _start(self, job: Waiting, clusters: Placement, now: float, launches: list[Launch]) -> None:
+        super()._start(job, clusters, now, launches)
+        where = split_over_fewest(job.request.total, self._idle)
         assert where is not None, "there is room in all machines together"
         clusters, sizes = where
         if len(clusters) == 1:
-            clusters, sizes = clusters * len(request.sizes), request.sizes
-        super()._start((key, size, estimate * self._stretch(size), request), now, launches)
+            clusters, sizes = clusters * len(job.request.sizes), job.request.sizes
         for cluster, part in zip(clusters, sizes, strict=True):
             self._idle[cluster] -= part
-        self._where[key] = clusters, sizes
-        launches[-1] = (key, clusters, sizes)
+        self._where[job.key] = clusters, sizes
+        launches[-1] = (job.key, clusters, sizes)

@@ -77,7 +77,7 @@ class Overtaking:
         if group is None:
             group = self._groups[mask] = _ContentionGroup(mask)
         waiting = group.waiting
-        if waiting and waiting[-1][0] >= entry[0]:
+        if waiting and waiting[-1].seq >= entry.seq:
             insert(waiting, entry)
             group.protected_head = None
             self._collect()
@@ -117,7 +117,7 @@ class Overtaking:
         """`idle` as it is for this job: nothing in the clusters of older protected jobs."""
         mask = 0
         for protected_head in self.protected_heads:
-            if protected_head[0] >= seq:
+            if protected_head.seq >= seq:
                 break
             mask |= self._mask(protected_head)
         if not mask:
@@ -133,20 +133,20 @@ class Overtaking:
         touched = [group for group in self._groups.values() if group.mask & taken]
         if self._bound:
             for group in touched:
-                oldest = self._oldest(group)[0] if group.count else group.left
-                if oldest < entry[0]:
-                    insort(group.overtakers, entry[0])
+                oldest = self._oldest(group).seq if group.count else group.left
+                if oldest < entry.seq:
+                    insort(group.overtakers, entry.seq)
                     del group.overtakers[: -self._bound]
         self._renew(touched)
 
     def overtaken(self, entry: Entry) -> int:
         """How often a waiting job was overtaken, counted up to the bound."""
         overtakers = self._groups[self._mask(entry)].overtakers
-        return sum(1 for seq in overtakers if seq > entry[0])
+        return sum(1 for seq in overtakers if seq > entry.seq)
 
     def protected(self, entry: Entry) -> bool:
         """May this waiting job not be overtaken again?"""
-        return entry[1] not in self._aside and self._due(self._groups[self._mask(entry)], entry)
+        return entry.key not in self._aside and self._due(self._groups[self._mask(entry)], entry)
 
     def blocker(self, entry: Entry) -> int:
         """The key of the oldest protected job that this waiting job would have to overtake.
@@ -155,7 +155,7 @@ class Overtaking:
         """
         mask = self._mask(entry)
         return next(
-            protected_head[1]
+            protected_head.key
             for protected_head in self.protected_heads
             if self._mask(protected_head) & mask
         )
@@ -177,9 +177,9 @@ class Overtaking:
 
     def _mask(self, entry: Entry) -> int:
         """The clusters in which a job could run, as bits."""
-        _, _, request, pin, _, _ = entry
-        if pin >= 0:
-            return 1 << pin
+        request = entry.request
+        if entry.pin >= 0:
+            return 1 << entry.pin
         if request.exclude:
             return self._everywhere & ~sum(1 << cluster for cluster in request.exclude)
         return request.mask or self._everywhere
@@ -187,11 +187,11 @@ class Overtaking:
     def _leave(self, entry: Entry) -> None:
         group = self._groups[self._mask(entry)]
         group.count -= 1
-        if group.protected_head is not None and group.protected_head[0] == entry[0]:
+        if group.protected_head is not None and group.protected_head.seq == entry.seq:
             group.protected_head = None
             self.protected_heads.remove(entry)
-            self.left_protected.add(entry[1])
-        group.left = entry[0]
+            self.left_protected.add(entry.key)
+        group.left = entry.seq
         if not group.count:
             group.waiting.clear()
             self._empty.add(group.mask)
@@ -200,12 +200,12 @@ class Overtaking:
 
     def _living(self, group: _ContentionGroup) -> Iterable[Entry]:
         waiting = self._waiting
-        return (job for job in group.waiting if waiting.get(job[1]) == job)
+        return (job for job in group.waiting if waiting.get(job.key) == job)
 
     def _oldest(self, group: _ContentionGroup) -> Entry:
         """The oldest waiting job (there is one)."""
         waiting, jobs = self._waiting, group.waiting
-        while waiting.get(jobs[0][1]) != jobs[0]:
+        while waiting.get(jobs[0].key) != jobs[0]:
             jobs.popleft()
         return jobs[0]
 
@@ -232,15 +232,15 @@ class Overtaking:
         if not self._due(group, self._oldest(group)):
             return None
         for entry in self._living(group):
-            if entry[1] not in self._aside:
+            if entry.key not in self._aside:
                 return entry if self._due(group, entry) else None
         return None
 
     def _due(self, group: _ContentionGroup, entry: Entry) -> bool:
-        if self._now - entry[5] >= self._wait:
+        if self._now - entry.joined >= self._wait:
             return True
         bound = self._bound
         if not bound:
             return bound == 0
         overtakers = group.overtakers
-        return len(overtakers) == bound and overtakers[0] > entry[0]
+        return len(overtakers) == bound and overtakers[0] > entry.seq

@@ -130,6 +130,16 @@ def worst_fit_reuse(request: Request, idle: Sequence[int]) -> Placement | None:
     return _in_users_order(request, chosen)
 
 
+def one_pool(request: Request, idle: Sequence[int]) -> Placement | None:
+    """In one pool only the total counts (BE07 2.1: total requests), whatever clusters are named."""
+    return (0,) * len(request.sizes) if request.total <= idle[0] else None
+
+
+def one_cluster(request: Request, idle: Sequence[int]) -> Placement | None:
+    """The same where the pool is the only cluster, so that no other one can be named."""
+    return None if any(request.clusters or ()) else one_pool(request, idle)
+
+
 PLACEMENTS: Mapping[str, Place] = {
     "worst-fit": worst_fit,
     "worst-fit-reuse": worst_fit_reuse,

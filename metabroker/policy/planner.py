@@ -24,11 +24,6 @@ The sizes are the request's own, in the user's order, unless the policy has spli
 """
 
 
-def fits_pool(request: Request, processors: int) -> bool:
-    """Could the request run on one empty pool? Its total counts (BE07 2.1: total requests)."""
-    return request.total <= processors and not any(request.clusters or ())
-
-
 class Planner(ABC):
     """One policy over clusters of `processors[c]` processors, all of them its own.
 

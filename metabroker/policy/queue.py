@@ -31,14 +31,14 @@ class Fifo:
         removed = self.removed
         if not removed:
             return iter(self.items)
-        return (entry for entry in self.items if entry[0] not in removed)
+        return (entry for entry in self.items if entry.seq not in removed)
 
     def append(self, entry: Entry) -> None:
         """Add an entry; one that joined before the last goes to its place."""
         items = self.items
-        if items and items[-1][0] >= entry[0]:
+        if items and items[-1].seq >= entry.seq:
             insert(items, entry)
-            self.removed.discard(entry[0])
+            self.removed.discard(entry.seq)
         else:
             items.append(entry)
 
@@ -63,8 +63,8 @@ class Fifo:
     def remove(self, entry: Entry) -> None:
         """Remove an entry that waits."""
         items, removed = self.items, self.removed
-        removed.add(entry[0])
-        if items[0][0] == entry[0]:
+        removed.add(entry.seq)
+        if items[0].seq == entry.seq:
             self.strip()
         elif 2 * len(removed) > len(items):
             self._keep(list(self))
@@ -72,7 +72,7 @@ class Fifo:
     def strip(self) -> None:
         """Drop the removed entries at the front."""
         items, removed = self.items, self.removed
-        while items and items[0][0] in removed:
+        while items and items[0].seq in removed:
             removed.discard(items.popleft()[0])
 
     def _keep(self, entries: list[Entry]) -> None:
@@ -89,7 +89,6 @@ class Queue(ABC):
     """
 
     __slots__ = (
-        "_alone",
         "_place",
         "_waiting",
         "_watch",
@@ -116,7 +115,6 @@ class Queue(ABC):
         self._place = place
         self._waiting = waiting
         self._watch = watch
-        self._alone = tuple((cluster,) for cluster in range(clusters))
         self.units: tuple[int, ...] = ()
         """Processors that each cluster gives at a time, where that is more than one."""
         self.contested: tuple[int, ...] = ()
@@ -165,18 +163,19 @@ class Queue(ABC):
     def newcomer(self, entry: Entry, idle: list[int], starts: list[Start]) -> bool:
         """Try a job that has arrived after the last pass; True if it was started."""
 
-    def rewind(self) -> None:  # noqa: B027 - only a discipline that scans has a position
+    @abstractmethod
+    def rewind(self) -> None:
         """A pass begins."""
 
     def fit(self, entry: Entry, idle: Sequence[int]) -> Placement | None:
         """Where a job would go now; None if it does not fit or would overtake a protected job."""
-        _, _, request, pin, _, _ = entry
+        request = entry.request
         if self._watch is not None:
-            idle = self._watch.left_for(entry[0], idle)
+            idle = self._watch.left_for(entry.seq, idle)
         if self.contested:
             idle = self.open_to(request, idle)
-        if pin >= 0:
-            return self._alone[pin] if idle[pin] >= request.total else None
+        if entry.pin >= 0:
+            return (entry.pin,) if idle[entry.pin] >= request.total else None
         return self._place(request, idle)
 
     def would_start(
@@ -199,17 +198,11 @@ class Queue(ABC):
         self, entry: Entry, placement: Placement, idle: list[int], starts: list[Start]
     ) -> None:
         """Record the start of a job that has been taken out of the queue."""
-        _, key, request, _, _, _ = entry
-        for cluster, size in zip(placement, request.sizes, strict=True):
+        for cluster, size in zip(placement, entry.request.sizes, strict=True):
             idle[cluster] -= size
-        if self.units:
-            self._take_whole(placement, request.sizes, idle)
-        del self._waiting[key]
-        starts.append((key, placement))
+            if self.units:  # what it holds of whole nodes beyond what it asked for
+                idle[cluster] -= -size % self.units[cluster]
+        del self._waiting[entry.key]
+        starts.append((entry.key, placement))
         if self._watch is not None:
             self._watch.started(entry, placement)
-
-    def _take_whole(self, placement: Placement, sizes: Sequence[int], idle: list[int]) -> None:
-        """Take what components hold of whole nodes beyond what they asked for."""
-        for cluster, size in zip(placement, sizes, strict=True):
-            idle[cluster] -= -size % self.units[cluster]

@@ -8,7 +8,7 @@ from metabroker.policy.backfilling import Backfilling
 from metabroker.policy.best_fit import best_fit, fewest_clusters
 from metabroker.policy.conservative import Conservative
 from metabroker.policy.context import READINGS, Context, Options
-from metabroker.policy.easy import Easy, easy
+from metabroker.policy.easy import Easy
 from metabroker.policy.eq import EqualQueues, EqualQueuesGlobalFirst, EqualQueuesRandom
 from metabroker.policy.gp import GlobalPriority
 from metabroker.policy.gs import GlobalScheduler
@@ -23,9 +23,8 @@ from metabroker.policy.ls import (
     ReleaseOrderLocalSchedulers,
 )
 from metabroker.policy.multi_site import MultiSite
-from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit_random_ties
+from metabroker.policy.placement import PLACEMENTS, Place, Rng, one_cluster, worst_fit_random_ties
 from metabroker.policy.planner import LivePlanner, Planner
-from metabroker.policy.pool_fcfs import PoolFcfs
 from metabroker.policy.scheduler import Scheduler
 
 _SCHEDULERS: Mapping[str, type[Scheduler]] = {
@@ -114,8 +113,6 @@ def make(
         placement = "worst-fit-reuse" if single_queue else "worst-fit"
     place = _placement(placement, options, rng)
     context = Context(clusters, place, discipline, aging, rng, options)
-    if clusters == 1 and policy in {"GS", "FCFS"} and discipline == "FCFS":
-        return PoolFcfs(context)
     return _SCHEDULERS[policy](context)
 
 
@@ -129,7 +126,7 @@ def _backfilling(
 
     def planner(processors: Sequence[int], place: Place) -> LivePlanner:
         if policy == "CONSERVATIVE":
-            return Conservative(processors, place, placed=True)
+            return Conservative(processors, place)
         return Easy(processors, place)  # JOB-SHARING is EASY with Best Fit
 
     return Backfilling(Context(clusters, place), planner, _LOOKED_AT[policy])
@@ -156,18 +153,17 @@ def make_planner(
         raise ValueError(f"the overhead of a split job is at least 0, not {overhead}")
     usual = _PLANNERS[policy]
     place = _placement(usual if placement is None else placement, READINGS, None)
-    if policy == "EASY":
-        return easy(processors, place)
-    if policy == "CONSERVATIVE":
-        return Conservative(processors, place)
     if policy == "JOB-SHARING":
         return JobSharing(processors, place)
+    if policy in {"EASY", "CONSERVATIVE"}:
+        kind = Easy if policy == "EASY" else Conservative
+        return kind(processors, one_cluster if len(processors) == 1 else place)
     if placement not in {None, usual}:
         raise ValueError(f"the policy {policy} has the placement {usual}, not {placement}")
     if policy == "MULTI-SITE":
         return MultiSite(processors, overhead)
-    kind = Afcfs if policy.startswith("AFCFS") else LgSs
-    return kind(processors, blocking=policy.endswith("-BS"))
+    mix = Afcfs if policy.startswith("AFCFS") else LgSs
+    return mix(processors, blocking=policy.endswith("-BS"))
 
 
 def _placement(name: str, options: Options, rng: Rng | None) -> Place:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from metabroker.policy.context import Context
 from metabroker.policy.entry import Entry, Start
-from metabroker.policy.fcfs import AgedFcfsQueue, FcfsQueue
+from metabroker.policy.fcfs import FcfsQueue
 from metabroker.policy.fpfs import FpfsQueue
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.queue import Queue
@@ -63,12 +63,9 @@ class Scheduler(ABC):
         self._watch: Overtaking | None = None
         if aging is not None:
             self._watch = Overtaking(aging, clusters, self._waiting, self._reach.aside)
-        kind: type[FcfsQueue | FpfsQueue] = FpfsQueue
-        if context.discipline == "FCFS":
-            kind = FcfsQueue if aging is None else AgedFcfsQueue
+        kind = FcfsQueue if context.discipline == "FCFS" else FpfsQueue
         for index in self._indices():
             self._queues[index] = kind(index, clusters, place, self._waiting, self._watch)
-        self._prepares = aging is not None or context.discipline == "FPFS"
         self._next_seq = 0
         self._since = 0
         self._departed = False
@@ -133,7 +130,7 @@ class Scheduler(ABC):
             self._next_seq = seq + 1
         elif seq >= self._next_seq:
             self._next_seq = seq + 1
-        self._waiting[key] = entry = (seq, key, request, pin, queue, now)
+        self._waiting[key] = entry = Entry(seq, key, request, pin, queue, now)
         if self._watch is not None:
             self._watch.joined(entry)
         reach = self._reach
@@ -153,7 +150,7 @@ class Scheduler(ABC):
         if entry is None:
             return False
         if self._reach.aside.pop(key, None) is None:
-            self._queues[entry[4]].remove(entry)
+            self._queues[entry.queue].remove(entry)
         if self._watch is not None:
             if started is None:
                 self._watch.left(entry)
@@ -201,18 +198,13 @@ class Scheduler(ABC):
             if self._watch is not None:
                 self._watch.moved()
         starts: list[Start] = []
-        news = self._news
-        if self._departed:
-            self._departed = False
-            if news:
-                self._news = []
-            if self._prepares:
-                self._prepare(idle, now, starts)
+        news, self._news = self._news, []
+        departed, self._departed = self._departed, False
+        if departed or news:
+            self._prepare(idle, now, starts)
+        if departed:
             self._departure(idle, starts)
-        elif news:
-            self._news = []
-            if self._prepares:
-                self._prepare(idle, now, starts)
+        else:
             self._arrivals(news, idle, starts)
         self._since = self._next_seq
         return starts
@@ -271,18 +263,19 @@ class Scheduler(ABC):
         done: set[int] = set()
         while True:
             protected_head = next(
-                (entry for entry in watch.protected_heads if entry[4] not in done), None
+                (entry for entry in watch.protected_heads if entry.queue not in done), None
             )
             if protected_head is None:
                 return
-            queue = self._queues[protected_head[4]]
-            if not queue.visit_upto(protected_head[0], idle, starts):
-                done.add(protected_head[4])
+            queue = self._queues[protected_head.queue]
+            if not queue.visit_upto(protected_head.seq, idle, starts):
+                done.add(protected_head.queue)
             elif not queue.items:
                 self._emptied_early(queue)
 
-    def _emptied_early(self, queue: Queue) -> None:  # noqa: B027 - only LS-DO keeps an order
-        """A queue became empty before the policy's own visits."""
+    def _emptied_early(self, queue: Queue) -> None:
+        """A queue became empty before the policy's own visits: only LS-DO minds."""
+        return
 
     def _departure(self, idle: list[int], starts: list[Start]) -> None:
         """A departure pass: enable, then visit in rounds."""
@@ -292,13 +285,12 @@ class Scheduler(ABC):
         """Try the newcomers in their order, then visit the queues that the rules open thereby."""
         enabled: list[Queue] = []
         for entry in news:
-            queue = self._queues[entry[4]]
+            queue = self._queues[entry.queue]
             if self._forbids(queue) is not None:
                 continue
             if queue.newcomer(entry, idle, starts) and not queue.items:
                 enabled.extend(self._emptied(queue))
-        if enabled:
-            self._rounds([queue for queue in enabled if queue.items], idle, starts)
+        self._rounds([queue for queue in enabled if queue.items], idle, starts)
 
     def _rounds(self, enabled: list[Queue], idle: list[int], starts: list[Start]) -> list[Queue]:
         """Visit the enabled queues in rounds, at most one start per queue and round (BE03 2.5).

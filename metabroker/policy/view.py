@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
-from operator import itemgetter
 
 from metabroker.policy.entry import Entry, Start
 from metabroker.policy.fcfs import FcfsQueue
@@ -40,22 +39,22 @@ class SchedulerView:
     def seqs(self, queue: int) -> list[int]:
         """The jobs in a queue from head to tail, without those set aside, by their places in the
         order of joining."""
-        return [entry[0] for entry in self._scheduler._queues[queue]]
+        return [entry.seq for entry in self._scheduler._queues[queue]]
 
     def keys(self, queue: int) -> Iterator[int]:
         """The keys of the jobs in a queue from head to tail, without those set aside."""
-        return (entry[1] for entry in self._scheduler._queues[queue])
+        return (entry.key for entry in self._scheduler._queues[queue])
 
     def heads(self) -> dict[int, int]:
         """The key of the head of every non-empty queue, by queue."""
         return {
-            index: queue.head[1] for index, queue in self._scheduler._queues.items() if queue.items
+            index: queue.head.key for index, queue in self._scheduler._queues.items() if queue.items
         }
 
     def position(self, key: int) -> tuple[int, int]:
         """The queue of a job, and how many jobs are in front of it. KeyError if unknown."""
         entry = self._scheduler._waiting[key]
-        return entry[4], self._scheduler._queues[entry[4]].before(entry[0])
+        return entry.queue, self._scheduler._queues[entry.queue].before(entry.seq)
 
     def seq(self, key: int) -> int:
         """The place of a waiting job in the order of joining. Raises KeyError if unknown."""
@@ -69,9 +68,8 @@ class SchedulerView:
         for queue in self._scheduler._queues.values():
             if queue.items and self._scheduler._forbids(queue) is None:
                 first = islice(queue, depth * _AMONG)
-                found += islice((entry for entry in first if entry[2].single), depth)
-        found.sort(key=itemgetter(0))
-        return found
+                found += islice((entry for entry in first if entry.request.single), depth)
+        return sorted(found)
 
     def next_coallocated(self, depth: int) -> list[Entry]:
         """Of each queue that no rule keeps disabled, those among the first jobs that are
@@ -80,9 +78,8 @@ class SchedulerView:
         for queue in self._scheduler._queues.values():
             if queue.items and self._scheduler._forbids(queue) is None:
                 first = islice(queue, depth * _AMONG)
-                found += islice((entry for entry in first if not entry[2].single), depth)
-        found.sort(key=itemgetter(0))
-        return found
+                found += islice((entry for entry in first if not entry.request.single), depth)
+        return sorted(found)
 
     def may_start(self, seq: int, cluster: int, now: float) -> bool:
         """Whether no waiting job that may not be overtaken again speaks against a start in that
@@ -106,7 +103,7 @@ class SchedulerView:
         `capacity`: None means as at the last pass.
         """
         entry = self._scheduler._waiting[key]
-        line = self._scheduler._queues[entry[4]]
+        line = self._scheduler._queues[entry.queue]
         index, position = self.position(key)
         overtaken, protected = 0, False
         if self._scheduler._watch is not None:
@@ -120,10 +117,10 @@ class SchedulerView:
         if key in self._scheduler._reach.aside or not self._fits(entry, capacity):
             reason = Reason.UNREACHABLE
         elif position and isinstance(line, FcfsQueue):
-            reason, blocker = Reason.BEHIND, line.head[1]
+            reason, blocker = Reason.BEHIND, line.head.key
         elif rule is not None:
             reason = Reason.RULE
-        elif not self._fits(entry, line.open_to(entry[2], idle)):
+        elif not self._fits(entry, line.open_to(entry.request, idle)):
             reason = Reason.MISFIT
         elif line.fit(entry, idle) is None and self._scheduler._watch is not None:
             reason, blocker = Reason.OVERTAKING, self._scheduler._watch.blocker(entry)
@@ -183,7 +180,6 @@ class SchedulerView:
         """Would the job fit on these processors? None: yes."""
         if processors is None:
             return True
-        _, _, request, pin, _, _ = entry
-        if pin >= 0:
-            return processors[pin] >= request.total
-        return self._scheduler._place(request, processors) is not None
+        if entry.pin >= 0:
+            return processors[entry.pin] >= entry.request.total
+        return self._scheduler._place(entry.request, processors) is not None

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from metabroker.policy import Request
-from metabroker.policy.easy import easy
+from metabroker.policy import Request, make_planner
 
 TIMES = 9
 """How often it is played."""
@@ -34,7 +33,7 @@ def expected_waits(
 ) -> list[float]:
     """The seconds that the last of the waiting jobs still waits, each time that it is played, in
     increasing order; none where it never starts. `waiting` in the order of the queue."""
-    if not waiting or not easy(processors).ever_fits(waiting[-1].request):
+    if not waiting or not make_planner("EASY", processors).ever_fits(waiting[-1].request):
         return []
     found = [_play(processors, running, waiting, turn) for turn in range(TIMES)]
     return sorted(wait for wait in found if wait is not None)
@@ -43,7 +42,7 @@ def expected_waits(
 def _play(
     processors: Sequence[int], running: Sequence[Ahead], waiting: Sequence[Ahead], turn: int
 ) -> float | None:
-    planner, target = easy(processors), waiting[-1].key
+    planner, target = make_planner("EASY", processors), waiting[-1].key
     for job in running:
         planner.submit(job.key, job.request, 0, job.limit, 0.0)
     begun = {key for key, _, _ in planner.run(0.0)}

@@ -41,6 +41,7 @@ from metabroker.policy import Limits, Place
 from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
+from metabroker.submission.dependency import Named
 from metabroker.submission.model import Submission
 from metabroker.submission.tasks import parse_array
 
@@ -278,10 +279,10 @@ class Engine:
             array=None if submission.array is None else parse_array(submission.array),
         )
 
-    def ended(self, new: NewJob) -> Mapping[int, Outcome]:
+    def ended(self, new: NewJob) -> Mapping[Named, Outcome]:
         """What has become of the jobs that a new one depends on, of those that have ended."""
-        named = frozenset() if new.after is None else new.after.jobs
-        return self.store.jobs.outcomes(named.difference(self.broker.view.jobs))
+        named, live = () if new.after is None else new.after.named, self.broker.view.jobs
+        return self.store.jobs.outcomes([n for n in named if n.task >= 0 or n.job not in live])
 
     def _take_submissions(self, intake: _Intake, now: float) -> None:
         """In their order; those that come in while the broker starts wait until it gives numbers

@@ -114,6 +114,16 @@ class Authorization:
             )
         return limit
 
+    def may_limit(self, caller: Caller, seconds: int, before: int) -> None:
+        """May a waiting job have this time limit? Raises `ServiceError`."""
+        if self.max_time is not None and seconds > self.max_time:
+            raise ServiceError(
+                Failure.INVALID,
+                f"the time limit {format_time(seconds)} is above the maximum, "
+                f"{format_time(self.max_time)}",
+                "ask for less",
+            )
+
     def _may_submit(self, caller: Caller) -> None:
         """Jobs run under the daemon's own account, so only those it trusts may submit."""
         if caller.uid == os.geteuid():

@@ -11,6 +11,7 @@ from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.events import (
     AbandonJob,
     CancelJob,
+    ChangeJob,
     DrainCluster,
     Event,
     HoldJob,
@@ -67,6 +68,7 @@ class Changes:
             "cancel": self.cancel,
             "hold": self.hold,
             "release": self.release,
+            "change": self.change,
             "abandon": self.abandon,
             "drain": self.drain,
             "resume": self.resume,
@@ -106,6 +108,20 @@ class Changes:
         """Release one held job to its queue's tail."""
         job = job if tasks is None else self._queries.task(job, tasks)
         return self._change(caller, job, ReleaseJob(job, caller.user))
+
+    def change(
+        self,
+        caller: Caller,
+        job: int,
+        tasks: str | None = None,
+        time_limit: int | None = None,
+        most: int | None = None,
+    ) -> Future[Json]:
+        """Other limits for one waiting job."""
+        job = job if tasks is None else self._queries.task(job, tasks)
+        if time_limit is not None:
+            self.rules.may_limit(caller, time_limit, self._queries.row(job)["time_limit"])
+        return self._change(caller, job, ChangeJob(job, caller.user, time_limit, most))
 
     def abandon(self, caller: Caller, job: int) -> Future[Json]:
         """Write off what clusters hold of one job and cannot be brought to an end, also of one that

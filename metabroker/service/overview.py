@@ -36,13 +36,16 @@ def choose(view: BrokerView, now: float) -> Selection:
     first = _of_each_queue(view)
     under_way: list[tuple[float, int]] = []
     held: list[int] = []
+    arrays: list[int] = []
     for number, job in view.jobs.items():
         if job.state is JobState.HELD:
             held.append(number)
+        elif job.array is not None and job.after is None:
+            arrays.append(number)
         elif job.state is not JobState.QUEUED:
             under_way.append((job.start_time or now, number))
     shown = [number for _start, number in sorted(under_way)[:MOST_UNDER_WAY]]
-    places = reasons.first(view, now, first)
+    places = reasons.first(view, now, first) | reasons.of(view, now, sorted(arrays)[:first])
     shown += islice(places, 2 * MOST_WAITING)
     shown += islice(sorted(held), first)
     return Selection(tuple(shown), places)

@@ -258,7 +258,7 @@ def asked(job: Job | NewJob, queue: int) -> Asked:
 def _seen(job: Job) -> _Seen:
     parts = [part for part in job.components if part.processors]
     # In no queue while it waits for others, or is an array: it is as if it were held.
-    aside = job.after is not None or job.array is not None
+    aside = job.after is not None or job.array is not None or job.kept
     outside = job.state is JobState.QUEUED and aside
     return _Seen(
         job.id,

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from metabroker.api.answers import encode
 from metabroker.api.calls import DEFAULT, GREATEST, cursor
-from metabroker.api.pages import PAGE, Pages
+from metabroker.api.pages import PAGE, Pages, page
 from metabroker.api.service import Failure, Json, ServiceError
 from metabroker.broker.states import IN_ATTEMPT, JobState
 from metabroker.store import Store, StoreUnavailable
@@ -112,15 +112,25 @@ class Queries:
             numbers = self.reading(lambda: self._store.jobs.live(user=user))
             wanted = Selection(user, (), since, None, GREATEST)
             ended = self.reading(lambda: self._store.jobs.history(wanted, GREATEST)).rows
-            live = [row for row in self.rows(numbers) if row["state"] not in ENDED_WORDS]
-            rows = [*ended, *live]
+            numbers = list(dict.fromkeys((*(row["id"] for row in ended), *numbers)))
         else:
             tasks = self.reading(lambda: self._store.jobs.tasks(jobs))
-            rows = self.rows(sorted({*jobs, *tasks}))
-        places = self._places([row for row in rows if row["state"] == JobState.QUEUED.value])
+            numbers = sorted({*jobs, *tasks})
+        told = {"instance": self.instance, "time": time.time()}
+        if len(numbers) <= PAGE:
+            return {"jobs": self._records(numbers, self._places), **told}
+        return {"jobs": Pages(self._pages_of_records(numbers)), **told}
+
+    def _pages_of_records(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        listing = self._listing()
+        for first in range(0, len(numbers), PAGE):
+            yield page(self._records(numbers[first : first + PAGE], listing.places))
+
+    def _records(self, numbers: Sequence[int], where: Where) -> list[Json]:
+        rows = self.rows(numbers)
+        places = where([row for row in rows if row["state"] == JobState.QUEUED.value])
         specs = self.reading(lambda: self._store.jobs.specs([row["id"] for row in rows]))
-        views = [{**self.view(row, places), "spec": specs.get(row["id"])} for row in rows]
-        return {"jobs": views, "instance": self.instance, "time": time.time()}
+        return [{**self.view(row, places), "spec": specs.get(row["id"])} for row in rows]
 
     def _pages(self, numbers: Sequence[int]) -> Iterator[bytes]:
         listing = self._listing()

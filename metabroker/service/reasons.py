@@ -200,6 +200,8 @@ class _Explainer:
             return self.told(None, job, "starts at the next pass")
         if job.array is not None and job.after is None:
             return self.told(None, job, of_array(job.array))
+        if job.kept:
+            return self.told(None, job, "enough other tasks of its array are under way")
         if job.after is not None:
             return self.told(None, job, dependency(str(job.after), job.never))
         if key in self.view.held_back:

@@ -12,11 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from math import inf
+from operator import attrgetter
 
-from metabroker.policy import Placement, Planner, PoolFcfs, Request, Scheduler, Sizes
+from metabroker.policy import Launch, Planner, Request, Scheduler
 from metabroker.simulation.errors import Impossible, Overbooked, impossible, overbooked
 from metabroker.simulation.job import SimJob
-from metabroker.simulation.queueless import play_in_order
 from metabroker.simulation.stream import CHUNK, Finished, Sink, in_order
 
 __all__ = ["CHUNK", "EVENT_ORDERS", "Finished", "Impossible", "Overbooked", "Sink", "simulate"]
@@ -43,8 +43,6 @@ def simulate(
     """
     if event_order not in EVENT_ORDERS:
         raise ValueError(f"no event order is called {event_order!r}; there are batch and pyss")
-    if isinstance(policy, PoolFcfs) and len(processors) == 1:
-        return play_in_order(policy, jobs, processors[0], sink)
     engine: _Engine
     if isinstance(policy, Planner):
         engine = _PlannerEngine(policy, jobs, processors, sink)
@@ -61,10 +59,6 @@ _NO_JOB = SimJob(inf, Request((1,)), 0, 0.0, 0.0)
 """Stands behind the last job of the stream."""
 
 
-def _key(job: Finished) -> int:
-    return job[2]
-
-
 class _Engine(ABC):
     """The events, and the book of idle processors; a subclass speaks to its kind of policy."""
 
@@ -75,9 +69,9 @@ class _Engine(ABC):
         self._sink = sink
         self._done: list[Finished] = []
         self._ends: list[Finished] = []
-        """The running jobs: a heap by end, equal ends in the order of the starts."""
+        """The running jobs: a heap by end."""
         self._waiting: dict[int, SimJob] = {}
-        self._serial = 0
+        self._starts = 0
         self.submitted = 0
         """The number of jobs that were taken from the stream and submitted."""
         self._possible: set[object] = set()
@@ -85,39 +79,22 @@ class _Engine(ABC):
     # The two orders of events.
 
     def batch(self) -> None:
-        """At one instant all ends, then all submissions, then one pass."""
-        ends, waiting, stream = self._ends, self._waiting, self._stream
-        following = next(stream, _NO_JOB)
-        arrival = following.submit
-        while ends or arrival < inf:
-            end = ends[0][0] if ends else inf
-            now = end if end < arrival else arrival
-            if end <= now:
-                job = heappop(ends)
-                if ends and ends[0][0] <= now:
-                    self._end_together(job, now, arrival <= now)
-                else:
-                    self._end(job, arrival <= now)
+        """At one instant all ends, in the order of the keys as a daemon sorts them, then all
+        submissions, then one pass."""
+        following = next(self._stream, _NO_JOB)
+        while self._ends or following.submit < inf:
+            now = min(following.submit, self._ends[0].end if self._ends else inf)
+            ended = sorted(self._due(now), key=attrgetter("key"))
+            for job in ended:
+                self._end(job)
             first = self.submitted
-            while arrival <= now:
+            while following.submit <= now:
                 self._submit(following)
-                following = next(stream, _NO_JOB)
-                arrival = following.submit
-            if waiting:
-                self._pass(now)
-                if waiting and first < self.submitted:
-                    self._check(first)
+                following = next(self._stream, _NO_JOB)
+            if self._waiting:
+                self._pass(now, ended)
+                self._check(first)
         self._flush()
-
-    def _end_together(self, job: Finished, now: float, more: bool) -> None:
-        """Several jobs end at one instant: in the order of their keys, as a daemon sorts them."""
-        ends = self._ends
-        ending = [job]
-        while ends and ends[0][0] <= now:
-            ending.append(heappop(ends))
-        ending.sort(key=_key)
-        for job in ending:
-            self._end(job, more)
 
     def pyss(self) -> None:
         """At one instant each submission with a pass, then each end with a pass.
@@ -126,61 +103,63 @@ class _Engine(ABC):
         processors are free from the first event of the instant on; its own event still has its
         pass. Equal ends come in the order of the starts.
         """
-        ends, stream = self._ends, self._stream
-        following = next(stream, _NO_JOB)
-        while ends or following.submit < inf:
-            now = min(following.submit, ends[0][0] if ends else inf)
-            ending: list[Finished] = []
-            while ends and ends[0][0] <= now:
-                ending.append(heappop(ends))
+        following = next(self._stream, _NO_JOB)
+        while self._ends or following.submit < inf:
+            now = min(following.submit, self._ends[0].end if self._ends else inf)
+            ending = self._due(now)
             unforeseen = [job for job in ending if not self._foreseen(job)]
             for job in ending:
                 if job not in unforeseen:
-                    self._end(job, True)
+                    self._end(job)
             while following.submit <= now:
                 self._submit(following)
-                following = next(stream, _NO_JOB)
-                self._pass(now)
+                following = next(self._stream, _NO_JOB)
+                self._pass(now, ())
                 self._check(self.submitted - 1)
             for job in ending:
                 if job in unforeseen:
-                    self._end(job, True)
-                self._pass(now)
+                    self._end(job)
+                self._pass(now, (job,))
         self._flush()
 
-    @abstractmethod
-    def _foreseen(self, job: Finished) -> bool:
-        """Does the policy know that this job, which ends now, does?"""
+    def _due(self, now: float) -> list[Finished]:
+        """What ends by `now`, taken from those that run."""
+        found = []
+        while self._ends and self._ends[0].end <= now:
+            found.append(heappop(self._ends))
+        return found
 
     # The three events.
 
-    @abstractmethod
     def _submit(self, job: SimJob) -> None:
         """The next job of the stream is submitted."""
+        self._waiting[self.submitted] = job
+        self._tell_submission(self.submitted, job)
+        self.submitted += 1
 
-    @abstractmethod
-    def _end(self, job: Finished, more: bool) -> None:
-        """A job ends; `more`: at the same instant there is more to come before the pass."""
+    def _end(self, job: Finished) -> None:
+        for cluster, size in zip(job.clusters, job.sizes, strict=True):
+            self._idle[cluster] += size
+        self._tell_end(job)
+        self._done.append(job)
+        if len(self._done) == CHUNK:
+            self._flush()
 
-    @abstractmethod
-    def _pass(self, now: float) -> None:
-        """Start what the policy starts."""
-
-    def _start(self, key: int, clusters: Placement, sizes: Sizes, now: float, end: float) -> None:
-        idle = self._idle
-        for cluster, size in zip(clusters, sizes):  # noqa: B905 - costs time
-            left = idle[cluster] - size
-            if left < 0:
-                raise overbooked(key, cluster, size, idle[cluster])
-            idle[cluster] = left
-        self._serial = serial = self._serial + 1
-        job = self._waiting.pop(key)
-        heappush(self._ends, (end, serial, key, job, clusters, sizes, now))
+    def _pass(self, now: float, ended: Sequence[Finished]) -> None:
+        """Start what the policy starts, these jobs having ended."""
+        for key, clusters, sizes in self._decide(now, ended):
+            job = self._waiting.pop(key)
+            for cluster, size in zip(clusters, sizes, strict=True):
+                if size > self._idle[cluster]:
+                    raise overbooked(key, cluster, size, self._idle[cluster])
+                self._idle[cluster] -= size
+            self._starts += 1
+            end = now + self._run_time(job, sizes is not job.request.sizes)
+            heappush(self._ends, Finished(end, self._starts, key, job, clusters, sizes, now))
 
     def _flush(self) -> None:
-        done = self._done
+        done, self._done = self._done, []
         if done:
-            self._done = []
             self._sink(done)
 
     # Jobs that could never run.
@@ -195,11 +174,27 @@ class _Engine(ABC):
             if job is None:
                 continue
             kind = (job.request.shape, job.local)
-            if kind in self._possible:
-                continue
-            if not self._ever_fits(job):
+            if kind not in self._possible and not self._ever_fits(job):
                 raise impossible(key, job.request, self._processors)
             self._possible.add(kind)
+
+    # What a kind of policy is told and asked.
+
+    @abstractmethod
+    def _tell_submission(self, key: int, job: SimJob) -> None: ...
+
+    @abstractmethod
+    def _tell_end(self, job: Finished) -> None: ...
+
+    @abstractmethod
+    def _decide(self, now: float, ended: Sequence[Finished]) -> Iterable[Launch]: ...
+
+    @abstractmethod
+    def _run_time(self, job: SimJob, split: bool) -> float: ...
+
+    @abstractmethod
+    def _foreseen(self, job: Finished) -> bool:
+        """Does the policy know that this job, which ends now, does?"""
 
     @abstractmethod
     def _ever_fits(self, job: SimJob) -> bool: ...
@@ -218,36 +213,21 @@ class _SchedulerEngine(_Engine):
         super().__init__(jobs, processors, sink)
         self._policy = policy
 
-    def _submit(self, job: SimJob) -> None:
-        key = self.submitted
-        self.submitted = key + 1
-        self._waiting[key] = job
-        submit, request, local, _, _ = job
-        self._policy.arrive(key, request, self._policy.queue_of(request, local), submit)
+    def _tell_submission(self, key: int, job: SimJob) -> None:
+        queue = self._policy.queue_of(job.request, job.local)
+        self._policy.arrive(key, job.request, queue, job.submit)
 
-    def _end(self, job: Finished, more: bool) -> None:
-        idle = self._idle
-        for cluster, size in zip(job[4], job[5]):  # noqa: B905 - costs time
-            idle[cluster] += size
-        # Where nobody waits and nobody comes at the same instant, there is nothing to decide.
-        if more or self._waiting:
-            self._policy.depart([job[4][index] for index in job[3].request.order])
-        self._done.append(job)
-        if len(self._done) == CHUNK:
-            self._flush()
+    def _tell_end(self, job: Finished) -> None:
+        """Only before a pass: where nobody waits and nobody comes, an end decides nothing."""
 
-    def _pass(self, now: float) -> None:
-        waiting = self._waiting
-        idle = self._idle
-        for key, clusters in self._policy.run(idle.copy(), now):
-            job = waiting.pop(key)
-            sizes = job.request.sizes
-            for cluster, size in zip(clusters, sizes):  # noqa: B905 - costs time
-                idle[cluster] = left = idle[cluster] - size
-                if left < 0:
-                    raise overbooked(key, cluster, size, left + size)
-            self._serial = serial = self._serial + 1
-            heappush(self._ends, (now + job.run_time, serial, key, job, clusters, sizes, now))
+    def _decide(self, now: float, ended: Sequence[Finished]) -> Iterable[Launch]:
+        for job in ended:
+            self._policy.depart([job.clusters[index] for index in job.job.request.order])
+        starts = self._policy.run(self._idle.copy(), now)
+        return [(key, clusters, self._waiting[key].request.sizes) for key, clusters in starts]
+
+    def _run_time(self, job: SimJob, split: bool) -> float:
+        return job.run_time
 
     def _foreseen(self, job: Finished) -> bool:
         return False
@@ -267,35 +247,21 @@ class _PlannerEngine(_Engine):
             raise ValueError(f"a policy for {policy.processors} on a system of {processors}")
         super().__init__(jobs, processors, sink)
         self._policy = policy
-        self._stretch = 1 + policy.overhead
 
-    def _submit(self, job: SimJob) -> None:
-        key = self.submitted
-        self.submitted = key + 1
-        self._waiting[key] = job
-        submit, request, local, _, estimate = job
-        self._policy.submit(key, request, local, estimate, submit)
+    def _tell_submission(self, key: int, job: SimJob) -> None:
+        self._policy.submit(key, job.request, job.local, job.estimate, job.submit)
 
-    def _end(self, job: Finished, more: bool) -> None:
-        idle = self._idle
-        for cluster, size in zip(job[4], job[5]):  # noqa: B905 - costs time
-            idle[cluster] += size
-        self._policy.end(job[2], job[0])
-        self._done.append(job)
-        if len(self._done) == CHUNK:
-            self._flush()
+    def _tell_end(self, job: Finished) -> None:
+        self._policy.end(job.key, job.end)
 
-    def _pass(self, now: float) -> None:
-        waiting = self._waiting
-        for key, clusters, sizes in self._policy.run(now):
-            job = waiting[key]
-            if sizes is job.request.sizes:
-                self._start(key, clusters, sizes, now, now + job.run_time)
-            else:
-                self._start(key, clusters, sizes, now, now + job.run_time * self._stretch)
+    def _decide(self, now: float, ended: Sequence[Finished]) -> Iterable[Launch]:
+        return self._policy.run(now)
+
+    def _run_time(self, job: SimJob, split: bool) -> float:
+        return job.run_time * (1 + self._policy.overhead) if split else job.run_time
 
     def _foreseen(self, job: Finished) -> bool:
-        return job[3].run_time >= job[3].estimate
+        return job.job.run_time >= job.job.estimate
 
     def _ever_fits(self, job: SimJob) -> bool:
         return self._policy.ever_fits(job.request)

@@ -39,12 +39,14 @@ class Executor(ABC):
 
     def map(self, function: Callable[[A], R], arguments: Sequence[A]) -> list[R]:
         """The results in the order of the arguments. Raises what the function raises."""
-        found = []
+        return list(self.stream(function, arguments))
+
+    def stream(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]:
+        """The same, one by one as they come."""
         self.progress.expect(len(arguments))
         for result in self._results(function, arguments):
-            found.append(result)
             self.progress.done()
-        return found
+            yield result
 
     @abstractmethod
     def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]: ...
@@ -202,8 +204,11 @@ class Progress:
             return
         self._told = now
         spent = now - self._began
-        left = f"{spent * (self._all - self._done) / self._done:.0f} s left" if self._done else ""
-        told = f"{self._done}/{self._all} {self._label} {left}"
+        told = f"{self._done}/{self._all} {self._label}"
+        if self._done:
+            rate = self._done / spent if spent else 0.0
+            left = spent * (self._all - self._done) / self._done
+            told += f", {rate:.3g} a second, {left:.0f} s left"
         if self._bar:
             filled = 24 * self._done // self._all
             told = f"\r[{'#' * filled + '.' * (24 - filled)}] {told}\x1b[K"

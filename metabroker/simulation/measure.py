@@ -97,16 +97,16 @@ class Measurements:
         """Count jobs that have finished."""
         if not done:
             return
-        end = np.array([d[0] for d in done])
-        start = np.array([d[6] for d in done])
-        jobs = [d[3] for d in done]
+        end = np.array([d.end for d in done])
+        start = np.array([d.start for d in done])
+        jobs = [d.job for d in done]
         submit = np.array([j.submit for j in jobs])
         size = np.array([float(j.request.total) for j in jobs])
         if self._gangs:
             others = np.array([not isinstance(j.request, Sequential) for j in jobs])
         else:
             others = np.array([not j.request.single for j in jobs])
-        split = np.array([d[5] is not d[3].request.sizes for d in done], dtype=bool)
+        split = np.array([d.sizes is not d.job.request.sizes for d in done], dtype=bool)
         self.add(submit, start, end, size, others, split)
 
     def add_records(self, done: Any) -> None:
@@ -204,8 +204,8 @@ class ByKind:
 
     def broker(self, done: list[Finished]) -> None:
         """The sink for the broker's jobs."""
-        self._measured["single"]([job for job in done if job[3].request.single])
-        self._measured["co_allocated"]([job for job in done if not job[3].request.single])
+        self._measured["single"]([job for job in done if job.job.request.single])
+        self._measured["co_allocated"]([job for job in done if not job.job.request.single])
 
     def outcomes(self, warmup: str | float) -> dict[str, JobOutcome]:
         """What the run has shown of each kind that occurred."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from metabroker.policy import worst_fit
-from metabroker.policy.profile import profile_of
+from metabroker.policy.placement import one_cluster, worst_fit
+from metabroker.policy.profile import Profile
 from metabroker.prediction import Asked, Estimate, Past, StartTimes, What, in_order
 
 from .stream import Finished
@@ -65,7 +65,7 @@ class _Book:
     _times: StartTimes = field(init=False)
 
     def __post_init__(self) -> None:
-        self._known = {job[2]: job for job in (*self.jobs, *self.local)}
+        self._known = {job.key: job for job in (*self.jobs, *self.local)}
         self.past = {key: self._past(job) for key, job in self._known.items()}
         self._others = [0] * len(self.processors)
         self._times = StartTimes(self.processors)
@@ -92,7 +92,7 @@ class _Book:
 
     def told(self, key: int, now: float) -> Told:
         """What is told of a job that waits after its instant's pass."""
-        estimate, wait = self._times.predict(key, now), self.waiting[key][6] - now
+        estimate, wait = self._times.predict(key, now), self.waiting[key].start - now
         told = None if estimate is None else estimate.after(-now)
         if key % self.every:
             return Told(now, wait, told, None, None)
@@ -100,17 +100,18 @@ class _Book:
         return Told(now, wait, told, by_limits, by_running)
 
     def _holds(self, job: Finished, sign: int) -> None:
-        for cluster, size in zip(job[4], job[5], strict=True):
+        for cluster, size in zip(job.clusters, job.sizes, strict=True):
             self._others[cluster] += sign * size
         self._times.resize([a - b for a, b in zip(self.processors, self._others, strict=True)])
 
     def _by_limits(self, key: int, queue: bool, now: float) -> float:
         """By the availability profile of the limits; `queue`: with those that wait before it."""
-        profile = profile_of(self._times.processors, worst_fit)
+        processors = self._times.processors
+        profile = Profile(processors, one_cluster if len(processors) == 1 else worst_fit)
         for _, _, _, job, clusters, sizes, start in self._running.values():
             profile.take(now, max(start + job.estimate, now + 1), clusters, sizes)
         for number, found in self.waiting.items():
-            job = found[3]
+            job = found.job
             start, clusters = profile.earliest(job.request, max(1.0, job.estimate), now)
             if number == key:
                 return start - now

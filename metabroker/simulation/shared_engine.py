@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush, merge
 from math import inf
+from operator import attrgetter
 
 from metabroker.policy import Placement, Request, Scheduler, Start
 from metabroker.policy.entry import Entry
@@ -115,7 +116,7 @@ class _SharedEngine:
         while ends or following.submit < inf:
             if following.submit == inf:
                 local = _NO_ARRIVAL
-            now = min(ends[0][0] if ends else inf, following.submit, local[0])
+            now = min(ends[0].end if ends else inf, following.submit, local[0])
             self._end_all(now, following.submit <= now)
             while local[0] <= now:
                 self._submit_locally(local[1], local[2])
@@ -135,9 +136,9 @@ class _SharedEngine:
         """All ends of an instant, in the order of the keys, as a daemon sorts them."""
         ends = self._ends
         ending = []
-        while ends and ends[0][0] <= now:
+        while ends and ends[0].end <= now:
             ending.append(heappop(ends))
-        for job in sorted(ending, key=lambda job: job[2]):
+        for job in sorted(ending, key=attrgetter("key")):
             self._end(job, now, more)
 
     def _end(self, job: Finished, now: float, more: bool) -> None:
@@ -279,10 +280,10 @@ class _SharedEngine:
         return bool(found)
 
     def _may_stand(self, entry: Entry) -> Standing:
-        _, key, request, pin, _, _ = entry
+        key, request = entry.key, entry.request
         clusters: Iterable[int] = range(len(self._processors))
-        if pin >= 0:
-            clusters = (pin,)
+        if entry.pin >= 0:
+            clusters = (entry.pin,)
         elif request.needs:
             clusters = (request.needs[0][0],)
         able = [cluster for cluster in clusters if cluster not in request.exclude]
@@ -309,7 +310,8 @@ class _SharedEngine:
                 raise overbooked(key, cluster, size, idle)
             self._idle[cluster] = idle - size
         self._serial += 1
-        heappush(self._ends, (now + job.run_time, self._serial, key, job, clusters, sizes, now))
+        end = now + job.run_time
+        heappush(self._ends, Finished(end, self._serial, key, job, clusters, sizes, now))
 
     def _check(self, first: int) -> None:
         """A job that has to wait must be able to run at all: else it might block all others."""

@@ -10,6 +10,8 @@ from sqlalchemy import Connection, Select, bindparam, func, literal, select, tup
 
 from metabroker.broker.events import Outcome
 from metabroker.broker.states import JobState
+from metabroker.submission.dependency import Named
+from metabroker.submission.tasks import TaskSet
 
 from . import tables
 from .database import Part, rows_of
@@ -163,16 +165,23 @@ class JobQueries(Part):
         rows = self._rows(query.where(unended).group_by(_j.of, _j.state))
         return [(row["of"], JobState(row["state"]), row["code"]) for row in rows]
 
-    def outcomes(self, jobs: Collection[int]) -> dict[int, Outcome]:
-        """What has become of those of these jobs that have ended."""
+    def outcomes(self, named: Collection[Named]) -> dict[Named, Outcome]:
+        """What has become of those of these jobs and tasks that have ended."""
         c, found = tables.jobs.c, {}
-        columns = select(c.id, c.state, c.start_time, c.end_time, c.array).where(tables.ended())
-        for some in _chunks(sorted(jobs), 500):
-            for row in self._rows(columns.where(c.id.in_(some))):
-                began = row["start_time"] or row["end_time"] or 0.0
-                array = row["array"] is not None
-                found[row["id"]] = Outcome(JobState(row["state"]), began, array)
-        return found
+        kept = select(c.id, c.of, c.task, c.state, c.start_time, c.end_time, c.array)
+        for some in _chunks(sorted({each.job for each in named}), 500):
+            for row in self._rows(kept.where(tables.ended(), c.id.in_(some))):
+                found[Named(row["id"])] = _outcome(row)
+                if row["array"] is not None:
+                    gone = TaskSet.read(row["array"]["cancelled"])
+                    cancelled = Outcome(JobState.CANCELLED, row["end_time"] or 0.0)
+                    found |= {n: cancelled for n in named if n.job == row["id"] and n.task in gone}
+        for array in sorted({each.job for each in named if each.task >= 0}):
+            tasks = [each.task for each in named if each.job == array]
+            for some in _chunks(sorted(tasks), 500):
+                for row in self._rows(kept.where(tables.ended(), c.of == array, c.task.in_(some))):
+                    found[Named(array, row["task"])] = _outcome(row)
+        return {each: found[each] for each in named if each in found}
 
     def attempt(self, job: int, attempt: int) -> list[dict[str, Any]]:
         """The components' rows of one attempt, in order; `asked`: the processors of its request,
@@ -292,3 +301,8 @@ def _selected(query: Select[Any], wanted: Selection) -> Select[Any]:
 
 def _chunks(values: Sequence[int], size: int) -> Iterable[Sequence[int]]:
     return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def _outcome(row: dict[str, Any]) -> Outcome:
+    began = row["start_time"] or row["end_time"] or 0.0
+    return Outcome(JobState(row["state"]), began, row["array"] is not None)

@@ -120,13 +120,16 @@ def array_row(job: Job) -> dict[str, Any] | None:
         "cancelled": str(array.cancelled),
         "worst": array.worst.value,
         "exit_code": array.exit_code,
+        **({"ending": str(array.ending)} if array.ending else {}),
     }
 
 
 def _array_of(row: Row) -> Array:
     cancelled = TaskSet.read(row["cancelled"])
     made = TaskSet.read(row["tasks"]), row["most"], row["next"], row["made"], cancelled
-    return Array(*made, JobState(row["worst"]), row["exit_code"])
+    return Array(
+        *made, JobState(row["worst"]), row["exit_code"], TaskSet.read(row.get("ending", ""))
+    )
 
 
 def dependency_row(job: Job) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from metabroker.broker.identities import System
 from metabroker.broker.job import Component, Job
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
+from metabroker.submission.dependency import Named
 
 from . import postgres, tables
 from .access_tokens import TokenTable
@@ -86,7 +87,7 @@ class Recovered:
     next_job: int
     memory: Any  # what `Transaction.memory` said last, or None
     unreadable: Mapping[int, Exception] = field(default_factory=dict)  # by jobs' numbers
-    ended: Mapping[int, Outcome] = field(default_factory=dict)
+    ended: Mapping[Named, Outcome] = field(default_factory=dict)
     tasks: Sequence[tuple[int, JobState, int | None]] = ()
 
 
@@ -242,7 +243,9 @@ class Store:
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)
         remembered = None if memory is None else json.loads(memory)
-        named = frozenset[int]().union(*(job.after.jobs for job in jobs if job.after is not None))
+        named = frozenset[Named]().union(
+            *(job.after.named for job in jobs if job.after is not None)
+        )
         ended = self.jobs.outcomes(named)
         arrays = any(job.array is not None for job in jobs)
         tasks = self.jobs.ended_tasks() if arrays else []

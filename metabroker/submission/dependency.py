@@ -6,13 +6,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.text import shown
 
 MOST_TERMS = 1000  # jobs that one job waits for
 _LONGEST = 32 * 1024  # characters
-_JOB = re.compile(r"([0-9]{1,18})(?:\+([0-9]{1,7}))?")
+_JOB = re.compile(r"([0-9]{1,18})(?:_(?:([0-9]{1,9})|\*))?(?:\+([0-9]{1,7}))?")
 _ADVICE = "write for example --dependency afterok:12:13,afterany:14"
 _SLURM_ALONE = frozenset({"afterburstbuffer", "expand"})
 
@@ -28,19 +29,33 @@ class When(Enum):
     SINGLETON = "singleton"  # all earlier jobs of that name and user
 
 
+class Named(NamedTuple):
+    """A job that is waited for; `task`: of an array the one that is meant, -1: all of it."""
+
+    job: int
+    task: int = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One of the things that are waited for. `minutes`: so long after a start; `job` is 0 where no
-    other job is named."""
+    other job is named; `task`: of an array the one that is meant, -1: all of it."""
 
     when: When
     job: int = 0
     minutes: int = 0
+    task: int = -1
+
+    @property
+    def named(self) -> Named:
+        """Which job is meant."""
+        return Named(self.job, self.task)
 
     def __str__(self) -> str:
         if self.when is When.SINGLETON:
             return "singleton"
-        return f"{self.when.value}:{self.job}" + (f"+{self.minutes}" if self.minutes else "")
+        task = f"_{self.task}" if self.task >= 0 else ""
+        return f"{self.when.value}:{self.job}{task}" + (f"+{self.minutes}" if self.minutes else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +72,13 @@ class Dependency:
         return ("?" if self.either else ",").join(map(str, self.terms))
 
     @property
+    def named(self) -> frozenset[Named]:
+        """The jobs, and tasks, that are named."""
+        return frozenset(term.named for term in self.terms if term.job)
+
+    @property
     def jobs(self) -> frozenset[int]:
-        """The jobs that are named."""
+        """The numbers of these; of a task that of its array."""
         return frozenset(term.job for term in self.terms if term.job)
 
 
@@ -109,12 +129,8 @@ def _terms(part: str) -> list[Term]:
 
 
 def _term(when: When, text: str) -> Term:
-    if "_" in text:
-        raise SubmissionError(
-            f"the dependency on {shown(text)}: single tasks are not waited for yet",
-            "name the whole array",
-        )
     found = _JOB.fullmatch(text)
-    if found is None or not int(found[1]) or (found[2] and when is not When.AFTER):
+    if found is None or not int(found[1]) or (found[3] and when is not When.AFTER):
         raise SubmissionError(f"{shown(text)} is not a job to depend on", _ADVICE)
-    return Term(when, int(found[1]), int(found[2] or 0))
+    task = -1 if found[2] is None else int(found[2])
+    return Term(when, int(found[1]), int(found[3] or 0), task)

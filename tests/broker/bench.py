@@ -184,7 +184,7 @@ class Bench:
             waits = (job.id in broker._queues.scheduler) + (job.id in broker.view.held_back)
             waits += (job.id in broker.view.refused) + (job.id in broker.view.decided)
             assert (job.id in broker.view.dependent) == (job.after is not None)
-            outside = job.after is not None or job.array is not None
+            outside = job.after is not None or job.array is not None or job.kept
             waits += job.state.value == "QUEUED" and outside
             assert waits == (job.state.value == "QUEUED")
             attempting = job.state.value not in ("QUEUED", "HELD")

@@ -9,6 +9,7 @@ import pytest
 
 from metabroker.broker.events import (
     CancelJob,
+    ChangeJob,
     Cleaned,
     Discarded,
     Ended,
@@ -57,7 +58,7 @@ def submit(it: Bench, tasks: str = "", *, size: int = 1, on: str = "", hold: boo
     array = parse_array(tasks) if tasks else None
     after = parse_dependency(on) if on else None
     new = NewJob("u", "j", Request((size,)), 600, hold=hold, after=after, array=array)
-    it.handle(SubmitJob(new, it.store.jobs.outcomes(after.jobs if after else ())))
+    it.handle(SubmitJob(new, it.store.jobs.outcomes(after.named if after else ())))
     it.ticks(0)
     return number
 
@@ -192,6 +193,7 @@ def test_tasks_are_cancelled_one_by_one_in_ranges_and_all(it: Bench) -> None:
     end(it, job_of(it, array, 0))
     assert max(tasks(it, array)) == 12
     it.handle(CancelJob(array, "u"))
+    it.ticks(0)
     for number in list(it.broker.view.jobs):
         if number != array:
             it.handle(Cleaned(Ref(number, 1, 0)), Discarded(Ref(number, 1, 0)))
@@ -244,3 +246,125 @@ def test_a_large_array_is_one_row_and_says_how_far_it_has_come(it: Bench) -> Non
     assert found is not None
     assert (len(it.broker.view.jobs), found.count) == (1 + SIZE + AHEAD, 100_000 - SIZE - AHEAD)
     assert str(found.left) == f"{SIZE + AHEAD}-99999"
+
+
+def test_a_held_task_does_not_count_and_waits_for_its_turn_once_released(it: Bench) -> None:
+    array = submit(it, "0-9%2", size=SIZE)  # one runs, one waits
+    held = job_of(it, array, 1)
+    it.handle(HoldJob(held, "u"))
+    it.ticks(0)
+    assert list(tasks(it, array).values()) == ["SUBMITTING", "HELD", "QUEUED"]
+    it.handle(ReleaseJob(held, "u"))
+    it.ticks(0)
+    assert it.broker.view.jobs[held].kept
+    restart(it)
+    assert [number for number in it.broker.view.jobs if it.broker.view.jobs[number].kept] == [held]
+    it.handle(HoldJob(held, "u"), ReleaseJob(held, "u"))
+    it.ticks(0)
+    assert it.broker.view.jobs[held].kept
+    order = end_all(it, array)
+    assert (sorted(order), order[:2]) == (list(range(10)), [0, 2])
+    assert state(it, array) == ("COMPLETED", 0)
+
+
+def test_a_task_that_waits_for_its_turn_is_cancelled(it: Bench) -> None:
+    array = submit(it, "0-3%2", size=SIZE)
+    held = job_of(it, array, 1)
+    it.handle(HoldJob(held, "u"))
+    it.ticks(0)
+    it.handle(ReleaseJob(held, "u"))
+    it.ticks(0)
+    assert it.broker.view.jobs[held].kept
+    it.handle(CancelJob(array, "u", TaskSet.parse("1")))
+    it.ticks(0)
+    assert tasks(it, array)[1] == "CANCELLED"
+    assert end_all(it, array) == [0, 2, 3]
+    assert state(it, array) == ("CANCELLED", 0)
+
+
+def test_an_array_is_cancelled_some_tasks_in_each_turn_also_over_a_restart(it: Bench) -> None:
+    it.settings = replace(it.settings, array_ahead=30)
+    restart(it)
+    array = submit(it, "0-29")
+    it.broker.handle(CancelJob(array, "u"), it.now)
+    it.settle()
+    ended = [task for task, told in tasks(it, array).items() if told == "CANCELLED"]
+    assert len(ended) == 5 and min(ended) >= SIZE  # none that waits is started meanwhile
+    restart(it)
+    for number in list(it.broker.view.jobs):
+        if number != array:
+            it.handle(Cleaned(Ref(number, 1, 0)), Discarded(Ref(number, 1, 0)))
+    it.ticks(0)
+    assert set(tasks(it, array).values()) == {"CANCELLED"}
+    assert state(it, array)[0] == "CANCELLED"
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_single_task_is_waited_for(it: Bench, restarts: bool) -> None:
+    array = submit(it, "0-19")
+    well, ill = submit(it, on=f"afterok:{array}_15"), submit(it, on=f"afternotok:{array}_15")
+    begun, gone = submit(it, on=f"after:{array}_17"), submit(it, on=f"afterok:{array}_19")
+    first = submit(it, on=f"afterok:{array}_1")
+    with pytest.raises(Rejected, match=f"task {array}_20, which is not there"):
+        submit(it, on=f"afterok:{array}_20")
+    it.handle(CancelJob(array, "u", TaskSet.parse("19")))
+    it.ticks(0)
+    assert it.broker.view.jobs[gone].never == f"afterok:{array}_19"
+    if restarts:
+        restart(it)
+    end(it, job_of(it, array, 1))
+    assert it.broker.view.jobs[first].after is None
+    late = submit(it, on=f"afterok:{array}_1,afternotok:{array}_19")
+    assert it.broker.view.jobs[late].after is None  # they are over, and the array is not
+    while state(it, job_of(it, array, 15) if 15 in tasks(it, array) else array)[0] == "QUEUED":
+        begun_tasks = [t for t, s in tasks(it, array).items() if s == "SUBMITTING"]
+        end(it, job_of(it, array, begun_tasks[0]))
+    if restarts:
+        restart(it)
+    end(it, job_of(it, array, 15), 3)
+    assert it.broker.view.jobs[well].never == f"afterok:{array}_15"
+    assert it.broker.view.jobs[ill].after is None
+    assert it.broker.view.jobs[begun].after is not None
+    it.handle(CancelJob(well, "u"), CancelJob(gone, "u"))
+    end_all(it, array)
+    assert begun not in it.broker.view.jobs or it.broker.view.jobs[begun].after is None
+    assert submit(it, on=f"afterok:{array}_3")
+    with pytest.raises(Rejected, match=f"task {array}_20"):
+        submit(it, on=f"afterany:{array}_20")
+    assert not it.broker._dependencies._tasks and not it.broker._dependencies._ended
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_another_number_of_tasks_at_once(it: Bench, restarts: bool) -> None:
+    array = submit(it, "0-29%6")
+    assert list(tasks(it, array).values()) == ["SUBMITTING"] * SIZE + ["QUEUED"] * 2
+    it.handle(ChangeJob(array, "u", most=2))
+    it.ticks(0)
+    if restarts:
+        restart(it)
+    kept = {job.task for job in it.broker.view.jobs.values() if job.kept}
+    assert kept == {4, 5}
+    for task in (0, 1, 2):
+        end(it, job_of(it, array, task))
+    assert [t for t, s in tasks(it, array).items() if s == "SUBMITTING"] == [3, 4]
+    it.handle(ChangeJob(array, "u", most=0))
+    it.ticks(0)
+    assert list(tasks(it, array).values()).count("SUBMITTING") == SIZE
+    end_all(it, array)
+    assert state(it, array) == ("COMPLETED", 0)
+
+
+def test_another_time_limit_at_the_same_place(it: Bench) -> None:
+    runs, first, second = (submit(it, size=SIZE) for _ in range(3))
+    array = submit(it, "0-9", size=SIZE)
+    it.handle(ChangeJob(first, "u", time_limit=60), ChangeJob(array, "u", time_limit=30))
+    restart(it)
+    jobs = it.broker.view.jobs
+    assert [jobs[n].time_limit for n in (first, second, array)] == [60, 600, 30]
+    assert {jobs[n].time_limit for n in it.store.jobs.tasks([array])} == {30}
+    with pytest.raises(Rejected, match="only the time limit of a job that waits"):
+        it.broker.handle(ChangeJob(runs, "u", time_limit=60), it.now)
+    with pytest.raises(Rejected, match="is no array"):
+        it.broker.handle(ChangeJob(first, "u", most=1), it.now)
+    end(it, runs)
+    assert state(it, first)[0] == "SUBMITTING"

@@ -30,7 +30,7 @@ from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
-from metabroker.submission.dependency import parse_dependency
+from metabroker.submission.dependency import Named, parse_dependency
 from tests.broker.bench import Bench
 
 SIZE = 8
@@ -61,7 +61,7 @@ def submit(
     number = it.broker.next_job
     after = parse_dependency(on, kill=kill) if on else None
     new = NewJob(user, name, Request((size,)), 600, hold=hold, after=after)
-    ended = {} if after is None else it.store.jobs.outcomes(after.jobs)
+    ended = {} if after is None else it.store.jobs.outcomes(after.named)
     it.broker.handle(SubmitJob(new, ended), it.now)
     it.settle()
     it.ticks(0)
@@ -226,7 +226,7 @@ def test_of_a_job_that_is_kept_no_more_it_is_known_what_was_not_said(it: Bench) 
     first, second = submit(it), submit(it)
     every, either = (submit(it, f"afterok:{first}{sign}afterok:{second}") for sign in ",?")
     end(it, first)
-    lost = {n: j for n, j in it.store.jobs.outcomes([first]).items() if n != first}
+    lost = {n: j for n, j in it.store.jobs.outcomes([Named(first)]).items() if n.job != first}
     found = it.store.recover(it.names)
     broker = it._new()
     broker.restore(found.jobs, found.components, it.now, lost)

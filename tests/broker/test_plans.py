@@ -211,6 +211,19 @@ def test_it_is_started_earlier_when_all_its_processors_are_idle_earlier(site: Si
     assert job.state is JobState.SUBMITTING and claimed(site) == [8, 8]
 
 
+def test_a_refused_move_is_tried_again_at_once_only_if_somebody_has_left_or_come(
+    site: Site,
+) -> None:
+    job = site.planned()
+    site.busy = [24, 24]
+    (asked,) = of(site.pass_time(5), Reserve)
+    site.handle(Refused(asked.ref, Step.RESERVE, Cause.BUSY, "jobs may have its processors"))
+    assert job.state is JobState.RESERVING
+    assert not of(site.pass_time(0.5), Reserve)  # others' jobs may be on its processors: no change
+    site.busy = [24, 23]
+    assert [effect.move for effect in of(site.pass_time(0.5), Reserve)] == [True]
+
+
 def test_it_is_told_an_earlier_time_when_much_is_free_earlier_than_was_known(site: Site) -> None:
     job = site.planned()
     site.held = {c: [Held(32, FREE_AT - 200)] for c in (DELFT, LEIDEN)}

@@ -65,6 +65,39 @@ def test_the_four_forms(
     assert service.submissions[1].processors == expected
 
 
+@pytest.mark.parametrize(
+    ("options", "tasks", "asked"),
+    [
+        (["-n", "16", "--nodes", "4"], 16, {"nodes": "4"}),
+        (["-N", "2-4", "-n", "8"], 8, {"nodes": "2-4"}),
+        (["-N", "3"], 3, {"nodes": "3"}),
+        (["-N", "2", "--ntasks-per-node", "8"], 16, {"nodes": "2", "ntasks-per-node": "8"}),
+    ],
+)
+def test_tasks_are_on_so_many_nodes(
+    run: Run, service: FakeService, script: Path, options: list[str], tasks: int,
+    asked: dict[str, str],
+) -> None:  # fmt: skip
+    done = run("submit", *options, "job.sh")
+    assert done.returncode == 0, done.stderr
+    found = service.submissions[1]
+    assert found.processors == Processors(single=tasks)
+    assert {each.option: each.value for each in found.asked} == asked
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--nodes", "2", "--components", "4,4"], "are of a job with one component"),
+        (["--nodes", "x"], "--nodes=x is not a number of nodes"),
+        (["--nodes", "2-3"], "--nodes=2-3 does not say how many tasks"),
+    ],
+)
+def test_nodes_that_say_nothing(run: Run, script: Path, options: list[str], told: str) -> None:
+    done = run("submit", *options, "job.sh")
+    assert done.returncode != 0 and told in done.stderr
+
+
 def test_directives_are_read_and_the_command_line_wins(
     run: Run, service: FakeService, folder: Path
 ) -> None:

@@ -65,6 +65,15 @@ def test_no_answer_is_no_offset_and_nothing_else(trouble: Exception) -> None:
     assert watch.offset is None
 
 
+def test_who_was_not_told_the_time_asks_again_soon() -> None:
+    watch = ClockWatch(slurm_time, 600.0)
+    drive(watch.look(NOW), [said("what?\n")], Told())
+    assert drive(watch.look(NOW + 10), [], Told()) == 0
+    assert drive(watch.look(NOW + 30), [said("Configuration data as of 1795236255\n")], Told()) == 1
+    assert watch.offset == pytest.approx(3.25)
+    assert drive(watch.look(NOW + 60), [], Told()) == 0
+
+
 @pytest.mark.parametrize("answer", [said("what?\n"), failed("slurm_load_ctl_conf error")])
 def test_an_answer_that_does_not_tell_is_none(answer: object) -> None:
     watch = ClockWatch(slurm_time, 600.0)

@@ -48,7 +48,7 @@ class StubClient:
         self.submitted.append(dict(wire))
         return {"job": 17, "state": "QUEUED"}
 
-    def change(self, job: int | str, verb: str) -> Json:
+    def change(self, job: int | str, verb: str, **body: int) -> Json:
         """What was asked is kept."""
-        self.changed.append((job, verb))
+        self.changed.append((job, f"{verb} {body}" if body else verb))
         return {}

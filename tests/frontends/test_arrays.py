@@ -70,7 +70,7 @@ def test_tasks_are_asked_about_by_their_ids(ask: Ask) -> None:
     assert ask(stub(), "squeue", "-h", "-j", "10_200", "-o", "%i")[0] == 1
     _, out, _ = ask(stub(most=4), "scontrol", "show", "job", "10")
     assert "JobId=10 ArrayJobId=10 ArrayTaskId=3-99%4 ArrayTaskThrottle=4 JobName=arr\n" in out
-    assert "JobId=13 ArrayJobId=10 ArrayTaskId=2 JobName=arr\n" in out
+    assert "JobId=13 ArrayJobId=10 ArrayTaskId=2 ArrayTaskThrottle=4 JobName=arr\n" in out
     assert "StdOut=/w/metabroker-10_2.out\n" in out
 
 
@@ -105,3 +105,32 @@ def test_what_is_no_id(text: str) -> None:
 
 def test_lists_of_ids() -> None:
     assert [str(each) for each in job_ids("1,2_[0,4-6%2],3_7")] == ["1", "2_[0,4-6]", "3_[7]"]
+
+
+@pytest.mark.parametrize(
+    ("cancelled", "left", "shown"),
+    [("2", "1,3", ["7_[1,3]"]), ("2", "", []), ("1-3", "", ["7_[1-3]"]), ("0-3", "", ["7_[0-3]"])],
+)
+def test_tasks_that_were_cancelled_are_shown_when_no_others_are_to_come(
+    ask: Ask, cancelled: str, left: str, shown: list[str]
+) -> None:
+    array = {"tasks": "0-3", "most": 0, "left": left, "cancelled": cancelled}
+    daemon = StubClient(job(7, "QUEUED", array=array))
+    told = "".join(f"{each}\n" for each in shown)
+    assert ask(daemon, "squeue", "-h", "-t", "all", "-o", "%i") == (0, told, "")
+
+
+def test_scontrol_updates_what_can_change(ask: Ask) -> None:
+    daemon = stub()
+    assert ask(daemon, "scontrol", "update", "JobId=10", "ArrayTaskThrottle=2")[0] == 0
+    assert ask(daemon, "scontrol", "update", "jobid=16,10_[3-4]", "TimeLimit=1:30:00")[0] == 0
+    assert daemon.changed == [
+        (10, "change {'most': 2}"),
+        (16, "change {'time_limit': 5400}"),
+        ("10_[3-4]", "change {'time_limit': 5400}"),
+    ]
+    assert (
+        "NumNodes=2 cannot be changed"
+        in ask(daemon, "scontrol", "update", "Job=16", "NumNodes=2")[2]
+    )
+    assert ask(daemon, "scontrol", "update", "JobId=16")[2] == "No changes specified"

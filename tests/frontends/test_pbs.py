@@ -1,4 +1,4 @@
-"""`qsub`, `qstat` and `qdel`: in the forms that a real PBS was recorded to print."""
+"""The commands of PBS: in the forms that a real PBS was recorded to print."""
 
 from __future__ import annotations
 
@@ -101,6 +101,46 @@ def test_qdel_ends_with_the_codes_of_pbs(ask: Ask) -> None:
     assert ask(daemon, "qdel", "99")[::2] == (153, "qdel: Unknown Job Id 99.metabroker\n")
     assert ask(daemon, "qdel", "3")[::2] == (35, "qdel: Job has finished 3.metabroker\n")
     assert ask(daemon, "qdel", "xyz")[::2] == (1, "illegally formed job identifier: xyz")
+
+
+def test_qhold_and_qrls_are_hold_and_release(ask: Ask) -> None:
+    daemon = stub()
+    assert ask(daemon, "qhold", "1") == (0, "", "")
+    assert ask(daemon, "qrls", "-h", "u", "4.metabroker") == (0, "", "")
+    assert ask(daemon, "qrls", "-h", "n", "4") == (0, "", "")
+    assert daemon.changed == [(1, "hold"), (4, "release")]
+    assert ask(daemon, "qhold", "99")[::2] == (153, "qhold: Unknown Job Id 99.metabroker\n")
+    assert ask(daemon, "qrls", "3")[::2] == (35, "qrls: Job has finished\n")
+    assert ask(daemon, "qhold", "-h", "so", "1")[2] == "-h: jobs have holds of their users alone"
+    assert "illegal -h value" in ask(daemon, "qhold", "-h", "q", "1")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ([], "1 2 4 7[]"),
+        (["-s", "QH"], "1 4"),
+        (["-s", "B"], "7[]"),
+        (["-x", "-u", "anna", "-N", "job3"], "3"),
+        (["-H"], "3 5 6"),
+        (["-J"], "7[]"),
+        (["-T", "-J"], "7[] 7[2]"),
+        (["-q", "elsewhere"], ""),
+        (["-P", "_pbs_project_default", "-s", "R"], "2"),
+    ],
+)
+def test_qselect_chooses_by_what_jobs_are(ask: Ask, words: list[str], found: str) -> None:
+    array = {"tasks": "0-3", "most": 0, "left": "3", "cancelled": ""}
+    more = (job(7, "QUEUED", array=array), job(8, "RUNNING", array_job=7, array_task=2))
+    daemon = StubClient(*stub().jobs, *more)
+    told = "".join(f"{each}.metabroker\n" for each in found.split())
+    assert ask(daemon, "qselect", *words) == (0, told, "")
+
+
+def test_qselect_refuses_by_name_what_it_cannot_do(ask: Ask) -> None:
+    assert ask(stub(), "qselect", "-l", "ncpus.gt.3")[2].startswith("-l: ")
+    assert "illegal -s value" in ask(stub(), "qselect", "-s", "Q!")[2]
+    assert ask(stub(), "qselect", "17")[2].startswith("usage: ")
 
 
 def test_qsub_prints_an_id_and_names_files_as_pbs_does(

@@ -62,7 +62,7 @@ def test_what_jobs_wait_for_is_told_as_slurm_does(ask: Ask) -> None:
         job(9, "CANCELLED", **waits("afterok:2", "afterok:2")),
     )
     told = (
-        "4 Dependency afterok:3(unfulfilled)\n"
+        "4 Dependency afterok:3(unfulfilled),after:3+5(unfulfilled)\n"
         "5 DependencyNeverSatisfied afterok:2(failed)\n"
         "6 Dependency afterok:3(unfulfilled)?afternotok:3(unfulfilled)\n"
         "8 Dependency singleton(unfulfilled),afterany:3(unfulfilled)\n"

@@ -259,7 +259,7 @@ def test_jobs_that_come_and_go_behind_one_that_stays_are_forgotten() -> None:
     waiting: dict[int, Entry] = {}
     watch = Overtaking(Aging(overtaken=5), 2, waiting, ())
     for seq in range(2000):
-        entry = (seq, seq, Request((1,)), -1, 2, 0.0)
+        entry = Entry(seq, seq, Request((1,)), -1, 2, 0.0)
         waiting[seq] = entry
         watch.joined(entry)
         if seq:

@@ -4,7 +4,6 @@ import pytest
 
 from metabroker.policy import Request
 from metabroker.policy.easy import Easy
-from metabroker.policy.easy_pool import EasyPool
 from tests.policy.planner_hand import PlannerHand
 
 
@@ -19,7 +18,7 @@ def busy(policy: str = "EASY") -> PlannerHand:
 
 def promise(hand: PlannerHand) -> tuple[int, float] | None:
     planner = hand.planner
-    assert isinstance(planner, EasyPool | Easy)
+    assert isinstance(planner, Easy)
     return planner.promise
 
 

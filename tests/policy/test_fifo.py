@@ -12,7 +12,7 @@ from metabroker.policy.queue import Fifo
 
 
 def entry(seq: int, key: int) -> Entry:
-    return seq, key, Request((1 + key % 3,)), -1, 0, 0.0
+    return Entry(seq, key, Request((1 + key % 3,)), -1, 0, 0.0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 15), st.integers(0, 2)), max_size=60))

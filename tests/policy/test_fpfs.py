@@ -1,8 +1,12 @@
 """FPFS: the queue is scanned from head to tail for jobs that fit: DCS 2.4, 3.2."""
 
 from collections.abc import Sequence
+from random import Random
 
-from metabroker.policy import Context, Placement, Request, worst_fit
+import pytest
+
+from metabroker.policy import Context, Placement, Request, SchedulerView, make, worst_fit
+from metabroker.policy.aging import Aging
 from metabroker.policy.gs import GlobalScheduler
 from tests.policy.hand import Hand
 
@@ -80,3 +84,33 @@ def test_a_job_that_was_cancelled_before_its_pass_is_not_tried() -> None:
     hand.scheduler.remove(hand.key("a"))
     assert hand.run() == []
     assert not hand.view.heads()
+
+
+@pytest.mark.parametrize("seed", [4705, *range(20)])
+def test_who_has_been_started_as_a_newcomer_is_not_scanned_again(seed: int) -> None:
+    """LQ turns to a queue again in the pass in which one of its newcomers has been started."""
+    rng = Random(seed)
+    clusters = rng.choice((2, 3))
+    policy = make("LQ", clusters, discipline="FPFS", aging=Aging(overtaken=1))
+    idle, waiting = [4] * clusters, dict[int, Request]()
+    running: dict[int, tuple[Placement, Request]] = {}
+    ends, key = rng.choice((0.05, 0.1, 0.3)), 0
+    rng.randint(1, 4)  # one draw more, which the first seed needs
+    for now in range(60):
+        for done in [each for each in running if rng.random() < ends]:
+            placement, request = running.pop(done)
+            for cluster, size in zip(placement, request.sizes, strict=True):
+                idle[cluster] += size
+            policy.depart(placement)
+        for _ in range(rng.randint(0, 4)):
+            request = Request(tuple(rng.randint(1, 4) for _ in range(rng.choice((1, 1, 2)))))
+            queue = policy.queue_of(request, rng.randrange(clusters))
+            policy.arrive(key, request, queue, float(now))
+            waiting[key] = request
+            key += 1
+        for started, placement in policy.run(list(idle), float(now)):
+            running[started] = placement, waiting.pop(started)
+            for cluster, size in zip(placement, running[started][1].sizes, strict=True):
+                idle[cluster] -= size
+        assert min(idle) >= 0 and len(policy) == len(waiting)
+        assert sum(SchedulerView(policy).waiting().values()) == len(waiting)

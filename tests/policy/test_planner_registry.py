@@ -2,10 +2,15 @@
 
 import pytest
 
-from metabroker.policy import ALL_PLACEMENTS, PLACEMENTS, PLANNERS, POLICIES, make, make_planner
-from metabroker.policy.easy import Easy
-from metabroker.policy.easy_pool import EasyPool
-from metabroker.policy.job_sharing import JobSharing
+from metabroker.policy import (
+    ALL_PLACEMENTS,
+    PLACEMENTS,
+    PLANNERS,
+    POLICIES,
+    Request,
+    make,
+    make_planner,
+)
 
 
 def test_the_names() -> None:
@@ -39,10 +44,17 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
         make_planner("EASY", [8], placement="bestfit")
 
 
-def test_easy_has_a_lean_form_on_one_cluster() -> None:
-    assert type(make_planner("EASY", [8])) is EasyPool
-    assert type(make_planner("EASY", [8, 8])) is Easy
-    assert type(make_planner("JOB-SHARING", [8])) is JobSharing
+@pytest.mark.parametrize("policy", ["EASY", "CONSERVATIVE", "MULTI-SITE"])
+def test_on_one_cluster_only_the_total_counts(policy: str) -> None:
+    planner = make_planner(policy, [8])
+    assert planner.ever_fits(Request((5, 3))) and not planner.ever_fits(Request((5, 4)))
+    planner.submit(1, Request((5, 3)), 0, 1.0, 0.0)
+    assert planner.run(0.0) == [(1, (0, 0), (5, 3))]
+
+
+@pytest.mark.parametrize("policy", ["EASY", "CONSERVATIVE"])
+def test_on_one_cluster_nobody_can_ask_for_another(policy: str) -> None:
+    assert not make_planner(policy, [8]).ever_fits(Request((1,), (1,)))
 
 
 @pytest.mark.parametrize("policy", ["AFCFS", "LG-SS-BS", "MULTI-SITE"])

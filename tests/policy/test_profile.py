@@ -4,22 +4,22 @@ from math import inf
 from random import Random
 
 from metabroker.policy import Request, worst_fit
-from metabroker.policy.profile import AnyProfile, PoolProfile, Profile, profile_of
+from metabroker.policy.profile import Profile
 
 
 def test_the_steps_of_a_pool() -> None:
-    pool = PoolProfile(10)
+    pool = Profile([10])
     pool.take(0, 5, (0,), (4,))
     pool.take(2, 8, (0,), (4,))
-    assert (pool.times, pool.free) == ([-inf, 0, 2, 5, 8], [10, 6, 2, 6, 10])
+    assert (pool.times, pool.free) == ([-inf, 0, 2, 5, 8], [[10], [6], [2], [6], [10]])
     pool.give(2, 8, (0,), (4,))
-    assert (pool.times, pool.free) == ([-inf, 0, 5], [10, 6, 10])
+    assert (pool.times, pool.free) == ([-inf, 0, 5], [[10], [6], [10]])
     pool.forget(5)
-    assert (pool.times, pool.free) == ([5], [10])
+    assert (pool.times, pool.free) == ([5], [[10]])
 
 
 def test_the_earliest_slot_lasts_long_enough() -> None:
-    pool = PoolProfile(10)
+    pool = Profile([10])
     pool.take(0, 2, (0,), (4,))
     pool.take(5, 8, (0,), (9,))
     assert pool.earliest(Request((6,)), 5, 0) == (0, (0,))
@@ -40,24 +40,18 @@ def test_on_several_clusters_one_place_is_kept_for_all_the_time() -> None:
     assert both.earliest(Request((5,)), 1, 0) == (inf, ())
 
 
-def test_one_cluster_has_the_lean_profile() -> None:
-    assert isinstance(profile_of([4], worst_fit), PoolProfile)
-    assert isinstance(profile_of([4, 4], worst_fit), Profile)
-
-
 def test_random_histories_against_counting() -> None:
     for seed in range(60):
         rng = Random(seed)
-        profiles: list[AnyProfile] = [PoolProfile(12), Profile([12], worst_fit)]
+        profile = Profile([12])
         free = [12] * 1000
         for now in range(0, 60, rng.randint(1, 3)):
             request, duration = Request((rng.randint(1, 12),)), rng.randint(1, 9)
             expected = next(
                 t for t in range(now, 1000) if min(free[t : t + duration]) >= request.total
             )
-            for profile in profiles:
-                profile.forget(now)
-                assert profile.earliest(request, duration, now) == (expected, (0,))
-                profile.take(expected, expected + duration, (0,), request.sizes)
+            profile.forget(now)
+            assert profile.earliest(request, duration, now) == (expected, (0,))
+            profile.take(expected, expected + duration, (0,), request.sizes)
             for moment in range(expected, expected + duration):
                 free[moment] -= request.total

@@ -58,6 +58,15 @@ def test_of_a_thousand_waiting_jobs_the_first_are_shown(
     (house.folder / "go").touch()
 
 
+def test_an_array_has_its_row_beside_its_tasks(house: House) -> None:
+    house.submit(script=LONG, processors=Processors(single=64), array="0-9%2")
+    eventually(lambda: house.api.overview()["status"]["jobs"].get("RUNNING") == 1)
+    seen = {job["job"]: job for job in house.api.overview()["jobs"]}
+    assert seen[1]["reason"].startswith("an array: 8 of 10 tasks are to come, at most 2 at once")
+    assert everything(house.api.overview())["jobs"]
+    (house.folder / "go").touch()
+
+
 def test_reservations_are_those_that_the_cluster_showed(house: House) -> None:
     script = LONG.replace(b"go", b"go-$METABROKER_COMPONENT")
     house.submit(script=script, processors=Processors(components=(40, 20)))

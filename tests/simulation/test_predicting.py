@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from metabroker.policy import Request, make
-from metabroker.policy.easy import easy
+from metabroker.policy import Request, make, make_planner
 from metabroker.simulation import SimJob
 from metabroker.simulation.engine import simulate
 from metabroker.simulation.local_users import Line, SharedCluster
@@ -19,14 +18,14 @@ from tests.simulation.traces import small
 
 def told(jobs: list[SimJob]) -> list[Told]:
     done: list[Finished] = []
-    simulate(easy((100,)), jobs, (100,), done.extend)
+    simulate(make_planner("EASY", (100,)), jobs, (100,), done.extend)
     return list(replay(done, (), (100,), [str(n % 9) for n in range(len(jobs))]))
 
 
 def test_only_what_is_known_at_the_time_is_used() -> None:
     jobs = small()[0][:400]
     done: list[Finished] = []
-    simulate(easy((100,)), jobs, (100,), done.extend)
+    simulate(make_planner("EASY", (100,)), jobs, (100,), done.extend)
     then = sorted(job[6] for job in done)[300]
     later = {job[2] for job in done if job[0] > then}
     other = [

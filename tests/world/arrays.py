@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 AHEAD = 2  # tasks of an array that are jobs, and wait
 SOME = "cancel some"  # what users do to arrays beside what they do to jobs
+ONE = "hold one"  # of its tasks that wait, and release it
+RELEASED_AFTER = 6.0  # seconds
+OTHERS = "other limits"  # any number of tasks at once; and the time limit that it has
 SOME_TASKS = TaskSet.parse("1-2,5")
 
 
@@ -47,7 +50,24 @@ def with_arrays(
                 actions=tuple(sorted(actions)),
             )
         )
-    return tuple(found)
+    return tuple(_with_others(rng, job) for job in found)
+
+
+def _with_others(rng: random.Random, job: JobPlan) -> JobPlan:
+    actions = list(job.actions)
+    if job.array and rng.random() < 0.5:
+        actions.append((round(rng.uniform(0, 40), 3), ONE))
+    if rng.random() < 0.3:
+        actions.append((round(rng.uniform(0, 40), 3), OTHERS))
+    return replace(job, actions=tuple(sorted(actions)))
+
+
+def one_that_waits(world: World, array: int) -> int | None:
+    """A task of it that a user may hold now."""
+    life = world.life
+    job = None if life is None else life.engine.broker.view.jobs.get(array)
+    waiting = () if job is None or job.array is None else job.array.waiting
+    return min(waiting, default=None)
 
 
 def owner(world: World, job: int) -> int:

@@ -33,6 +33,7 @@ mb__read_peers() { mb__world=; }
 """
 _CLOCKS = 5.0  # seconds by which a file server and a controller may differ
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
+_AGAIN = 6.0  # seconds after which a controller that has lost its state gives an id again
 
 
 class WorldCluster:
@@ -77,6 +78,7 @@ class WorldCluster:
             letters,
             wholes=rng.random() < 0.8,
         )
+        self._ids_again = 0.0, 0  # till when no other job gets an id that is lower
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
         self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on
@@ -219,11 +221,17 @@ class WorldCluster:
         return processors
 
     def holds(self, token: str, processors: int) -> bool:
-        """Whether a reservation is there with so many processors, or was before a fault."""
+        """Whether a reservation is there with so many processors, or was before a fault; or before
+        its end, if its job was let run beyond its limit, or could not see its gate for a while."""
         if any(_token(name) == token for name in self.disturbed):
             return True
         found = [r for name, r in self.model.reservations.items() if _token(name) == token]
-        return any(r.processors == processors for r in found)
+        if found:
+            return any(r.processors == processors for r in found)
+        now = self.local()
+        seen = self.until.get("files", 0.0) + now - self._clock()
+        late = [j for j in self._ours() if j.start_time is not None and j.start_time < seen]
+        return any(_token(job.name) == token for job in [*self.model.overdue(now), *late])
 
     def _taken(self, job: SimulatedJob, command: Command) -> None:
         text = command.stdin
@@ -253,6 +261,8 @@ class WorldCluster:
             if run is not None:
                 self.orphans.add(run)
                 self._moments.at(self._clock() + self._rng.uniform(0, 4), run.kill)
+        latest = max((job.submit_time for job in lost), default=0.0)
+        self._ids_again = latest + _AGAIN, self.model.next_id
         self.model.next_id = max(self.model.jobs, default=0) + 1
         for name, reservation in list(self.model.reservations.items()):
             used = any(j.reservation == name and not j.state.ended for j in self._ours())
@@ -351,6 +361,8 @@ class WorldCluster:
         if idle > 0:
             now = self.local()
             size = self._rng.randint(1, idle)
+            if now < self._ids_again[0]:
+                self.model.next_id = max(self.model.next_id, self._ids_again[1])
             job = self.model.submit(
                 "local", size, 1e9, now, extra={"until": until - self._clock() + now}
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from metabroker.broker.states import ENDED, JobState
 from metabroker.broker.tokens import Ref
+from metabroker.submission.tasks import TaskSet, parse_array
 
 from .arrays import owner
 from .scenario import ROLLBACK, Fault, JobPlan
@@ -60,10 +61,39 @@ def asked(world: World, index: int) -> str | None:
         elif other >= len(world.scenario.jobs) or world.scenario.jobs[other].at >= plan.at:
             continue  # of a scenario that was made smaller
         elif other in users.acknowledged:
-            words[f"{kind}:{users.acknowledged[other]}"] = None
+            task = task_of(world, index, other, kind)
+            which = "" if task is None else f"_{task}"
+            words[f"{kind}:{users.acknowledged[other]}{which}"] = None
         elif other not in users.refused:
             return ""
     return ("?" if plan.either else ",").join(words) or None
+
+
+def task_of(world: World, index: int, other: int, kind: str) -> int | None:
+    """Of an array the task that a plan waits for; None: all of it."""
+    array = world.scenario.jobs[other].array
+    if not array or kind == "aftercorr" or (index + other) % 2:
+        return None
+    tasks = list(parse_array(array).tasks)
+    return tasks[(index + len(kind)) % len(tasks)]
+
+
+def _told(world: World, job: int, task: int | None) -> tuple[str | None, bool]:
+    """A job's state, or a task's (None: it is not kept), and whether it has begun."""
+    store = world.store
+    if task is None:
+        rows = store.jobs.rows(ids=[job])
+        began = any(owner(world, started.job) == job for started in world.oracle.starts)
+        return (rows[0]["state"] if rows else None), began
+    found = store.jobs.tasks([job], {task})
+    if found:
+        rows = store.jobs.rows(ids=found)
+        return rows[0]["state"], any(started.job == found[0] for started in world.oracle.starts)
+    rows = store.jobs.rows(ids=[job])
+    if not rows:
+        return None, False
+    gone = rows[0]["array"] and task in TaskSet.read(rows[0]["array"]["cancelled"])
+    return ("CANCELLED" if gone else "QUEUED"), False
 
 
 def too_early(world: World, ref: Ref) -> str:
@@ -85,9 +115,8 @@ def too_early(world: World, ref: Ref) -> str:
         if job is None:  # it has ended so long ago that it is not kept; or it never was one
             met += other in world.users.acknowledged
             continue
-        rows = store.jobs.rows(ids=[job])
-        state = rows[0]["state"] if rows else None
-        began = any(owner(world, started.job) == job for started in world.oracle.starts)
+        task = None if kind == "singleton" else task_of(world, index, other, kind)
+        state, began = _told(world, job, task)
         if kind == "singleton":
             same = [row for row in store.jobs.rows(ended=False) if row["name"] == SAME]
             earlier = [r for r in same if r["id"] < job and r["user"] == jobs[index].user]

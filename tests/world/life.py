@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from metabroker.broker.core import Broker
@@ -77,6 +78,7 @@ class Life:
         ]
         self.loop = Loop(self.engine, self.executors, self.clock, scenario.slice)
         self._seen = [(False, 0.0)] * len(world.clusters)
+        self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
 
     def clock(self) -> float:
@@ -148,7 +150,9 @@ class Life:
             world.oracle.within(broker, [(c.plan.processors, c.busy) for c in world.clusters])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         ahead = self.clock() - world.now
-        world.oracle.outlives(new, self._seen, world.clusters, world.now, ahead)
+        clocks = zip(self._seen, self._told_time, strict=True)
+        seen = [(answers, when if told else -inf) for (answers, when), told in clocks]
+        world.oracle.outlives(new, seen, world.clusters, world.now, ahead)
         every = [component.cluster for job in new for component in job.components]
         world.oracle.undrained(every, world.administrator.drained)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
@@ -160,6 +164,7 @@ class Life:
         """The core is about to handle that."""
         if isinstance(item, Observed):
             self._seen[item.cluster] = (True, item.snapshot.taken_at)
+            self._told_time[item.cluster] |= item.snapshot.clock_offset is not None
         elif isinstance(item, ClusterUnreachable):
             self._seen[item.cluster] = (False, self.clock())
         elif isinstance(item, Refused | Unsure):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
 from metabroker.broker.job import Job
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.policy import Placement, Reason, Scheduler
+from metabroker.policy import Placement, Reason, Request, Scheduler, SchedulerView, Start
 
 _SLACK = 30.0  # seconds in which the broker must do what is due
 _TOLD = 10.0  # seconds by which a told time may be wrong: on a full disk nothing is written down
@@ -62,6 +62,8 @@ class Oracle:
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
     contested: set[int] = field(default_factory=set)
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _barred: dict[int, object] = field(default_factory=dict)  # where waiting jobs may not go
+    _aside: set[int] = field(default_factory=set)  # could go nowhere as others were started
     began: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     over: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     cut: dict[Ref, float] = field(default_factory=dict)  # when their scripts were killed
@@ -244,20 +246,38 @@ class Oracle:
 
     def tells_who_leaves(self, scheduler: Scheduler) -> None:
         """Who leaves the policy's queue and comes back is counted anew, in one turn too: refused
-        wherever it can go, for the while, or bound for other clusters."""
-        remove = scheduler.remove
+        wherever it can go, for the while, or bound for other clusters (if its placement fits on no
+        nodes there, say)."""
+        remove, arrive, run = scheduler.remove, scheduler.arrive, scheduler.run
 
         def removed(key: int, started: Placement | None = None) -> bool:
             self.overtaken.pop(key, None)
+            if started is not None:
+                self._aside.update(SchedulerView(scheduler).aside())
             return remove(key, started)
 
+        def arrived(key: int, request: Request, *given: Any, **more: Any) -> None:
+            if self._barred.setdefault(key, request.exclude) != request.exclude:
+                self.overtaken.pop(key, None)
+            self._barred[key] = request.exclude
+            arrive(key, request, *given, **more)
+
+        def ran(*given: Any, **more: Any) -> list[Start]:
+            starts = run(*given, **more)
+            if starts:
+                self._aside.update(SchedulerView(scheduler).aside())
+            return starts
+
         scheduler.remove = removed  # type: ignore[method-assign]
+        scheduler.arrive = arrived  # type: ignore[method-assign]
+        scheduler.run = ran  # type: ignore[method-assign]
 
     def placed(
         self, broker: Broker, before: dict[int, tuple[int, int]], bound: int | None, now: float
     ) -> None:
         """Jobs that were waiting `before` (seq and clusters as bits) and are not now: did they
         overtake anybody too often?"""
+        aside, self._aside = self._aside, set()  # a cluster may be back only after others' starts
         if bound is None:
             return
         starts = [
@@ -273,7 +293,7 @@ class Oracle:
             # Who waits for others, has no share, or was refused wherever they could go, may be
             # overtaken; when they come back to their place in the queue, that is counted anew.
             outside = (broker.view.dependent, broker.view.held_back, broker.view.refused)
-            if any(key in others for others in outside):
+            if job.kept or any(key in others for others in outside):
                 self.overtaken.pop(key, None)
                 continue
             count = self.overtaken.get(key, (seq, 0))
@@ -282,7 +302,9 @@ class Oracle:
                 if other > seq and any(mask >> cluster & 1 for cluster in clusters):
                     total += 1
             self.overtaken[key] = (seq, total)
-            if total > max(bound, known) and self._could_run(broker, key, now):
+            if total <= max(bound, known) or key in aside:
+                continue
+            if self._could_run(broker, key, now):
                 raise Violation(f"aging: job {key} was overtaken {total} times (bound {bound})")
 
     @staticmethod
@@ -316,7 +338,9 @@ class Oracle:
             if own and all(code == 0 for code in own) and not kept:
                 raise Violation(f"P6: a job is FAILED, but {refs} have all ended well")
             # Of a job of which one was killed the others are ended: how they end may be nothing.
-            cut = min((self.cut[ref] for ref in refs if ref in self.cut), default=math.inf)
+            cuts = [self.cut[ref] for ref in refs if ref in self.cut]
+            cuts += [-math.inf for ref in refs if ref in self.fallen and ref not in self.starts]
+            cut = min(cuts, default=math.inf)
             before = any(self.exits.get(ref) and self.over[ref][0] <= cut for ref in refs)
             told = exit_code in [code for code in own if code] or (exit_code is None and not before)
             if any(own) and not told:

@@ -89,14 +89,20 @@ class RolledBack:
         known = any((r["component"], r["term"]) == (ref.component, ref.term) for r in rows)
         return self.world.store if known else self._lost
 
-    def knows(self, folder: str) -> bool:
-        """Whether the broker can know of a folder in a cluster."""
+    def knows(self, name: str, cluster: str) -> bool:
+        """Whether the broker can know of what is in a cluster: of jobs, reservations and folders
+        by their tokens. (One number may have been given twice, and gone elsewhere since.)"""
         if self._lost is None:
             return True
+        mine = self._tokens(self.world.store, cluster)
+        lost = self._tokens(self._lost, cluster) - mine
+        return not any(token in name for token in lost)
+
+    def _tokens(self, store: WorldStore, cluster: str) -> set[str]:
+        """Those of the store's components in a cluster."""
         instance = self.world.store.instance
-        mine = {_token(instance, row, part) for row, part in _parts(self.world.store)}
-        lost = {_token(instance, row, part) for row, part in _parts(self._lost)} - mine
-        return not any(token in folder for token in lost)
+        here = [(row, part) for row, part in _parts(store) if part["cluster"] == cluster]
+        return {_token(instance, row, part) for row, part in here}
 
     @property
     def behind(self) -> bool:

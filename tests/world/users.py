@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from metabroker.broker.events import CancelJob, Event, HoldJob, ReleaseJob
+from metabroker.broker.events import CancelJob, ChangeJob, Event, HoldJob, ReleaseJob
 from metabroker.broker.job import Goal, Job
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
@@ -14,7 +14,7 @@ from metabroker.broker.tokens import Ref
 from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
-from .arrays import SOME, SOME_TASKS, owner
+from .arrays import ONE, OTHERS, RELEASED_AFTER, SOME, SOME_TASKS, one_that_waits, owner
 from .dependencies import asked
 from .oracle import Violation
 from .requests import submission_of
@@ -91,12 +91,26 @@ class Users:
         if life is None:
             return
 
+        if action == ONE:
+            task = one_that_waits(self._world, job)
+            if task is not None:
+                self.act("hold", task)
+                when = self._world.now + RELEASED_AFTER
+                self._world.at(when, partial(self.act, "release", task))
+            return
+
         def answer(outcome: int | Exception) -> None:
             if isinstance(outcome, int):
                 self._told(action, life.engine.broker.view.jobs.get(job), job)
 
         if action == "release":
             self._held.pop(job, None)
+        if action == OTHERS:
+            found = life.engine.broker.view.jobs.get(job)
+            if found is not None:
+                most = None if found.array is None else 0
+                life.post(Ask(ChangeJob(job, "u", found.time_limit, most), job, answer))
+            return
         life.post(Ask(_ACTIONS[action](job, "u"), job, answer))
         self._world.tally.add(f"user {action}")
 

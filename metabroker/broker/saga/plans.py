@@ -48,7 +48,8 @@ _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 class _Tried:
     """What has become of a job's plans. `moves`: how often it was refused; `not_before`: when its
     next one may start; `again`: when it may be planned, or told an earlier time; `early`: when it
-    may be tried to move its reservations, after so many `tries` while it was `told` one time."""
+    may be tried to move its reservations, after so many `tries` while it was `told` one time and
+    so much was held (`beside`) in its clusters."""
 
     moves: int = 0
     not_before: float = 0.0
@@ -56,6 +57,7 @@ class _Tried:
     early: float = 0.0
     tries: int = 0
     told: float | None = None
+    beside: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -92,9 +94,16 @@ class Plans:
         return None if left or tried.again > now else max(now, tried.not_before)
 
     def may_try(self, job: Job, now: float) -> bool:
-        """Whether it may be tried to move its reservations."""
+        """Whether it may be tried to move its reservations: at once if somebody has left, or has
+        come, since that was refused."""
         tried = self._tried.get(job.id, _Tried())
-        return tried.early <= now or tried.told != job.planned
+        changed = tried.told != job.planned or tried.beside != self._beside(job)
+        return changed or tried.early <= now
+
+    def _beside(self, job: Job) -> tuple[int, ...]:
+        entries = self._state.ledger.entries
+        there = [entries[component.cluster] for component in job.components]
+        return tuple(entry.others + entry.claimed for entry in there)
 
     def later(self, job: Job, now: float, pause: float) -> None:
         """It was looked for a time for it: that is done again after a pause, in seconds."""
@@ -112,7 +121,7 @@ class Plans:
         if tried.told != job.planned:
             tried.tries, tried.told = 0, job.planned
         doubled = self._state.settings.plan_early * 2 ** min(tried.tries, _MOST_DOUBLED)
-        tried.early = now + min(doubled, self.pause(job, now))
+        tried.early, tried.beside = now + min(doubled, self.pause(job, now)), self._beside(job)
         tried.tries += 1
 
     # --- what clusters answer -----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +15,7 @@ from .tools import NAMED, bare, laying_tools, text
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
+_TO_SHELL = re.compile(r"--signal=R?B:([A-Z0-9]{1,9})(?:@[0-9]{1,5})?")
 # What the peers file says, for programs that look for it in their environment.
 _MET = """\
 if [ -n "$mb__world" ]; then
@@ -23,6 +25,20 @@ if [ -n "$mb__world" ]; then
 fi
 case $mb__gate in *:*) ;; *) export PATH="$mb__gate/bin:$PATH" ;; esac"""
 _OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
+
+_WAITS = ")\nmb__status=$?\n"
+# A wait that the signal has ended is begun anew.
+_FORWARDS = """) &
+mb__script=$!
+mb__sent=
+trap 'mb__signalled=signalled; kill -SIGNAL "$mb__script" && mb__sent=1' SIGNAL
+while :; do
+    wait "$mb__script"
+    mb__status=$?
+    [ -n "$mb__sent" ] || break
+    mb__sent=
+done
+"""
 
 
 def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) -> bytes:
@@ -69,11 +85,20 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     elif request.speaks == "pbs":
         job = request.job if request.of is None else f"{request.of.array}[{request.of.task}]"
         speaks = spoken_as_pbs(job, request.name, request.chdir), ""
+    signal = _forwarded(request.native)
+    if signal:
+        tail = tail.replace(_WAITS, _FORWARDS.replace("SIGNAL", signal), 1)
     met = _MET if tools else ""
     exports = "\n".join(filter(None, (speaks[0], _exports(variables), met, speaks[1])))
     meeting = f"# MEETING\n{bare('meeting.sh')}\n{laying_tools()}# MET\n" if tools else ""
     parts = (head, "\n".join(settings), "\n", before, meeting, body, exports, "\n", tail)
     return "".join(parts).encode()
+
+
+def _forwarded(native: Sequence[str]) -> str:
+    """The signal that its user wants sent to the job's first shell alone (`--signal=B:USR2@30`)."""
+    found = [m for word in native if (m := _TO_SHELL.fullmatch(word)) is not None]
+    return found[-1][1].removeprefix("SIG") if found else ""
 
 
 def _of_array(of: ArrayTask) -> dict[str, str]:

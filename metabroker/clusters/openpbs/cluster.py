@@ -103,9 +103,9 @@ class OpenPBSCluster(GatedCluster):
                 Cause.INVALID, "no node serves this queue (see `queue` and `chunk`)"
             )
         self._version = found.version
-        self._lasting.seen(found, self._clock.offset or 0.0)
+        self._lasting.seen(found, self._clock.known)
         more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
-        found = replace(found, waiting=self._queue.waiting)
+        found = replace(found, offset=self._clock.known, waiting=self._queue.waiting)
         asked = yield from self._lines.look(now, operations.queue_lines)
         more += asked
         if asked and self._lines.known:
@@ -120,7 +120,7 @@ class OpenPBSCluster(GatedCluster):
         """Who was not there at the look before has come after that. (By the server's clock.)"""
         known, before = self._since
         since = {line.id: known.get(line.id, before) for line in lines}
-        self._since = since, now + (self._clock.offset or 0.0)
+        self._since = since, now + self._clock.known
         return [replace(line, since=since[line.id]) for line in lines]
 
     def _look_around(self) -> Operation[int]:

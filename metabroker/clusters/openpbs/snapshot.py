@@ -48,7 +48,8 @@ _AMOUNT = re.compile(r"[0-9]+[kmgtp]?[bw]?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class PbsPoll:
-    """What the commands of one look printed, parsed. `jobs`: the account's own."""
+    """What the commands of one look printed, parsed. `jobs`: the account's own; `offset`: seconds
+    that the server's clock, by which all times are, is ahead of that of `taken_at`."""
 
     taken_at: float
     nodes: Sequence[PbsNode]
@@ -58,6 +59,12 @@ class PbsPoll:
     commands: int = 0
     waiting: Sequence[str] = ()  # ids of anybody's jobs that wait in the queue, in its order
     lines: Sequence[QueueLine] | None = None  # anybody's jobs, if asked for in this very look
+    offset: float = 0.0
+
+    @property
+    def there(self) -> float:
+        """When it was taken, by the server's clock."""
+        return self.taken_at + self.offset
 
 
 def for_us(nodes: Iterable[PbsNode], who: PbsIdentity) -> list[PbsNode]:
@@ -96,7 +103,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
     for reservation in sorted(look.reservations, key=lambda r: r not in mine):
         if not holds(reservation.state):
             continue
-        far = reservation.start_time > look.taken_at + SOON
+        far = reservation.start_time > look.there + SOON
         if far or (reservation not in mine and _maintains(reservation)):
             later.append(reservation)
         if far:
@@ -123,7 +130,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
             )
             for r in mine
         },
-        coming=_coming(later, mine, usable, idle, whole, look.taken_at + SOON),
+        coming=_coming(later, mine, usable, idle, whole, look.there + SOON),
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
@@ -162,7 +169,7 @@ def _in_use(
     ours those that end first are left out."""
     if look.lines is None:
         return None
-    soon = look.taken_at + SOON
+    soon = look.there + SOON
     begun = [r for r in look.reservations if holds(r.state) and r.start_time <= soon]
     inside = {reservation.queue[:_SHOWN] for reservation in begun}
     found = [
@@ -173,7 +180,7 @@ def _in_use(
     for line in look.lines:
         if line.state in _RUNS and line.queue not in inside:
             left = None if line.limit is None else line.limit + _MINUTE - (line.elapsed or 0)
-            found.append(Held(line.processors, inf if left is None else look.taken_at + left))
+            found.append(Held(line.processors, inf if left is None else look.there + left))
     busy, latest = sum(node.total for node in usable.values()) - sum(idle.values()), []
     for held in sorted(found, key=lambda each: -each.until):
         latest.append(Held(min(held.processors, max(0, busy)), held.until))

@@ -83,7 +83,7 @@ class SlurmCluster(GatedCluster):
         asked = yield from self._queue.look(now, told)
         more += asked
         known = bool(asked and self._queue.known)
-        found = replace(found, waiting=self._queue.waiting, asked=known)
+        found = replace(found, offset=self._clock.known, waiting=self._queue.waiting, asked=known)
         seen = snapshot(found, self._who.partition, self._prefix)
         commands = seen.commands + more
         return replace(

@@ -39,7 +39,8 @@ from .states import (
 
 @dataclass(frozen=True, slots=True)
 class SlurmPoll:
-    """What the commands of one look printed, parsed."""
+    """What the commands of one look printed, parsed. `offset`: seconds that the controller's
+    clock, by which all times are, is ahead of that of `taken_at`."""
 
     taken_at: float
     nodes: Sequence[NodeLine]
@@ -50,6 +51,12 @@ class SlurmPoll:
     commands: int = 0
     waiting: Sequence[WaitingLine] = ()  # jobs of anybody that wait or run in the partition
     asked: bool = False  # whether those were asked for in this very look
+    offset: float = 0.0
+
+    @property
+    def there(self) -> float:
+        """When it was taken, by the controller's clock."""
+        return self.taken_at + self.offset
 
 
 def in_partition(nodes: Iterable[NodeLine], partition: str | None) -> list[NodeLine]:
@@ -76,7 +83,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
     reserved, later = 0, []
     for reservation in look.reservations:
         mine = reservation.name.startswith(prefix)
-        far = reservation.start_time > look.taken_at + SOON
+        far = reservation.start_time > look.there + SOON
         if far or (not mine and _maintains(reservation)):
             later.append(reservation)
         if far:
@@ -98,7 +105,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
             for r in look.reservations
             if r.name.startswith(prefix)
         },
-        coming=_coming(later, usable, look.taken_at + SOON),
+        coming=_coming(later, usable, look.there + SOON),
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
@@ -147,9 +154,10 @@ def _in_its_queue(waiting: Iterable[WaitingLine]) -> tuple[Wanted, ...]:
 
 def _in_use(look: SlurmPoll, usable: Iterable[NodeLine]) -> tuple[Held, ...]:
     """What runs, until its limit; with what is in a reservation that has begun, or will soon, until
-    that ends. Jobs of other partitions are in nobody's list: the core sees that more is busy."""
+    that ends. Jobs of other partitions are in nobody's list: the core sees that more is busy. A
+    reservation whose nodes are all out of service holds nothing."""
     room = {node.name: node.total - node.other for node in usable}
-    begun = [r for r in look.reservations if r.start_time <= look.taken_at + SOON]
+    begun = [r for r in look.reservations if r.start_time <= look.there + SOON]
     inside = {reservation.name for reservation in begun}
     reserved = [Held(_taken(r, room), r.end_time) for r in begun if not _maintains(r)]
     running = [
@@ -157,7 +165,7 @@ def _in_use(look: SlurmPoll, usable: Iterable[NodeLine]) -> tuple[Held, ...]:
         for line in look.waiting
         if line.state != "PENDING" and line.reservation not in inside
     ]
-    return (*running, *reserved)
+    return tuple(held for held in (*running, *reserved) if held.processors > 0)
 
 
 def _maintains(reservation: SlurmReservation) -> bool:

@@ -83,7 +83,7 @@ class Tried:
                 )
                 simulate(system.scheduler(0, 0), jobs, self.site.processors, done.extend)
                 for finished in done:
-                    waits[finished[2]] = finished[6] - finished[3].submit
+                    waits[finished.key] = finished.start - finished.job.submit
         except (Impossible, ValueError) as error:
             return Waits(np.zeros(0), str(error))
         return Waits(waits)
@@ -119,14 +119,14 @@ def _shared(
     broker = [jobs[key] for key in ours]
     simulate_shared(policy, broker, clusters, done.extend, local.extend, setting.line)
     for finished in done:
-        yield ours[finished[2]], finished[6] - finished[3].submit
+        yield ours[finished.key], finished.start - finished.job.submit
     order = sorted(
         (jobs[key].submit, cluster, place, key)
         for cluster, keys in enumerate(theirs)
         for place, key in enumerate(keys)
     )
     for finished in local:
-        yield order[-finished[2] - 1][3], finished[6] - finished[3].submit
+        yield order[-finished.key - 1][3], finished.start - finished.job.submit
 
 
 @cache

@@ -116,7 +116,7 @@ class Predicted:
         stretch = self.count // _STRETCHES if self.system == LOAD_CHANGES else self.count
         workload = Faster(first, max(1, stretch), MORE_LOAD)
         jobs = _alone(workload, size, "FPFS" if self.system == "FPFS" else "EASY", self.count)
-        changes = [job[3].submit for job in jobs if job[2] and job[2] % max(1, stretch) == 0]
+        changes = [job.job.submit for job in jobs if job.key and job.key % max(1, stretch) == 0]
         return _kept(list(replay(jobs, (), (size,), users, _EVERY)), sorted(changes))
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from . import registry
-from .evidence import FAILS, HOLDS, REASON, UNDECIDED, Check, Compared, Decision
+from .evidence import FAILS, HOLDS, REASON, TESTED, UNDECIDED, Check, Compared, Decision
 from .result_cache import ResultCache, Trial
 from .scale import Scale
 
@@ -84,7 +84,9 @@ def text(decided: Sequence[Decided]) -> Iterator[str]:
     for claim, decision in decided:
         yield f"{decision.result:9}  {claim.id:6}  {claim.claim} ({claim.where})"
         if decision.result != HOLDS:
-            yield from (f"{'':19}{line}" for line in decision.evidence if line.startswith(REASON))
+            yield from (
+                f"{'':19}{line}" for line in decision.evidence if line.startswith((REASON, TESTED))
+            )
     yield counted(decided)
 
 
@@ -105,7 +107,7 @@ def report(decided: Sequence[Decided]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for claim, (result, evidence) in decided:
         against = [line.removeprefix("no: ") for line in evidence if line.startswith("no: ")]
-        why = [line for line in evidence if line.startswith(REASON)]
+        why = [line for line in evidence if line.startswith((REASON, TESTED))]
         more = [f"and {len(against) - 2} more"] if len(against) > 2 else []
         cells = (claim.id, claim.claim, result, "; ".join([*against[:2], *more, *why]))
         yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"

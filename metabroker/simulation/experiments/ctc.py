@@ -8,6 +8,7 @@ paper's synthetic workload is not public and its parameters are not told: `stand
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from functools import cache
@@ -57,6 +58,12 @@ def check(log: Path) -> None:
 
 
 @cache
+def digest(path: str) -> str:
+    """Of a file's content; empty if there is none."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if Path(path).is_file() else ""
+
+
+@cache
 def _log(path: str) -> Trace:
     return read(path)
 
@@ -88,7 +95,9 @@ def _entry(number: int, submit: float, run: float, estimate: float, size: int) -
 @dataclass(frozen=True)
 class Replayed:
     """A system under the first `count` jobs of a workload of ER Table 2. Nothing is drawn, except
-    for the stand-in, so there is one replication. `log`: the file, where one is needed."""
+    for the stand-in, so there is one replication. `log`: the file, where one is needed,
+    and its `content`, as a digest. `shift`: so
+    many jobs later the extract begins."""
 
     workload: str
     processors: tuple[int, ...]
@@ -97,6 +106,8 @@ class Replayed:
     count: int
     seed: int
     log: str
+    content: str
+    shift: int = 0
 
     def play(self, replication: int) -> JobOutcome:
         """The whole extract: there is no warm-up to cut in the paper."""
@@ -105,7 +116,7 @@ class Replayed:
         if name == SYNTHETIC:
             trace, first = stand_in(self.count, self.seed), 1
         else:
-            trace, first = _log(self.log), EXTRACTS[name]
+            trace, first = _log(self.log), EXTRACTS[name] + self.shift
         last = first + self.count - 1
         workload = Replay(trace, len(self.processors), first, last, most)
         system = System(self.processors, self.policy, overhead=self.overhead)

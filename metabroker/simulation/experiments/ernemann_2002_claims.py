@@ -15,6 +15,7 @@ from .evidence import (
     LEVEL,
     NO,
     REASON,
+    TESTED,
     UNDECIDED,
     YES,
     Check,
@@ -102,7 +103,7 @@ class OnExtracts(Compared):
             if jobs == EXTRACT_JOBS:
                 return found
             why = f"of {EXTRACT_JOBS} jobs of each extract {jobs} were played; leave out --quick"
-            shown = [line for line in found.evidence if not line.startswith(REASON)]
+            shown = [line for line in found.evidence if not line.startswith((REASON, TESTED))]
             return Decision(UNDECIDED, [*shown, f"{REASON}: {why}"])
         missing = f"it is about the CTC's log, and {log(scale)} is missing (--trace names one)"
         return Decision(UNDECIDED, [f"{REASON}: {missing}"])

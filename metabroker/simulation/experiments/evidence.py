@@ -23,8 +23,9 @@ from .result_cache import CachedRun, ResultCache, Trial, trials
 from .scale import Scale
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
-REASON = "likely reason"
-"""How the evidence begins that says why a claim does not hold."""
+REASON, TESTED = "likely reason", "reason, tested"
+"""How the evidence begins that says why a claim does not hold; tested: what it blames was changed
+(`benchmarks/reasons.py`)."""
 YES, NO, OPEN, NOTHING = "yes", "no", "open", "nothing"
 LEVEL = 0.95
 
@@ -175,11 +176,12 @@ class Looks(NamedTuple):
         return cls(tuple(first << look for look in range(number)), _LEVELS[number - 1])
 
     def judge(self, comparison: Comparison, results: ResultCache) -> Verdict:
-        """What the first look shows after which it is not open; else the last."""
-        for replications in self.at:
-            found = comparison.judge(results, replications, self.level)
-            if found.sign != OPEN:
+        """What the first look shows after which it is not open; else the last that was made."""
+        found = comparison.judge(results, self.at[0], self.level)
+        for replications in self.at[1:]:
+            if found.sign != OPEN or not results.knows(comparison.tasks, replications):
                 break
+            found = comparison.judge(results, replications, self.level)
         return found
 
 
@@ -250,8 +252,9 @@ class Compared:
 
     `statements` makes them for a scale. `searched`: they are about maximal utilizations, so there
     are as many replications as of a search. `reading`: how the words of the claim are read.
-    `doubt`: the likely reason if it does not hold. `replications`: how many, where not as the scale
-    says. `once`: comparisons that are still open are not looked at again with more of them.
+    `doubt`: the reason if it does not hold, a likely one unless it begins with TESTED.
+    `replications`: how many, where not as the scale says. `once`: comparisons that are still open
+    are not looked at again with more of them.
     """
 
     statements: Callable[[Scale], Sequence[Statement]]
@@ -268,13 +271,20 @@ class Compared:
         return _trials_of(comparisons, self._looks(scale).at[0])
 
     def further(self, results: ResultCache, scale: Scale, look: int) -> list[Trial]:
-        """The trials of its look number `look` (from 1): for what is open after those before."""
+        """The trials of its look number `look` (from 1): for what is open after those before, if
+        the claim's result depends on it."""
         looks = self._looks(scale)
         if look >= len(looks.at):
             return []
-        before = looks._replace(at=looks.at[:look])
-        comparisons = self._comparisons(scale)
-        still = [each for each in comparisons if before.judge(each, results).sign == OPEN]
+        still: list[Comparison] = []
+        for statement in self.statements(scale):
+            signs = [looks.judge(each, results).sign for _, each in statement.at]
+            if not self.most and NO in signs and not {YES, OPEN} & set(signs):
+                return []  # it fails, whatever else
+            if not {YES, NO} <= set(signs):
+                still += [
+                    c for (_, c), sign in zip(statement.at, signs, strict=True) if sign == OPEN
+                ]
         return _trials_of(still, looks.at[look])
 
     def _comparisons(self, scale: Scale) -> list[Comparison]:
@@ -282,6 +292,8 @@ class Compared:
 
     def decide(self, results: ResultCache, scale: Scale) -> Decision:
         results.play(self.trials(scale))
+        for look in range(1, len(self._looks(scale).at)):
+            results.play(self.further(results, scale, look))
         verdicts: list[str] = []
         evidence: list[str] = []
         turned = False
@@ -298,7 +310,8 @@ class Compared:
             evidence.append(f"{count}, {verdicts.count(FAILS)} fail")
         evidence += self.notes
         if result != HOLDS:
-            evidence.append(f"{REASON}: {self.doubt or _usual(result, turned)}")
+            doubt = self.doubt or _usual(result, turned)
+            evidence.append(doubt if doubt.startswith(TESTED) else f"{REASON}: {doubt}")
         return Decision(result, evidence)
 
     def _looks(self, scale: Scale) -> Looks:

@@ -1,4 +1,8 @@
-"""What an experiment has found as a plot in the paper's form, readable without colour."""
+"""What an experiment has found as a plot in the paper's form, readable without colour.
+
+The PDF is for a paper: as wide as one column or two, its fonts embedded, and without the title and
+the notes, which belong into the caption.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,10 @@ _LINES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "v", "D", "x", "+", "*")
 _HATCHES = ("", "///", "---", "xxx", "\\\\\\")
 _GREYS = ("0.35", "0.95", "0.70", "0.85", "0.55")
-_COLOURS = ("#1b3a5c", "#b3541e", "#2e7d4f", "#7b3f99", "#8a6d00", "#444444", "#c2185b", "#00838f")
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9", "0.45")
+"""Those of Okabe and Ito (2008), which can be told apart whatever colours one sees."""
+_ONE_COLUMN, _TWO_COLUMNS = 3.5, 7.16
+"""Widths in inches, as journals of the IEEE and the ACM print figures."""
 _STEEP = 12.0
 """A curve is shown up to this many times the lowest mean of its panel: then it rises steeply."""
 _STYLE: dict[Any, Any] = {
@@ -27,24 +34,30 @@ _STYLE: dict[Any, Any] = {
     "hatch.linewidth": 0.5,
     "svg.fonttype": "none",  # text as text: a tenth of the size
     "svg.hashsalt": "metabroker",  # the same file every time
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
 }
 
 
 def draw(result: Result, folder: Path) -> list[Path]:
-    """Write NAME.png and NAME.svg into `folder`, which is there; returns them. Raises OSError."""
+    """Write NAME.png, NAME.svg and NAME.pdf into `folder`, which is there; returns them. Raises
+    OSError."""
     with mpl.rc_context(_STYLE):
         figure = _figure(result)
-        files = [folder / f"{result.name}.{form}" for form in ("png", "svg")]
+        files = [folder / f"{result.name}.{form}" for form in ("png", "svg", "pdf")]
         figure.savefig(files[0], dpi=130)
         figure.savefig(files[1], metadata={"Date": None})
+        _figure(result, paper=True).savefig(files[2], metadata={"CreationDate": None})
     return files
 
 
-def _figure(result: Result) -> Figure:
+def _figure(result: Result, paper: bool = False) -> Figure:
     panels = result.panels
     columns = min(result.columns, len(panels))
     lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.4 * columns + 0.6, 2.7 * lines + 0.9), layout="constrained")
+    size = (3.4 * columns + 0.6, 2.7 * lines + 0.9)
+    if paper:
+        size = (_ONE_COLUMN if columns == 1 else _TWO_COLUMNS, 2.2 * lines)
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(lines, columns, squeeze=False).flatten()
     for axis, (title, values) in zip(axes, panels.items(), strict=False):
         if result.form == "bars":
@@ -53,10 +66,12 @@ def _figure(result: Result) -> Figure:
             _curves(axis, values, _STEEP if result.steep else math.inf)
         axis.set_title(title)
         axis.set_xlabel(result.x_label if result.form != "bars" else "")
-        axis.set_ylabel(result.y_label)
+        axis.set_ylabel(textwrap.fill(result.y_label, 24))
         axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[len(panels) :]:
         axis.set_visible(False)
+    if paper:
+        return figure
     head = textwrap.fill(f"{result.title} ({result.source})", 32 * columns + 20)
     figure.suptitle(head, fontsize=9)
     notes = textwrap.fill(". ".join(result.notes), 40 * columns + 20, break_on_hyphens=False)

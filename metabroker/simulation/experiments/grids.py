@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .ctc import EXTRACTS, SYNTHETIC, Replayed, log
+from .ctc import EXTRACTS, SYNTHETIC, Replayed, digest, log
 from .experiment import Figure
 from .scale import Scale
 
@@ -64,7 +64,7 @@ def job_sharing(workload: str, name: str, scale: Scale) -> Replayed:
 def _replayed(workload: str, name: str, policy: str, overhead: float, scale: Scale) -> Replayed:
     jobs, file = extract_jobs(scale), str(log(scale))
     machines = CONFIGURATIONS[name]
-    return Replayed(workload, machines, policy, overhead, jobs, scale.seed, file)
+    return Replayed(workload, machines, policy, overhead, jobs, scale.seed, file, digest(file))
 
 
 def there(workload: str, scale: Scale) -> bool:

@@ -1,4 +1,4 @@
-"""The files of an experiment: the data as CSV, the plot as PNG and SVG."""
+"""The files of an experiment: the data as CSV, the plot as PNG, SVG and PDF."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .scale import Scale
 
 
 def write(result: Result, folder: Path) -> list[Path]:
-    """Write NAME.csv, NAME.png and NAME.svg into `folder`, which is made. Raises OSError."""
+    """Write NAME.csv, NAME.png, NAME.svg and NAME.pdf into `folder`, which is made. Raises
+    OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / f"{result.name}.csv"
     tables.write(result, table)

@@ -78,7 +78,7 @@ class Setup:
 
 
 def _played(done: Sequence[Finished], processors: int) -> PlayedSetup:
-    spans = [(start, end, job.request.total) for end, _, _, job, _, _, start in done]
+    spans = [(job.start, job.end, job.job.request.total) for job in done]
     makespan = max(end for _, end, _ in spans)
     last_start = max(start for start, _, _ in spans)
 

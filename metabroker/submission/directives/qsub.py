@@ -304,8 +304,14 @@ def _depend(text: str) -> str:
         if kind not in ("after", "afterok", "afternotok", "afterany"):
             what = f"the dependency {shown(kind)} is not supported"
             raise SubmissionError(what, "use after, afterok, afternotok or afterany")
-        parts.append(":".join([kind, *(job.partition(".")[0] for job in jobs)]))
+        parts.append(":".join([kind, *map(_of_pbs, jobs)]))
     return str(parse_dependency(",".join(parts)))
+
+
+def _of_pbs(job: str) -> str:
+    """`17`, `17[]` of an array, `17[3]` of a task of it, each with a server or without."""
+    number, bracket, task = job.partition(".")[0].removesuffix("]").partition("[")
+    return f"{number}_{task}" if bracket and task else number
 
 
 def _seconds(text: str) -> int:

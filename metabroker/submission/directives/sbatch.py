@@ -217,6 +217,17 @@ def _ask(given: Given, value: str | None = None, name: str = "") -> AskedOption:
     return AskedOption(name or given.name, text, given.where)
 
 
+def layout(words: Mapping[str, str]) -> Options:
+    """What `nodes`, `ntasks-per-node` and `ntasks` of a command line mean together.
+
+    Raises:
+        SubmissionError: they cannot be understood.
+    """
+    counts = _Counts({name: Given(name, value) for name, value in words.items()})
+    found = counts.options()
+    return {**found, "asked": tuple(counts.asked)}
+
+
 class _Counts:
     """How many tasks a job has, what each of them needs, and on how many nodes they are.
 

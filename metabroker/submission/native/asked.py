@@ -25,7 +25,8 @@ KINDS = ("partition", "account", "qos", "constraint", "wckey", "project")
 _PBS_KINDS = {"partition": "-q", "account": "-A", "project": "-P"}
 
 _NAME = re.compile(r"[A-Za-z0-9_.@/+-]+")
-_SIGNAL = re.compile(r"(R:)?(?:[A-Za-z]{2,8}[0-9]?|[0-9]{1,2})(@[0-9]{1,5})?")
+_SIGNAL = re.compile(r"(R?B?R?:)?([A-Za-z]{2,8}[0-9]?|[0-9]{1,2})(@[0-9]{1,5})?")
+_FOR_SCRIPTS = frozenset({"HUP", "INT", "TERM", "USR1", "USR2", "CONT", "ALRM"})
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _PBS_MAIL = {"BEGIN": "b", "END": "e", "FAIL": "a", "NONE": "n", "ALL": "abe"}
 _PBS_PLAIN = {"mail-user": "-M", "priority": "-p"}
@@ -189,10 +190,16 @@ def _lays_out(asked: AskedOption) -> bool:
 
 def _signal(asked: AskedOption) -> str:
     value = asked.value or ""
-    if _SIGNAL.fullmatch(value) is None:
-        why = "signals the job's steps alone: B: is not supported yet" if "B" in value[:3] else None
-        raise Unsayable(asked, why or "knows no such signal")
-    return value
+    found = _SIGNAL.fullmatch(value)
+    if found is None:
+        raise Unsayable(asked, "knows no such signal")
+    if "B" not in (found[1] or ""):
+        return value
+    # It reaches the shell that runs the user's script, and that has to know it by its name.
+    name = found[2].upper().removeprefix("SIG")
+    if name not in _FOR_SCRIPTS:
+        raise Unsayable(asked, f"sends a job's script {', '.join(sorted(_FOR_SCRIPTS))} alone")
+    return f"{'R' if 'R' in found[1] else ''}B:{name}{found[3] or ''}"
 
 
 def row_of(option: str) -> Row | None:

@@ -303,3 +303,19 @@ def test_a_gate_that_was_shut_stays_shut_though_another_token_is_there(
     (Path(it.gate) / "abort").touch()
     assert wrappers.single(it)[:2] == (75, b"")
     assert positions(it.gate) == {"go", "abort"}
+
+
+def test_a_signal_for_the_jobs_first_shell_reaches_the_script(
+    tmp_path: Path, wrappers: Wrappers
+) -> None:
+    script = b"#!/bin/sh\ntrap 'echo caught; kill $!' USR2\nsleep 60 &\ntouch up\nwait $!\nexit 7\n"
+    made = order(tmp_path, script=script, patience=None)
+    request = replace(made, native=("--signal=B:USR2@30",))
+    gates().prepare(request)
+    running = wrappers.start(request)
+    running.gate = tmp_path
+    running.until("up")
+    os.kill(running.process.pid, signal.SIGUSR2)  # no other process has it
+    code, out, err = running.end()
+    assert (code, out) == (7, b"caught\n"), err
+    assert (Path(request.gate) / "ended").read_text() == "7 signalled\n"

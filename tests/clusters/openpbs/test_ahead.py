@@ -81,3 +81,14 @@ def test_who_was_not_there_at_the_look_before_has_come_after_it() -> None:
 
 def test_a_poll_that_has_not_asked_tells_nothing() -> None:
     assert snapshot(PbsPoll(NOW, [node("n1", 0)], [], []), WHO, "mb-").held is None
+
+
+def test_what_has_begun_and_until_when_jobs_run_is_by_the_servers_clock() -> None:
+    later = PbsReservation(
+        "R7.s", "theirs", "eve", "RESV_CONFIRMED", 2, NOW + 600, NOW + 999, None, "R7", 6, {"n1": 6}
+    )
+    lines = (QueueLine("workq", 8, "R", 600, 300),)
+    poll = PbsPoll(NOW + 5000, [node("n1", 8)], [], [later], lines=lines, offset=-5000.0)
+    seen = snapshot(poll, WHO, "mb-")
+    assert seen.held == (Held(8, NOW + 360),)
+    assert [coming.start for coming in seen.coming] == [NOW + 600]

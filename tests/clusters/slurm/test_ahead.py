@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from metabroker.clusters.slurm import parsing
 from metabroker.clusters.slurm.parsing import NodeLine, SlurmReservation, WaitingLine
@@ -71,3 +72,11 @@ def test_a_reservation_of_ours_that_is_to_begin_later_holds_nothing_before() -> 
 def test_limits_in_all_forms() -> None:
     forms = {"3:00": 180, "1:00:00": 3600, "2-00:00:01": 172801, "UNLIMITED": None, "x": None}
     assert {text: parsing._limit(text) for text in forms} == forms
+
+
+def test_what_has_begun_is_asked_of_the_clusters_own_clock() -> None:
+    ours = reservation(f"{PREFIX}2-1-0", NOW + 600, NOW + 1200, "n2")
+    ahead = snapshot(replace(poll(ours), offset=580.0), "batch", PREFIX)
+    assert (ahead.ours, ahead.coming) == ({ours.name: 8}, ())
+    behind = snapshot(replace(poll(ours), taken_at=NOW + 5000, offset=-5000.0), "batch", PREFIX)
+    assert [coming.name for coming in behind.coming] == [ours.name]

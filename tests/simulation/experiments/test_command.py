@@ -40,7 +40,7 @@ def test_an_experiment_for_people(call: Any, tmp_path: Path) -> None:
     assert code == 0 and not err
     assert "be03-fig15: Response times" in out and "(100, 0, 0, 0), utilization 0.865" in out
     folder = tmp_path / "metabroker-experiments" / "be03-fig15"
-    assert {path.suffix for path in folder.iterdir()} == {".csv", ".png", ".svg"}
+    assert {path.suffix for path in folder.iterdir()} == {".csv", ".png", ".svg", ".pdf"}
 
 
 def test_an_experiment_for_programs(call: Any, tmp_path: Path) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from metabroker.simulation.executor import InProcess
 from metabroker.simulation.experiments.evidence import (
     FAILS,
     HOLDS,
@@ -20,7 +24,7 @@ from metabroker.simulation.experiments.evidence import (
     conclusion,
     verdict,
 )
-from metabroker.simulation.experiments.result_cache import ResultCache
+from metabroker.simulation.experiments.result_cache import KeptResults, ResultCache, trials
 from metabroker.simulation.experiments.scale import TINY, Scale
 from metabroker.simulation.measure import JobOutcome
 from metabroker.simulation.system import Run, System
@@ -100,9 +104,12 @@ def test_what_is_open_is_looked_at_again_with_twice_the_replications() -> None:
     assert looks.at == (4, 8, 16)
     results = ResultCache()
     assert looks.judge(Below(early, late), results).text.endswith("n=4")
+    assert looks.judge(Below(early, undecided), results).text.endswith("n=4")
+    results.play(trials([*early.tasks, *undecided.tasks], 16))
     assert looks.judge(Below(early, undecided), results) == Below(early, undecided).judge(
         results, 16, looks.level
     )
+    results = ResultCache()
     made = [Statement("case", (("", Below(early, other)),)) for other in (late, undecided)]
     claim = Compared(lambda scale: made)
     scale = replace(SCALE, looks=2)
@@ -112,6 +119,22 @@ def test_what_is_open_is_looked_at_again_with_twice_the_replications() -> None:
     assert max(replication for _, replication in further) == 7
     assert not claim.further(results, scale, 2)
     assert not replace(claim, once=True).further(results, scale, 1)
+
+
+def test_nothing_is_looked_at_again_that_cannot_change_the_result() -> None:
+    low, high = quantity(*(1.0, 2.0) * 8), quantity(*(1.1, 2.2) * 8)
+    open_ = Below(low, quantity(*(2.0, 1.0) * 4, *(3.0, 4.0) * 4))
+    right, wrong = Below(low, high), Below(high, low)
+    scale = replace(SCALE, looks=2)
+
+    def further(*statements: tuple[Comparison, ...]) -> bool:
+        made = [Statement("", tuple(("", each) for each in at)) for at in statements]
+        return bool(Compared(lambda scale: made).further(ResultCache(), scale, 1))
+
+    assert further((open_,)) and further((right, open_)) and further((wrong, open_))
+    assert not further((right, wrong, open_))  # it contradicts itself already
+    assert not further((open_,), (wrong,))  # the claim fails already
+    assert further((open_,), (wrong, open_))  # which may still turn out otherwise
 
 
 def test_more_looks_ask_for_wider_intervals() -> None:
@@ -180,3 +203,19 @@ def test_a_trial_is_played_once() -> None:
     for _ in range(2):
         claim(Below(LOW, HIGH), Below(HIGH, LOW)).decide(results, SCALE)
     assert results.played == 8
+
+
+def test_results_are_kept_for_later_calls_by_what_they_are_of(tmp_path: Path) -> None:
+    task, other = Numbers((1.0, 2.0)), Numbers((3.0,))
+    first = ResultCache(kept=KeptResults(tmp_path / "kept"))
+    assert first.outcomes(task, 2) == (1.0, 2.0)
+    assert (tmp_path / "kept").stat().st_mode & 0o077 == 0
+
+    played = KeptResults(tmp_path / "kept")
+    assert played.find([(task, 1), (other, 0)]) == {(task, 1): 2.0}
+
+    class Nowhere(InProcess):
+        def _results(self, function: object, arguments: object) -> Iterator[Any]:
+            raise AssertionError("it is known")
+
+    assert ResultCache(Nowhere(), played).outcomes(Numbers((1.0, 2.0)), 2) == (1.0, 2.0)

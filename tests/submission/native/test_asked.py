@@ -75,7 +75,7 @@ def test_in_slurms_words(asked: dict[str, str | None], expected: tuple[str, ...]
         ({"constraint": "fast&x"}, "has no features for all"),
         ({"constraint": "fast*4"}, "has no constraint 4"),
         ({"nodelist": "n[1-9]"}, "several nodes"),
-        ({"signal": "B:USR2@30"}, "B: is not supported yet"),
+        ({"signal": "B:KILL@30"}, "sends a job's script ALRM, CONT, HUP"),
         ({"signal": "x y"}, "knows no such signal"),
         ({"nodes": "9"}, "more than it asks for"),
         ({"nodes": "1-9"}, "more than it asks for"),

@@ -8,6 +8,7 @@ from typing import Any
 from metabroker.broker.array import Array
 from metabroker.broker.arrays import Arrays
 from metabroker.broker.job import Job
+from metabroker.broker.queues import Queues
 
 from .planting import mutation, swap
 
@@ -35,6 +36,18 @@ def any_number_at_once(stack: contextlib.ExitStack) -> None:
             array.most = most
 
     old = swap(stack, Arrays, "_may_make", may_make)
+
+
+@mutation
+def released_tasks_start_at_once(stack: contextlib.ExitStack) -> None:
+    """A task that was held, and is released, joins its queue though enough others are under way."""
+
+    def kept(self: Any, job: Job) -> bool:
+        old(self, job)
+        job.kept = False
+        return False
+
+    old = swap(stack, Queues, "_kept", kept)
 
 
 @mutation

@@ -16,6 +16,7 @@ from metabroker.clusters.transports.base import Command, Completed, Transport
 from .controller import FOREIGN, Controller, is_ours
 from .files import HOME, ClusterFiles
 from .gates import SeenGates
+from .letters import Letters
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
 from .scenario import LIE, LOCALS, ClusterPlan
@@ -44,6 +45,7 @@ class WorldCluster:
         rng: random.Random,
         moments: Moments,
         witness: Witness,
+        letters: Letters,
     ) -> None:
         self.plan = plan
         self.offset = plan.offset
@@ -73,6 +75,7 @@ class WorldCluster:
             moments.at,
             lambda: self.suffers("files"),
             witness,
+            letters,
             wholes=rng.random() < 0.8,
         )
         self._ids_again = 0.0, 0  # till when no other job gets an id that is lower

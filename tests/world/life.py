@@ -14,6 +14,7 @@ from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refu
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
 from metabroker.policy import PLACEMENTS, Aging, Limits, make
+from metabroker.runtime.carrier import Carrier
 from metabroker.runtime.engine import Engine, Item
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
@@ -54,6 +55,7 @@ class Life:
         world.oracle.tells_who_leaves(scheduler)
         self.engine = Watched(self, Broker(settings, scheduler, host.store.restorations.history()))
         rng = random.Random(f"{scenario.seed} workers")
+        carrier = Carrier()
         self.executors = [
             ClusterExecutor(
                 index,
@@ -70,6 +72,7 @@ class Life:
                 clock=self.clock,
                 hook=self._hook,
                 pace=WatchInterval(min(_QUICK, scenario.look), scenario.look),
+                carrier=carrier,
             )
             for index, cluster in enumerate(world.clusters)
         ]
@@ -107,6 +110,11 @@ class Life:
     def post(self, item: Item) -> None:
         """Something has happened, or somebody asks."""
         self.loop.post(item)
+
+    @property
+    def able_since(self) -> float:
+        """Since when it can act, by the world's time."""
+        return self._able_since
 
     def able_again(self) -> None:
         """It could not act, and can now."""

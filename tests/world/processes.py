@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from metabroker.clusters.simulated.model import SimulatedJob
 
 from .files import ClusterFiles
 from .home import RESULT
+from .letters import Letters, letter, moments
 from .virtual.expansion import Running, Script
 from .virtual.shell import Node, Shell
 
@@ -50,6 +53,7 @@ class Surroundings:
     at: Callable[[float, Callable[[], None]], None]
     hung: Callable[[], bool]
     witness: Witness
+    letters: Letters
     wholes: bool
 
     def times(self) -> tuple[float, float]:
@@ -72,6 +76,7 @@ class Process:
         self._script: Script | None = None
         self._began = self._signalled = False
         self._turn = 0
+        self._others = 1
         variables = self._native_variables(job)
         node = Node(f"{around.name}n1", around.files, self._pace, around.wholes, self._moved)
         self._shell = Shell(node, variables, set(variables), folder=job.extra["folder"])
@@ -156,13 +161,41 @@ class Process:
         code = codes[min(attempt, len(codes)) - 1] if fails else 0
         seconds = float(script.environment["METABROKER_RUN_TIME"])
         self._around.witness.started(self.token, *self._around.times())
-        if not self.over:
-            self._later(max(_SOON, seconds), code)
+        if self.over:
+            return
+        self._others = int(script.environment["METABROKER_COMPONENTS"])
+        if self._others > 1:
+            now = self._around.now()
+            for version, moment in enumerate(moments(self.token), 1):
+                self._around.at(now + moment, partial(self._puts, version))
+        self._later(max(_SOON, seconds), code)
+
+    def _puts(self, version: int) -> None:
+        """It tells the others something, unless its folder is away, or full."""
+        if self.over or self._script is None or self._around.hung():
+            return
+        with contextlib.suppress(OSError):
+            path = f"{self.gate}/out.{version}"
+            self._around.files.write(path, letter(self.token, version))
+            self._around.letters.puts(self.token, version, self._around.now())
+
+    def _hears(self) -> None:
+        """What it has of the others in the end."""
+        own = int(self.token.split("-")[4])
+        with self._around.files.mended():
+            inboxes = {
+                n: self._around.files.read(f"{self.gate}/in.{n}")
+                for n in range(self._others)
+                if n != own
+            }
+        self._around.letters.has(self.token, inboxes, self._around.now())
 
     def _script_ends(self, _status: int) -> None:
         """What the script has made is there before its end is written down."""
         script, self._script = self._script, None
         assert script is not None
+        if self._others > 1 and not self._signalled:
+            self._hears()
         if "METABROKER_WORK_DIR" in script.environment and not self._signalled:
             path = f"{script.folder}/{RESULT}"
             if self._around.files.find(script.folder) is not None:

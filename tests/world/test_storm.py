@@ -22,6 +22,7 @@ QUICK = (
     "owed-steps-not-resumed",
     "watches-not-resumed",
     "request-id-ignored",
+    "letters-of-another-component",
     "failed-component-leaves-the-others",
     "lease-thought-longer",
     "lease-taken-before-its-end",

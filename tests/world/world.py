@@ -26,6 +26,7 @@ from .files import ClusterFiles
 from .home import HomeFiles, inputs
 from .host import Host
 from .keeping import WorldArchive
+from .letters import Letters, quiet
 from .life import Life
 from .network import Network
 from .oracle import Oracle, Violation
@@ -86,8 +87,10 @@ class World:
             self._has_files,
             self._wanted,
         )
+        self.letters = Letters(store.instance, partial(quiet, self))
+        given = (self, self.oracle, self.letters)
         self.clusters = [
-            WorldCluster(plan, random.Random(f"{scenario.seed} {plan.name}"), self, self.oracle)
+            WorldCluster(plan, random.Random(f"{scenario.seed} {plan.name}"), *given)
             for plan in scenario.clusters
         ]
         self.by_name = {cluster.plan.name: cluster for cluster in self.clusters}

@@ -1,0 +1,94 @@
+"""What components of the worlds tell each other, and what they may expect of it.
+
+Each component of several puts something once its script has started, and more later. What another
+has of it is always something that it has put: of this attempt, and whole. And in quiet times it is
+the newest, a moment after.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from metabroker.broker import tokens
+from metabroker.broker.tokens import Ref
+
+from .oracle import Violation
+
+if TYPE_CHECKING:
+    from .world import World
+
+_SLACK = 30.0  # seconds in which the broker must carry what was put
+_AGAIN = 75.0  # the same after something was wrong: what has failed often is tried seldom
+
+
+def quiet(world: World) -> float:
+    """Since when a broker that is alone has been able to act, and nothing was wrong with any
+    cluster or its files."""
+    life, host = world.life, world.hosts[0]
+    if life is None or not host.alone or world.back.happened:
+        return math.inf
+    troubles = [until for cluster in world.clusters for until in cluster.until.values()]
+    troubles += [life.able_since, world._store_until, host.process.stopped_until]
+    return max(troubles)
+
+
+def letter(token: str, version: int) -> bytes:
+    """What a component puts."""
+    return f":told\n {token}\n {version}\n".encode()
+
+
+def moments(token: str) -> list[float]:
+    """When a component puts something, in seconds after the start of its script."""
+    rng = random.Random(f"{token} puts")
+    return sorted([0.1, *(rng.uniform(0.1, 30.0) for _ in range(rng.randint(0, 3)))])
+
+
+@dataclass(slots=True)
+class Letters:
+    """All that was put. `quiet`: since when nothing has been wrong."""
+
+    instance: str
+    quiet: Callable[[], float]
+    put: dict[Ref, list[tuple[int, float]]] = field(default_factory=dict)
+    tokens: dict[Ref, str] = field(default_factory=dict)
+    carried: int = 0
+
+    def puts(self, token: str, version: int, now: float) -> None:
+        """A component has put its letter of this version."""
+        ref = self._ref(token)
+        self.tokens[ref] = token
+        self.put.setdefault(ref, []).append((version, now))
+
+    def has(self, token: str, inboxes: Mapping[int, bytes | None], now: float) -> None:
+        """What a component has of the others, at the end of its script.
+
+        Raises:
+            Violation: it is not what they have put.
+        """
+        own = self._ref(token)
+        for component, content in inboxes.items():
+            other = own._replace(component=component)
+            told = self.put.get(other, [])
+            versions = [version for version, _ in told]
+            if content is not None:
+                self.carried += 1
+                right = [v for v in versions if letter(self.tokens[other], v) == content]
+                if not right:
+                    raise Violation(f"exchange: {own} has of {other} what that never put")
+            since = self.quiet()
+            due = [
+                version
+                for version, at in told
+                if (at + _SLACK if since < at else since + _AGAIN) < now
+            ]
+            if due and (content is None or right[-1] < due[-1]):
+                raise Violation(f"exchange: {own} has not got what {other} has put long ago")
+
+    def _ref(self, token: str) -> Ref:
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        return ref

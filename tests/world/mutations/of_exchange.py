@@ -1,0 +1,31 @@
+"""Mistakes in what is carried between components."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from metabroker.broker.exchange import Exchange
+from metabroker.clusters.gate.letters import Letters
+
+from .planting import mutation, swap
+
+
+@mutation
+def letters_of_another_component(stack: contextlib.ExitStack) -> None:
+    """What one component has put is laid down as another's."""
+
+    def deliver(self: Any, gate: str, sender: int, content: bytes) -> Any:
+        return old(self, gate, max(0, sender - 1), content)
+
+    old = swap(stack, Letters, "deliver", deliver)
+
+
+@mutation
+def only_the_first_letter_is_carried(stack: contextlib.ExitStack) -> None:
+    """Later versions of an outbox are not read."""
+
+    def seen(self: Any, ref: Any, version: int, now: float) -> Any:
+        return old(self, ref, min(version, 1), now)
+
+    old = swap(stack, Exchange, "seen", seen)

@@ -64,6 +64,7 @@ class Oracle:
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
     _barred: dict[int, object] = field(default_factory=dict)  # where waiting jobs may not go
     _aside: set[int] = field(default_factory=set)  # could go nowhere as others were started
+    _joined: set[int] = field(default_factory=set)  # a queue, in this turn for the first time
     began: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     over: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     cut: dict[Ref, float] = field(default_factory=dict)  # when their scripts were killed
@@ -257,7 +258,9 @@ class Oracle:
             return remove(key, started)
 
         def arrived(key: int, request: Request, *given: Any, **more: Any) -> None:
-            if self._barred.setdefault(key, request.exclude) != request.exclude:
+            if key not in self._barred:
+                self._joined.add(key)
+            elif self._barred[key] != request.exclude:
                 self.overtaken.pop(key, None)
             self._barred[key] = request.exclude
             arrive(key, request, *given, **more)
@@ -278,6 +281,7 @@ class Oracle:
         """Jobs that were waiting `before` (seq and clusters as bits) and are not now: did they
         overtake anybody too often?"""
         aside, self._aside = self._aside, set()  # a cluster may be back only after others' starts
+        joined, self._joined = self._joined, set()  # a task may be made after others' starts
         if bound is None:
             return
         starts = [
@@ -287,7 +291,7 @@ class Oracle:
         ]
         for key, (seq, mask) in before.items():
             job = broker.view.jobs.get(key)
-            if job is None or job.state is not JobState.QUEUED or job.seq != seq:
+            if job is None or job.state is not JobState.QUEUED or job.seq != seq or key in joined:
                 self.overtaken.pop(key, None)  # it had its turn: should it come back, counted anew
                 continue
             # Who waits for others, has no share, or was refused wherever they could go, may be

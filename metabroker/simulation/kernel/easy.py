@@ -1,4 +1,4 @@
-"""EASY backfilling on one pool: `metabroker.policy.easy_pool` on arrays."""
+"""EASY backfilling on one pool: `metabroker.policy.easy` on arrays."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_it_runs_and_writes(name: str, results: ResultCache, tmp_path: Path) -> 
     assert {value.kind for value in result.values} == kinds
     assert any(value.interval is not None and value.interval.mean > 0 for value in result.values)
     if name == "beyond-line":
-        assert len(write(result, tmp_path)) == 3
+        assert len(write(result, tmp_path)) == 4
 
 
 def test_each_claim_of_ours_is_decided_in_a_table_of_its_own(

@@ -45,7 +45,7 @@ def test_it_runs_without_the_log(name: str, results: ResultCache) -> None:
 
 def test_figure_3_is_figure_2_as_a_part_of_m512(results: ResultCache, tmp_path: Path) -> None:
     plain, related = (registry.find(f"er-fig{n}").result(results, SCALE) for n in (2, 3))
-    assert len(write(related, tmp_path)) == 3
+    assert len(write(related, tmp_path)) == 4
     means = {v[:4]: v.interval.mean for v in plain.values if v.interval}
     for value in related.values:
         assert value.interval is not None
@@ -108,6 +108,7 @@ def test_configurations_are_those_of_the_paper() -> None:
 def test_one_machine_is_the_same_for_every_overhead() -> None:
     runs = {grids.multi_site("syn_org", "m512", p, SCALE) for p in (0, 30, 60)}
     assert len(runs) == 1
+    assert {run.policy for run in runs} == {"EASY"}  # as the paper has it: nothing is split there
 
 
 def test_the_stand_in_offers_its_load() -> None:

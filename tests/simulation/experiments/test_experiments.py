@@ -191,5 +191,5 @@ def test_nothing_to_measure_leaves_a_gap(tmp_path: Path) -> None:
     values = (Value("a", "GS", "local", "GS", None), Value("a", "GS", "total", "GS", None))
     for form in ("bars", "curves"):
         result = Result("x", "title", "source", form, values, "u", "time")
-        assert len(write(result, tmp_path)) == 3
+        assert len(write(result, tmp_path)) == 4
         assert tables.rows(result)[0]["mean"] is None

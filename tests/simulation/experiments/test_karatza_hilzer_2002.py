@@ -26,7 +26,7 @@ def test_it_runs(number: int, results: ResultCache) -> None:
 
 def test_it_writes(results: ResultCache, tmp_path: Path) -> None:
     result = registry.find("kh-fig7").result(results, SCALE)
-    assert len(write(result, tmp_path)) == 3
+    assert len(write(result, tmp_path)) == 4
 
 
 def test_every_claim_is_decided(results: ResultCache) -> None:

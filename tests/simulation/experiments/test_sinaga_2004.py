@@ -17,7 +17,7 @@ from metabroker.simulation.experiments.scale import TINY
 @pytest.mark.parametrize(("name", "panels"), [("dcs-fig2", 1), ("dcs-fig3", 2), ("dcs-fig4", 2)])
 def test_it_runs_and_writes(name: str, panels: int, tmp_path: Path) -> None:
     result = registry.find(name).result(ResultCache(), TINY)
-    assert len(result.panels) == panels and len(write(result, tmp_path)) == 3
+    assert len(result.panels) == panels and len(write(result, tmp_path)) == 4
     assert any("makespan" in note for note in result.notes)
     means = [value.interval.mean for value in result.values if value.interval]
     assert 0.5 < max(means) <= 1

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slurm
 
 PROGRAM = """
 import json, os, time
+os.environ["AIIDA_PATH"] = os.getcwd()  # its settings
 from aiida.schedulers.datastructures import JobTemplate, JobTemplateCodeInfo
 from aiida.schedulers.plugins.slurm import SlurmScheduler
 from aiida.common.datastructures import CodeRunMode

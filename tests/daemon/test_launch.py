@@ -55,6 +55,8 @@ def site(apart: Apart, make_site: MakeSite) -> Site:
 
 def run(site: Site, apart: Apart, line: str, *, ends: str = "COMPLETED") -> tuple[int, list[str]]:
     """A job of 4 and 2 processors, and all that it printed, component 0 first."""
+    for file in apart.jobs.glob("*.*.[01]"):  # of another daemon, whose jobs have these numbers
+        file.unlink()
     options = f"--on delft:4,leiden:2 -D {apart.jobs} -o out.%j.%c -e err.%j.%c"
     job = site.submit(options, f"#!/bin/sh\n{line}\n")
     ended = site.wait_end(job)

@@ -20,17 +20,11 @@ from .letters import Letters
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
 from .scenario import LIE, LOCALS, ClusterPlan
+from .virtual.meeting import without_meeting
 from .virtual.processes import Moments
 
 _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
 _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
-# What a component tells of its nodes, and reads of its peers, says nothing about promises.
-_MEETING = re.compile(r"^# MEETING\n.*?^# MET\n", re.M | re.S)
-_MET = """mb__lay_tools() { mb__nodes=; }
-mb__tell_nodes() { mb__nodes=slots=1; }
-mb__own_peers() { mb__world=; }
-mb__read_peers() { mb__world=; }
-"""
 _CLOCKS = 5.0  # seconds by which a file server and a controller may differ
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
 _AGAIN = 6.0  # seconds after which a controller that has lost its state gives an id again
@@ -239,7 +233,7 @@ class WorldCluster:
         assert gate and traps
         job.extra = {
             "gate": gate[1].decode(),
-            "text": _MEETING.sub(_MET, text.decode()),
+            "text": without_meeting(text.decode()),
             "folder": HOME,
             "system": self.plan.system,
             "traps": traps[1] == b"1",

@@ -14,6 +14,7 @@ from tests.clusters.gate.making import order
 
 from .expansion import Script
 from .filesystem import FileSystem
+from .meeting import without_meeting
 from .shell import Node, Shell
 
 SNIPPETS = {
@@ -76,13 +77,15 @@ def test_the_wrapper_leaves_behind_what_it_leaves_in_the_hosts_shell(
     (gate / "script").write_bytes(it.script)
     (gate / "script").chmod(0o700)
     (gate / position).write_bytes(b"")
-    text = wrapper(it, "delft")
+    text = without_meeting(wrapper(it, "delft").decode())
     files = FileSystem(lambda: 0.0)
     files.make_folders(it.gate)
     files.write(f"{it.gate}/script", it.script)
     files.write(f"{it.gate}/{position}", b"")
-    real = subprocess.run(["/bin/sh"], input=text, cwd=tmp_path, capture_output=True, check=False)
-    assert virtually(text.decode(), files, str(tmp_path), answer=3) == real.returncode
+    real = subprocess.run(
+        ["/bin/sh"], input=text.encode(), cwd=tmp_path, capture_output=True, check=False
+    )
+    assert virtually(text, files, str(tmp_path), answer=3) == real.returncode
     assert _left(files, it) == {each.name for each in gate.iterdir()}
     assert files.read(f"{it.gate}/ended") == (
         (gate / "ended").read_bytes() if (gate / "ended").exists() else None

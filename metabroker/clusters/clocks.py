@@ -12,6 +12,7 @@ from .transports.base import CommandLost, CommandMissing
 
 EVERY = 600.0
 """Seconds between two looks at a clock: they drift slowly, and its command may be a long one."""
+_FAR = 366 * 86400.0  # seconds; who seems to be further away was not read to the end
 _AGAIN = 30.0  # seconds after which it is asked once more, if it was not told
 
 
@@ -34,7 +35,10 @@ class ClockWatch:
         self._next = now + self._every
         try:
             # It is told in whole seconds.
-            self.offset = self.known = (yield from self._told()) + 0.5 - now
+            offset = (yield from self._told()) + 0.5 - now
+            if abs(offset) > _FAR:
+                raise Garbled(f"a clock that differs by {offset / 86400:.0f} days")
+            self.offset = self.known = offset
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
             self.offset = None  # whether the cluster answers is for the poll itself to say
             self._next = now + min(self._every, _AGAIN)

@@ -74,7 +74,14 @@ def test_who_was_not_told_the_time_asks_again_soon() -> None:
     assert drive(watch.look(NOW + 60), [], Told()) == 0
 
 
-@pytest.mark.parametrize("answer", [said("what?\n"), failed("slurm_load_ctl_conf error")])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        said("what?\n"),
+        said("Configuration data as of 179523622"),
+        failed("slurm_load_ctl_conf error"),
+    ],
+)
 def test_an_answer_that_does_not_tell_is_none(answer: object) -> None:
     watch = ClockWatch(slurm_time, 600.0)
     drive(watch.look(NOW), [answer], Told())  # type: ignore[list-item]

@@ -63,8 +63,7 @@ class Profile:
         while step < len(self.times):
             start = max(self.times[step], now)
             window = self.free[step : bisect_left(self.times, start + duration, step + 1)]
-            backwards = range(len(window) - 1, -1, -1)
-            too_full = next((n for n in backwards if self._place(request, window[n]) is None), None)
+            too_full = self._last_too_full(request, window)
             if too_full is None:
                 too_full = 0
                 clusters = self._place(request, list(map(min, *window, window[0])))
@@ -72,6 +71,14 @@ class Profile:
                     return start, clusters
             step += 1 + too_full
         return NEVER
+
+    def _last_too_full(self, request: Request, window: Sequence[Sequence[int]]) -> int | None:
+        """The last step in which there is no room for it: it starts after that, if at all."""
+        backwards = range(len(window) - 1, -1, -1)
+        if len(window[0]) == 1:  # no need to ask where
+            total = request.total
+            return next((n for n in backwards if window[n][0] < total), None)
+        return next((n for n in backwards if self._place(request, window[n]) is None), None)
 
     def take(self, start: float, end: float, clusters: Placement, sizes: Sizes) -> None:
         """`sizes[i]` processors of `clusters[i]` are in use from `start` until `end`."""
@@ -88,8 +95,8 @@ class Profile:
 
     def _add(self, start: float, end: float, clusters: Placement, sizes: Sequence[int]) -> None:
         first, last = self._cut(start), self._cut(end)
-        for free in self.free[first:last]:
-            for cluster, size in zip(clusters, sizes, strict=True):
+        for cluster, size in zip(clusters, sizes, strict=True):
+            for free in self.free[first:last]:
                 free[cluster] += size
         self._join(last)
         self._join(first)

@@ -7,6 +7,7 @@ it has arrived at the barrier. A job of one component has them where its script 
 from __future__ import annotations
 
 import importlib.resources
+from functools import cache
 
 NAMED = b"metabroker-"
 """How their names begin."""
@@ -23,8 +24,10 @@ def laying_tools() -> str:
     return "\n".join((*lines, "}", ""))
 
 
+@cache
 def text(name: str) -> str:
-    """A piece of shell of this package."""
+    """A piece of shell of this package. It is read once: an upgrade may replace it at any time, and
+    the pieces go together."""
     return importlib.resources.files(__package__).joinpath(name).read_text("ascii")
 
 

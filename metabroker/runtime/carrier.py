@@ -107,7 +107,10 @@ class Carrier:
 
     def _seen(self, ref: Ref, version: int, now: float) -> Sequence[Read]:
         if not self._exchange.knows(ref):
-            peers = self._executors[0].builder.peers(ref)
+            try:
+                peers = self._executors[0].builder.peers(ref)
+            except StoreUnavailable:
+                return []  # the next look sees it again
             clusters = [self._clusters.get(peer.cluster, -1) for peer in peers]
             if len(peers) < 2 or -1 in clusters:
                 return []

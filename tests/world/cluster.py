@@ -174,7 +174,13 @@ class WorldCluster:
             size = self._users.randint(1, max(1, self.model.processors // 2))
             lasts = self._users.uniform(2, 15)
             limit = 60.0 if self.plan.limited else 1e9
+            self._skip_ids(now)
             self.model.submit("local", size, limit, now, extra={"lasts": lasts})
+
+    def _skip_ids(self, now: float) -> None:
+        """No id is given again within seconds."""
+        if now < self._ids_again[0]:
+            self.model.next_id = max(self.model.next_id, self._ids_again[1])
 
     def leave(self) -> None:
         """Local users go, and end all that they have."""
@@ -355,8 +361,7 @@ class WorldCluster:
         if idle > 0:
             now = self.local()
             size = self._rng.randint(1, idle)
-            if now < self._ids_again[0]:
-                self.model.next_id = max(self.model.next_id, self._ids_again[1])
+            self._skip_ids(now)
             job = self.model.submit(
                 "local", size, 1e9, now, extra={"until": until - self._clock() + now}
             )

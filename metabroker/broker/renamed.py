@@ -17,6 +17,8 @@ def _own(component: Component, snapshot: Snapshot) -> NativeJob | None:
     found = snapshot.unnamed.get(component.native_id or "")
     if found is not None and found.is_of(component.native):
         return found
+    if component.writer is not None and component.writer == component.native_id:
+        return None  # the id was given again; or nobody knows the cluster's clock
     # Its own word, which may name any job: one that is too small for it is not it.
     told = snapshot.unnamed.get(component.writer or "")
     large = told is not None and 0 < component.processors <= told.processors
@@ -38,7 +40,7 @@ def with_tokens(snapshot: Snapshot, live: Iterable[Component], instance: str) ->
         jobs[token] = found
         if found.state is NativeState.RUNNING:
             ours[token] = ours.get(token, 0) + found.processors
-    ids = {component.native_id for component in live if component.writer is None}
+    ids = {each.native_id for each in live if each.writer in (None, each.native_id)}
     found_again = {job.native_id for job in jobs.values()}
     doubtful = {
         n: job

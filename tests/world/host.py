@@ -59,6 +59,7 @@ class Host:
         self.up = False
         self.cut_until = 0.0
         self.cut_how = ""
+        self.stops = 0  # how often it was
         self.slip: Fault | None = None  # to be stopped when it is about to do something
         self._meets = ""  # stopped there, until another broker changes something there too
         self._campaign: Campaign | None = None
@@ -162,6 +163,7 @@ class Host:
         world.tell(f"{self.name} is stopped for {fault.lasts} ({fault.how})")
         world.tally.add("fault stop")
         world.tally.add(f"stop {fault.how}")
+        self.stops += 1
         self.process.stopped_until = world.now + fault.lasts
         self.process.at(self.process.stopped_until, self._goes_on)
 

@@ -3,8 +3,7 @@ broker's own lease, and may come too late: when the process was stopped just aft
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -125,17 +124,14 @@ class WorldFiles:
         return done
 
     def _change(self, change: Callable[[], T]) -> T:
-        with self._late() if self._host.acts(self._cluster.plan.name) else contextlib.nullcontext():
+        """What is made too late, or by one that was stopped in the midst, may be left behind,
+        empty."""
+        late = self._host.acts(self._cluster.plan.name)
+        folders, stops = set(self._cluster.files.folders), self._host.stops
+        try:
             done = self._seen(change)
+        finally:  # it may also be killed in the midst of it
+            if late or self._host.stops > stops:
+                self._cluster.litter.update(set(self._cluster.files.folders) - folders)
         virtual.sleep(self._host.rng.uniform(0.0001, 0.01))
         return done
-
-    @contextlib.contextmanager
-    def _late(self) -> Iterator[None]:
-        """What is made too late may be left behind, empty."""
-        files = self._cluster.files
-        before = set(files.folders)
-        try:
-            yield
-        finally:  # it may also be killed in the midst of it
-            self._cluster.litter.update(set(files.folders) - before)

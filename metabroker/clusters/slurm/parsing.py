@@ -271,13 +271,20 @@ def uses_until(text: str) -> list[tuple[float, str]]:
     return found
 
 
+_NO_RESERVATIONS = "No reservations in the system"
+
+
 def reservations(text: str) -> list[SlurmReservation]:
     """The lines of `scontrol -o show reservation`.
 
     Raises:
-        Garbled: a line without the fields that every reservation has.
+        Garbled: a line without the fields that every reservation has; or nothing at all, since
+            where there are none it says so.
     """
-    return [_reservation(line) for line in _lines(text) if line.startswith("ReservationName=")]
+    lines = _lines(text)
+    if not lines:
+        raise Garbled("scontrol has told nothing of reservations")
+    return [_reservation(line) for line in lines if line.strip() != _NO_RESERVATIONS]
 
 
 def _reservation(line: str) -> SlurmReservation:

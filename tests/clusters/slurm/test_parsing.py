@@ -74,7 +74,9 @@ def test_no_reservations_and_no_jobs(release: str) -> None:
     cases = recorded.cases(release)
     assert parsing.reservations(cases["no reservation yet"].stdout) == []
     assert parsing.jobs(cases["no job yet"].stdout) == []
-    assert parsing.reservations(cases["show an unknown reservation"].stdout) == []
+    for cut in (cases["show an unknown reservation"].stdout, "", "Reservat", "No reservations in"):
+        with pytest.raises(Garbled):  # where there are none it says so
+            parsing.reservations(cut)
 
 
 def test_one_reservation_of_each_release() -> None:

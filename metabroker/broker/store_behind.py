@@ -35,14 +35,19 @@ class StoreBehind(Exception):
     """The core decides nothing any more: why, and what to do."""
 
 
-def begun_elsewhere(state: BrokerState, history: History, ref: Ref) -> bool:
-    """Whether nobody who goes by this store can have begun it, in a lost time neither."""
+def begun_elsewhere(
+    state: BrokerState, history: History, ref: Ref, *, siblings: bool = False
+) -> bool:
+    """Whether nobody who goes by this store can have begun it, in a lost time neither. `siblings`:
+    those of a job that stands in line may have been made by several leaders, one after another, and
+    the store does not remember which it has withdrawn."""
     job = state.jobs.get(ref.job)
     ahead = ref.job >= state.next_job or tokens.term_of(ref.term) > state.settings.term
     if job is not None:
         # An attempt is begun once, in one term.
         other = ref.attempt == job.attempt and all(c.ref.term != ref.term for c in job.components)
-        ahead = ahead or ref.attempt > job.attempt or (other and bool(job.components))
+        other = other and bool(job.components) and not (siblings and job.single)
+        ahead = ahead or ref.attempt > job.attempt or other
     return ahead and not history.unknown(ref)
 
 
@@ -64,7 +69,8 @@ def trouble(
         component = known.get(ref)
         early = component is not None and component.step in _NOT_SUBMITTED and token in seen.jobs
         early = early and (cluster in state.first_polls.unseen)
-        ahead = begun_elsewhere(state, history, ref) and tokens.proven(state.settings.key, ref)
+        ahead = begun_elsewhere(state, history, ref, siblings=True)
+        ahead = ahead and tokens.proven(state.settings.key, ref)
         if early or ahead:
             return f"the store is older than the clusters: {settings.name} shows {token}"
     return ""

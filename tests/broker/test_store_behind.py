@@ -138,6 +138,17 @@ def test_an_attempt_that_was_begun_in_another_term_too_is_a_sign() -> None:
     assert made.view.behind, "a copy of the store is in use elsewhere"
 
 
+def test_a_sibling_that_another_leader_has_made_and_withdrawn_is_no_sign() -> None:
+    made = broker(term=9)
+    made.handle(SubmitJob(NewJob("anna", "job", Request((4,)), 600)), NOW)
+    made.schedule(NOW)
+    assert made.view.jobs[2].components[0].ref == Ref(2, 1, 0, 9)
+    after(made, look(0, Ref(2, 1, 1, 8), ended=True))
+    assert not made.view.behind
+    after(made, look(0, Ref(2, 1, 1, 10)))
+    assert made.view.behind, "there is no such term yet"
+
+
 @pytest.fixture
 def restored() -> Iterator[History]:
     yield History([Restored(1.0, 2.0, "then", 7, 1, 20, {1: 1})])

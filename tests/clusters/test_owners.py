@@ -114,7 +114,7 @@ def test_slurm_looks_at_all_accounts_at_once() -> None:
     look.send(said(text))
     look.send(said())
     with pytest.raises(StopIteration) as end:
-        look.send(said())
+        look.send(said("No reservations in the system\n"))
     found = [(job.user, job.name) for job in end.value.value.jobs]
     assert found == [("anna", "mb-1"), ("anna", "mine")]  # the latter may be one of ours, renamed
 
@@ -129,7 +129,7 @@ def test_an_account_that_is_unknown_hides_nobody_elses_jobs() -> None:
     look.send(said(line("anna", "mb-1", again.argv[-1].partition(SEPARATOR)[0])))
     look.send(said())
     with pytest.raises(StopIteration) as end:
-        look.send(said())
+        look.send(said("No reservations in the system\n"))
     assert [found.name for found in end.value.value.jobs] == ["mb-1"]
 
 

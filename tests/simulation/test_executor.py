@@ -114,4 +114,7 @@ def test_progress_is_a_bar_on_a_terminal_and_a_line_a_minute_elsewhere(
     InProcess(Progress(short)).map(abs, [-1, -2])
     InProcess(Progress(log)).map(half_a_minute, [1, 2, 3, 4, 5])
     assert "2/2 runs" in shown.getvalue() and short.getvalue() == ""
-    assert log.getvalue() == "2/5 runs 90 s left\n4/5 runs 30 s left\n"
+    assert (
+        log.getvalue()
+        == "2/5 runs, 0.0333 a second, 90 s left\n4/5 runs, 0.0333 a second, 30 s left\n"
+    )

@@ -261,7 +261,10 @@ class Refusals:
     def suspended(self, cluster: int, now: float) -> tuple[float, str] | None:
         """Until when a cluster is sent no job of anybody's, and why."""
         found = self.suspensions.get(scope := Scope(None, cluster))
-        return None if found is None else (found.until, _told(found.detail, scope, found, now))
+        if found is None:
+            return None
+        until = found.until if found.allowance <= 0 else now
+        return (until, _told(found.detail, scope, found, now))
 
     # --- who waits here -----------------------------------------------------------------------
 
@@ -288,9 +291,15 @@ class Refusals:
         """Whether anybody may go where they could not; moments that have come are acted on."""
         changed, self._changed = self._changed, False
         for suspension in self.suspensions.values():
-            if suspension.until <= now and suspension.allowance <= 0:
-                suspension.allowance = 1
-                changed = True
+            if suspension.until > now:
+                continue
+            if suspension.allowance > 0 and not self.jobs:
+                continue
+            # Who was let through to try may have gone elsewhere, or have ended: after the same
+            # pause another may.
+            suspension.allowance = max(1, suspension.allowance)
+            suspension.until = now + self.settings.limit_delay(max(1, suspension.refusals))
+            changed = True
         if self._soonest <= now:
             changed = self._end_pauses(now) or changed
         return changed
@@ -373,7 +382,8 @@ def _step(by: Component) -> Step:
 
 def _told(detail: str, scope: Scope, suspension: Suspension, now: float) -> str:
     """A suspension in words: why, whose, since when, and when a job is sent to try."""
-    later = f"asked again in {max(0.0, suspension.until - now):.0f} s"
+    at = suspension.until if suspension.allowance <= 0 else now
+    later = f"asked again in {max(0.0, at - now):.0f} s"
     if suspension.cause is Cause.LIMIT:
         return f"{scope.user} has as many jobs as may be in {detail} ({later})"
     what = "reservations" if scope.step is Step.RESERVE else "submissions"

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 import pytest
 
 from metabroker.broker.effects import Submit
-from metabroker.broker.events import Cleaned, Observed, Refused, SubmitJob, Submitted, Tick
+from metabroker.broker.events import (
+    CancelJob,
+    Cleaned,
+    Observed,
+    Refused,
+    SubmitJob,
+    Submitted,
+    Tick,
+)
 from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause, JobState, Step
@@ -28,10 +36,11 @@ class Hole:
         self.cause = Cause.REFUSED
         self.sent: list[int] = []
         self.taken: set[int] = set()
+        self.busy = 0
         self.look()
 
     def look(self) -> None:
-        self.bench.handle(Observed(0, Snapshot(self.bench.now, 64, 64, 0)))
+        self.bench.handle(Observed(0, Snapshot(self.bench.now, 64, 64, self.busy)))
 
     def submit(self, user: str) -> int:
         number = self.bench.broker.next_job
@@ -124,4 +133,20 @@ def test_what_several_users_chose_themselves_suspends_nobody() -> None:
     assert len(hole.sent) == 12, "each has its own tries, with pauses"
     good = hole.submit("eve")
     assert good in hole.taken
+    hole.bench.close()
+
+
+def test_a_trial_that_nobody_uses_is_given_to_another() -> None:
+    hole = Hole()
+    hole.cause = Cause.DENIED
+    first = hole.submit("ann")
+    hole.busy = 64  # who is let through to try waits for processors
+    second = hole.submit("ann")
+    hole.pass_time(600.0)
+    hole.bad_users = set()
+    assert hole.sent == [first]
+    hole.bench.handle(CancelJob(first, "ann"))
+    hole.busy = 0
+    hole.pass_time(600.0)
+    assert hole.taken == {second}
     hole.bench.close()

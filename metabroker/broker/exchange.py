@@ -11,7 +11,7 @@ one version at a time, and what it sends is counted in bytes. Nothing is kept he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .tokens import Ref
@@ -170,6 +170,15 @@ class Exchange:
             return None
         box.reading = version
         return Read(ref, box.cluster, version)
+
+    def is_passed_on(self, ref: Ref, to: Iterable[int]) -> bool:
+        """Whether these of its components have the newest that it has put."""
+        attempt = self._attempts.get(_key(ref))
+        if attempt is None or ref.component >= len(attempt.outboxes):
+            return True
+        box = attempt.outboxes[ref.component]
+        inboxes = (box.inboxes.get(component) for component in to)
+        return all(inbox is None or inbox.has >= box.newest for inbox in inboxes)
 
     def was_read(self, read: Read, content: bytes | None, now: float) -> list[Deliver]:
         """What stands in it; None: it is not there any more, and a newer one will be."""

@@ -106,37 +106,62 @@ class Carrier:
         return bool(todo)
 
     def _seen(self, ref: Ref, version: int, now: float) -> Sequence[Read]:
-        if not self._exchange.knows(ref):
-            try:
-                peers = self._executors[0].builder.peers(ref)
-            except StoreUnavailable:
-                return []  # the next look sees it again
-            clusters = [self._clusters.get(peer.cluster, -1) for peer in peers]
-            if len(peers) < 2 or -1 in clusters:
+        try:
+            if not self._enters(ref, now):
                 return []
-            with self._lock:
-                if (ref.job, ref.attempt) not in self._watched:
-                    return []
-                if not self._exchange.knows(ref):
-                    self._exchange.enter(ref, clusters, now)
+        except StoreUnavailable:
+            return []  # the next look sees it again
         with self._lock:
             return self._exchange.seen(ref, version, now)
 
-    def last_words(self, ref: Ref, cluster: int) -> None:
-        """Its gate is about to be removed: what it has put last is read before.
+    def _enters(self, ref: Ref, now: float) -> bool:
+        """Whether its job takes part: from now on, if others of it are watched.
 
         Raises:
-            UnknownOutcome, ClusterRefusal, StoreUnavailable: it cannot be read now.
+            StoreUnavailable: where they run cannot be read.
         """
-        if not self._exchange.knows(ref):
+        if self._exchange.knows(ref):
+            return True
+        peers = self._executors[0].builder.peers(ref)
+        clusters = [self._clusters.get(peer.cluster, -1) for peer in peers]
+        if len(peers) < 2 or -1 in clusters:
+            return False
+        with self._lock:
+            if (ref.job, ref.attempt) not in self._watched:
+                return False
+            if not self._exchange.knows(ref):
+                self._exchange.enter(ref, clusters, now)
+            return True
+
+    def last_words(self, ref: Ref, cluster: int) -> None:
+        """Its gate is about to be removed: what it has put last is passed on before to those of its
+        job that are watched still.
+
+        Raises:
+            UnknownOutcome: that is not known yet.
+            ClusterRefusal, StoreUnavailable: it cannot be read now.
+        """
+        if not self._others(ref):
             return
         executor = self._executors[cluster]
         gate = executor.builder.gate(ref)
         record = None if gate is None else executor.acting(ref).look([gate]).get(gate)
+        if record is None or not record.outbox or not self._enters(ref, time.monotonic()):
+            return
         with self._lock:
-            read = None if record is None else self._exchange.last_words(ref, record.outbox)
+            read = self._exchange.last_words(ref, record.outbox)
         if read is not None:
             self._read(read)
+        others = self._others(ref)
+        with self._lock:
+            passed_on = self._exchange.is_passed_on(ref, others)
+        if not passed_on:
+            raise UnknownOutcome("what it has put last has not come to the other components yet")
+
+    def _others(self, ref: Ref) -> set[int]:
+        """Which other components of its attempt are watched."""
+        with self._lock:
+            return self._watched.get((ref.job, ref.attempt), set()) - {ref.component}
 
     # --- in the threads of the clusters -------------------------------------------------------
 

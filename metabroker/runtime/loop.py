@@ -109,7 +109,8 @@ class Loop:
             self.died = error
 
     def _dispatch(self, effects: Sequence[Effect]) -> None:
-        for effect in effects:
+        # Who is watched first: what a component has put last goes to those that still run.
+        for effect in sorted(effects, key=lambda each: not isinstance(each, Watch)):
             executor = self._executors[effect.cluster]
             try:
                 _hand_over(effect, executor)

@@ -136,6 +136,24 @@ def test_last_words_are_read_whatever_was_read_before() -> None:
     assert exchange.last_words(Ref(9, 1, 0), 1) is None
 
 
+def test_last_words_are_passed_on_when_those_that_run_have_them() -> None:
+    exchange = entered(3)
+    last = exchange.last_words(A, 3)
+    assert last is not None
+    to_b, to_c = exchange.was_read(last, b"x", OLD)
+    exchange.delivered(to_b, OLD, sure=True)
+    assert exchange.is_passed_on(A, {1}) and not exchange.is_passed_on(A, {1, 2})
+    exchange.delivered(to_c, OLD, sure=False)
+    assert not exchange.is_passed_on(A, {2})
+    again = exchange.last_words(A, 3)
+    assert again is not None
+    (to_c,) = exchange.was_read(again, b"x", OLD + AGAIN)
+    exchange.is_gone(to_c)
+    assert exchange.is_passed_on(A, {1, 2})
+    exchange.leave(A)
+    assert exchange.is_passed_on(A, {1, 2})
+
+
 def test_an_attempt_that_is_over_is_forgotten_with_what_is_on_its_way() -> None:
     exchange = entered(2)
     (read,) = exchange.seen(A, 1, OLD)

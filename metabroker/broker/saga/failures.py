@@ -117,7 +117,7 @@ class Failures:
             self._staging.not_fetched(component, job, event.detail, now)
             return
         # Why it ended is not that something could not be asked afterwards.
-        told = event.step is Step.CLEAN and component.cause in _ENDS
+        told = event.step in (Step.CLEAN, Step.DISCARD) and component.cause in _ENDS
         if component.detail != event.detail and not told:
             component.detail = event.detail
             self._state.outbox.changed(component)

@@ -7,6 +7,7 @@ from typing import Any
 
 from metabroker.broker.exchange import Exchange
 from metabroker.clusters.gate.letters import Letters
+from metabroker.runtime.carrier import Carrier
 
 from .planting import mutation, swap
 
@@ -29,3 +30,9 @@ def only_the_first_letter_is_carried(stack: contextlib.ExitStack) -> None:
         return old(self, ref, min(version, 1), now)
 
     old = swap(stack, Exchange, "seen", seen)
+
+
+@mutation
+def last_letters_are_dropped(stack: contextlib.ExitStack) -> None:
+    """The gate of who has ended is removed, whatever has not been passed on."""
+    swap(stack, Carrier, "last_words", lambda _self, _ref, _cluster: None)

@@ -10,13 +10,13 @@ from typing import Any
 from metabroker.clusters import submit_directory
 from metabroker.clusters.transports import local_files
 from metabroker.daemon.sharing import background, lease
-from metabroker.runtime import clock, executor, fair_pool, loop, watcher
+from metabroker.runtime import carrier, clock, executor, fair_pool, loop, watcher
 
 from .processes import Process, Running, check, current, running, sleep
 from .system import System
 
 _THREADS: tuple[ModuleType, ...] = (
-    background, clock, executor, fair_pool, lease, loop, watcher,
+    background, carrier, clock, executor, fair_pool, lease, loop, watcher,
 )  # fmt: skip
 Names = Mapping[str, Any]
 _FILES: tuple[ModuleType, ...] = (local_files, submit_directory)

@@ -116,6 +116,12 @@ class WorldCluster:
         return adapter
 
     @property
+    def put_back(self) -> bool:
+        """Whether one of our jobs waits here for another run: after a restart of a broker it may
+        hold processors again that others have meanwhile."""
+        return any(not job.state.ended and "requeued" in job.extra for job in self._ours())
+
+    @property
     def busy(self) -> bool:
         """Whether it has users of its own."""
         return self.plan.queue_every is not None

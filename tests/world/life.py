@@ -124,7 +124,8 @@ class Life:
         """Has the broker done what is due?"""
         if self.loop.trouble is None and not self.engine.broker.view.behind:
             since, clock = self._able_since, self.clock()
-            self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock)
+            away = [max(c.until.values(), default=0.0) for c in self.world.clusters]
+            self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)
 
     def _poll(self, executor: ClusterExecutor) -> None:
         while True:
@@ -147,7 +148,8 @@ class Life:
         parts = [c for job in new for c in job.components if not c.reached(Phase.ARRIVED)]
         placed = [component.cluster for component in parts]
         if not world.back.happened:  # what is found again may be more than was known to be there
-            world.oracle.within(broker, [(c.plan.processors, c.busy) for c in world.clusters])
+            most = [(c.plan.processors, c.busy or c.put_back) for c in world.clusters]
+            world.oracle.within(broker, most)
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         ahead = self.clock() - world.now
         clocks = zip(self._seen, self._told_time, strict=True)

@@ -65,13 +65,17 @@ class Oracle:
     _barred: dict[int, object] = field(default_factory=dict)  # where waiting jobs may not go
     _aside: set[int] = field(default_factory=set)  # could go nowhere as others were started
     _joined: set[int] = field(default_factory=set)  # a queue, in this turn for the first time
-    began: dict[Ref, tuple[float, float]] = field(default_factory=dict)
+    _passes: int = 0  # of the policy
+    _since: dict[int, int] = field(default_factory=dict)  # after which pass a job came, or anew
+    _decided: dict[int, int] = field(default_factory=dict)  # in which pass a job was started last
+    began: dict[Ref, tuple[float, ...]] = field(default_factory=dict)
     over: dict[Ref, tuple[float, float]] = field(default_factory=dict)
     cut: dict[Ref, float] = field(default_factory=dict)  # when their scripts were killed
     entered: dict[tuple[int, int, JobState], float] = field(default_factory=dict)
 
-    def started(self, token: str, now: float, there: float) -> None:
-        """A user's script has started somewhere; `there`: when, by the clock of its files."""
+    def started(self, token: str, now: float, there: float, passed: tuple[float, float]) -> None:
+        """A user's script has started somewhere; `there`: when, by the clock of its files. Its
+        wrapper had `passed` its gate then: long before, where its folder was away between."""
         ref = tokens.parse(self.instance, token)
         assert ref is not None
         self.starts[ref] = self.starts.get(ref, 0) + 1
@@ -98,7 +102,7 @@ class Oracle:
         if not self.held(ref):
             raise Violation(f"{ref} was started without a reservation of its size")
         self.running.add(ref)
-        self.began[ref] = (now, there)
+        self.began[ref] = (now, there, *passed)
 
     def gave_up(self, token: str) -> None:
         """A component has left the barrier by itself."""
@@ -207,9 +211,11 @@ class Oracle:
             if claimed > most and not wanted and cluster not in self.contested:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
-    def in_time(self, broker: Broker, now: float, able_since: float, clock: float) -> None:
+    def in_time(
+        self, broker: Broker, now: float, able_since: float, clock: float, away: Sequence[float]
+    ) -> None:
         """No attempt holds processors for longer than it may, once the broker is able to act.
-        `clock`: what the broker takes for `now`."""
+        `clock`: what the broker takes for `now`; `away`: until when each cluster is disturbed."""
         settings = broker.settings
         for job in broker.view.jobs.values():
             if job.single or not job.components or job.goal is not None:
@@ -217,7 +223,7 @@ class Oracle:
             ending = all(c.over or c.step is Step.CLEAN for c in job.components)
             if job.state is JobState.RUNNING and ending:
                 continue  # its results are on their way, or its clusters are being cleaned
-            staging = settings.stage_timeout if job.stages_in else 0.0
+            staging, able = settings.stage_timeout if job.stages_in else 0.0, able_since
             bound = {
                 JobState.RESERVING: settings.reserve_timeout + staging,
                 JobState.SUBMITTING: settings.submit_timeout,
@@ -226,13 +232,14 @@ class Oracle:
             }[job.state]
             if job.state is JobState.RUNNING and job.deadline is None:  # since a restart
                 bound += settings.barrier_slack + settings.stale_after
+                able = max(able, *(away[c.cluster] + bound for c in job.components))
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
                 bound = job.time_limit + settings.barrier_slack
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
             held = all(component.reservation for component in job.components)
             if job.planned is not None and held and job.state is not JobState.RUNNING:
                 bound += max(0.0, job.planned - clock + now - since)
-            if now > max(since + bound, able_since) + _SLACK:
+            if now > max(since + bound, able) + _SLACK:
                 raise Violation(f"liveness: job {job.id} is {job.state.value} since {since}")
 
     # --- aging --------------------------------------------------------------------------------
@@ -262,11 +269,15 @@ class Oracle:
                 self._joined.add(key)
             elif self._barred[key] != request.exclude:
                 self.overtaken.pop(key, None)
+            if self._barred.get(key, self) != request.exclude:
+                self._since[key] = self._passes
             self._barred[key] = request.exclude
             arrive(key, request, *given, **more)
 
         def ran(*given: Any, **more: Any) -> list[Start]:
+            self._passes += 1
             starts = run(*given, **more)
+            self._decided.update((key, self._passes) for key, _placement in starts)
             if starts:
                 self._aside.update(SchedulerView(scheduler).aside())
             return starts
@@ -284,8 +295,13 @@ class Oracle:
         joined, self._joined = self._joined, set()  # a task may be made after others' starts
         if bound is None:
             return
+        # What a pass has decided may be carried out some turns later (slices).
         starts = [
-            (before[job.id][0], {component.cluster for component in job.components})
+            (
+                before[job.id][0],
+                {component.cluster for component in job.components},
+                self._decided.pop(job.id, self._passes),
+            )
             for job in broker.view.jobs.values()
             if job.id in before and job.state is not JobState.QUEUED and job.components
         ]
@@ -302,9 +318,9 @@ class Oracle:
                 continue
             count = self.overtaken.get(key, (seq, 0))
             total = known = count[1] if count[0] == seq else 0
-            for other, clusters in starts:
+            for other, clusters, decided in starts:
                 if other > seq and any(mask >> cluster & 1 for cluster in clusters):
-                    total += 1
+                    total += decided > self._since.get(key, -1)
             self.overtaken[key] = (seq, total)
             if total <= max(bound, known) or key in aside:
                 continue

@@ -25,8 +25,8 @@ class Witness(Protocol):
     """What the oracle is told of a component, by its token; `there`: the time by the clock of its
     cluster's files."""
 
-    def started(self, token: str, now: float, there: float) -> None:
-        """Its script has started."""
+    def started(self, token: str, now: float, there: float, passed: tuple[float, float]) -> None:
+        """Its script has started; `passed`: when it went through its gate, by both clocks."""
 
     def stopped(self, token: str, exit_code: int | None, now: float, there: float) -> None:
         """Its script is over: by itself, or killed (None)."""
@@ -75,6 +75,7 @@ class Process:
         self._ended = ended
         self._script: Script | None = None
         self._began = self._signalled = False
+        self._passed: tuple[float, float] | None = None
         self._turn = 0
         self._others = 1
         variables = self._native_variables(job)
@@ -160,7 +161,8 @@ class Process:
         fails = script.environment["METABROKER_LONE"] in ("-1", str(component))
         code = codes[min(attempt, len(codes)) - 1] if fails else 0
         seconds = float(script.environment["METABROKER_RUN_TIME"])
-        self._around.witness.started(self.token, *self._around.times())
+        times = self._around.times()
+        self._around.witness.started(self.token, *times, self._passed or times)
         if self.over:
             return
         self._others = int(script.environment["METABROKER_COMPONENTS"])
@@ -211,6 +213,8 @@ class Process:
 
     def _moved(self, old: str, new: str) -> None:
         """It has renamed something in its gate."""
+        if old == f"{self.gate}/go":
+            self._passed = self._around.times()
         if new == f"{self.gate}/ready":
             self.answered = True
             self._around.witness.answers(self.token)

@@ -78,6 +78,9 @@ class Peer:
     secret: str = field(default="", repr=False)
 
 
+_JUST_BEGUN = 30.0  # seconds for which a reservation that has begun lasts longer than it is needed
+
+
 @dataclass(frozen=True, slots=True)
 class ReserveRequest:
     """A reservation of `processors` for `seconds`, named by its token: on such nodes that `tasks`
@@ -99,6 +102,11 @@ class ReserveRequest:
     def until(self) -> float | None:
         """The end of one that begins at a time."""
         return None if self.start is None else self.start + self.seconds
+
+    def stays(self, began: float) -> bool:
+        """Whether one that has begun then (by the cluster's clock) may stay as it is, instead of
+        being moved: it ends when it would have, so it must not have begun long ago."""
+        return self.start is None or self.start - began <= _JUST_BEGUN
 
 
 @dataclass(frozen=True, slots=True)

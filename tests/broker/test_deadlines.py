@@ -108,3 +108,27 @@ def test_a_step_has_its_whole_time_again_after_a_restart(step: int) -> None:
     bench.handle(Tick())
     assert job.goal is None and job.components[0].step is Step.SUBMIT
     assert job.components[0].phase is Phase.PLACED
+
+
+@pytest.mark.parametrize("too_long", [False, True])
+def test_who_waited_at_the_barrier_without_a_broker_is_opened_only_in_time(too_long: bool) -> None:
+    script = Script()
+    for line in (
+        "begin clusters=delft:32,leiden:32",
+        "look delft leiden",
+        f"submit components=16,8 limit={LIMIT}",
+        "reserved 1.1.*",
+        "submitted 1.1.*",
+        "arrived 1.1.*",
+    ):
+        script.play(line)
+    bench = script.bench
+    assert bench is not None
+    waited = bench.settings.barrier_slack + (30.0 if too_long else -30.0)
+    bench.now += waited
+    bench.restart()
+    bench.now += 10
+    bench.handle(poll(script, waited))
+    (job,) = bench.broker.view.jobs.values()
+    assert (job.state is JobState.WAITING) is not too_long
+    assert ("waited at the barrier" in job.reason) is too_long

@@ -30,6 +30,7 @@ from .rollback import Rollback
 
 _WITH_ITS_CLUSTER = frozenset({Phase.SUBMITTED, Phase.ARRIVED, Phase.ARMED, Phase.STARTED})
 _BEFORE_THE_BARRIER = frozenset({Phase.RESERVED, Phase.SUBMITTED})
+_AT_THE_BARRIER = frozenset({JobState.SUBMITTING, JobState.WAITING})
 
 
 @dataclass(eq=False)
@@ -207,14 +208,22 @@ class Reconciliation:
         self, component: Component, native: NativeJob, snapshot: Snapshot, now: float
     ) -> None:
         """Since a restart no deadline is set for what runs: its cluster ends it. Should that not
-        happen it is due, by the time that it has run for by that cluster's own clock."""
+        happen it is due, by the time that it has run for by that cluster's own clock. By the same
+        time what waits at the barrier has too little left of its native limit to be opened."""
         _, job = self._claims.find(component.ref)
-        if job is None or job.single or job.state is not JobState.RUNNING or job.goal is not None:
+        if job is None or job.single or job.goal is not None:
             return
-        if job.deadline is not None or native.start_time is None or snapshot.clock_offset is None:
+        if native.start_time is None or snapshot.clock_offset is None:
             return
         ran = snapshot.taken_at + snapshot.clock_offset - native.start_time
         settings = self._state.settings
+        if job.state in _AT_THE_BARRIER and not job.irreversible:
+            if ran > settings.barrier_slack:  # no broker was there for so long
+                why = "it waited at the barrier for too long to run to its end in its cluster"
+                self._rollback.roll_back(job, now, self._state.blame(component, why))
+            return
+        if job.state is not JobState.RUNNING or job.deadline is not None:
+            return
         most = job.time_limit + settings.barrier_slack + settings.overtime_grace
         if ran > most and native.word != "SUSPENDED":
             self._state.set_deadline(job, now)

@@ -79,6 +79,8 @@ def _move(mine: Sequence[PbsReservation], request: ReserveRequest, ahead: float)
     identity, start = mine[0].id, request.start
     if request.end is None:
         if start is None or has_begun(mine[0].state):
+            if not request.stays(mine[0].start_time):
+                raise ClusterRefusal(Cause.LOST, "its reservation has begun long ago")
             return
         now = yield from operations.time_there()
         start = max(start, now + max(0.0, ahead) + _LEADS[0])

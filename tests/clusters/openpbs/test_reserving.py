@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from metabroker.broker.states import Cause
-from metabroker.clusters.openpbs import reserving
+from metabroker.clusters.openpbs import parsing, reserving
 from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.port import ReserveRequest, UnknownOutcome
 from metabroker.clusters.transports.base import CommandLost, Completed
@@ -191,7 +191,14 @@ def test_it_is_moved_if_the_scheduler_confirms_that_and_at_once_is_in_three_seco
     assert move([shown(), SERVER, altered("CONFIRMED")]) == [LIST, "date +%s", ALTER]
     soon = replace(SOONER, start=NOW + 0.0)
     assert "-R 202611210443.45" in move([shown(), SERVER, altered("CONFIRMED")], soon)[2]
-    assert move([shown("RESV_RUNNING", 5)]) == [LIST]
+
+
+def test_what_has_begun_just_now_stays_and_what_began_long_ago_is_no_use() -> None:
+    running = shown("RESV_RUNNING", 5)
+    (found,) = parsing.reservations(running.stdout)
+    assert move([running], replace(SOONER, start=found.start_time + 30.0)) == [LIST]
+    with refused(Cause.LOST):
+        move([running], replace(SOONER, start=found.start_time + 31.0))
 
 
 @pytest.mark.parametrize(

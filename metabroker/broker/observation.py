@@ -72,10 +72,10 @@ soon is as good as begun. A job may take them to its start, or its cluster round
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A reservation of others that does not begin so `SOON`, or is for `maintenance`: then it is
-    told until it ends, since nobody's job runs there meanwhile. `start` and `end` in Unix seconds,
-    by the cluster's clock; `processors`: those of it in nodes that take jobs, less those that one
-    before it takes already; `idle`: how many of them nobody holds now."""
+    """A reservation that has not begun (ours: that does not begin so `SOON`), or is for
+    `maintenance`: then it is told until it ends, since nobody's job runs there meanwhile. `start`
+    and `end` in Unix seconds, by the cluster's clock; `processors`: those of it in nodes that take
+    jobs, less those that one before it takes already; `idle`: how many of them nobody holds."""
 
     name: str
     start: float
@@ -114,7 +114,7 @@ class Snapshot:
 
     `usable` counts the processors in nodes that take jobs; `busy` those of them that are held by
     anybody (running jobs, reservations that have begun or will soon), ours included; `coming`:
-    reservations of others that begin later, or are for maintenance; `ours`: how many of the busy
+    reservations that begin later, or are for maintenance; `ours`: how many of the busy
     ones each of our tokens holds; `unnamed`, by their ids, the other jobs of the accounts that have
     ours, which may have been renamed. `taken_at` is the broker's clock when the poll began, so that
     what happened since is not judged by it. `system`: what its controller says that it is ("":

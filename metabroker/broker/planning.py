@@ -206,6 +206,7 @@ class Planning:
             Booked(each.processors, each.start, each.end)
             for each in entry.upcoming.items
             if tokens.parse(settings.instance, each.name) not in known
+            if each.maintenance or each.start > told.taken_at + SOON  # else it is held already
         ]
         capacity = self._state.ledger.capacity(told.taken_at)[cluster]
         return Outlook(capacity, held, [*booked, *planned], told.wanted[:ahead])

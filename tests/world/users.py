@@ -104,7 +104,7 @@ class Users:
                 self._told(action, life.engine.broker.view.jobs.get(job), job)
 
         if action == "release":
-            self._held.pop(job, None)
+            self._released(job)
         if action == OTHERS:
             found = life.engine.broker.view.jobs.get(job)
             if found is not None:
@@ -126,7 +126,11 @@ class Users:
         if action == "hold" and job is not None and job.state is JobState.HELD:
             self._held[number] = job.attempt
         if action == "release":  # asked for, maybe, before the answer to a hold had come
-            self._held.pop(number, None)
+            self._released(number)
+
+    def _released(self, job: int) -> None:
+        """It may start; of an array each of its tasks."""
+        self._held = {k: v for k, v in self._held.items() if owner(self._world, k) != job != k}
 
     def wants(self, ref: Ref) -> bool:
         """Whether a start of it is not against what its user was told."""

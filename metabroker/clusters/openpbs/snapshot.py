@@ -104,7 +104,8 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
         if not holds(reservation.state):
             continue
         far = reservation.start_time > look.there + SOON
-        if far or (reservation not in mine and _maintains(reservation)):
+        begins = not has_begun(reservation.state)  # also over what jobs of ours hold till then
+        if far or (reservation not in mine and (begins or _maintains(reservation))):
             later.append(reservation)
         if far:
             continue

@@ -84,7 +84,8 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
     for reservation in look.reservations:
         mine = reservation.name.startswith(prefix)
         far = reservation.start_time > look.there + SOON
-        if far or (not mine and _maintains(reservation)):
+        begins = reservation.state != "ACTIVE"  # also over what jobs of ours hold till then
+        if far or (not mine and (begins or _maintains(reservation))):
             later.append(reservation)
         if far:
             continue

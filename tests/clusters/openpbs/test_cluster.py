@@ -100,7 +100,10 @@ def test_a_reservation_that_has_begun_is_assigned_already() -> None:
 
 def test_a_reservation_that_will_begin_soon_counts_though_nothing_is_assigned() -> None:
     found = look([said(), said(), shown(), FREE])
-    assert (found.busy, found.ours) == (4, {TOKEN: 4})
+    assert (found.busy, found.ours, found.coming) == (4, {TOKEN: 4}, ())
+    found = look([said(), said(), shown(owner="mallory"), FREE])
+    (coming,) = found.coming  # a job that holds its processors until then leaves them to it
+    assert (found.busy, coming.processors, coming.idle) == (4, 4, 0)
     far = shown(owner="mallory").stdout.replace("04:43:44 2026", "06:43:44 2026")
     found = look([said(), said(), said(far), FREE])
     assert found.busy == 0

@@ -94,7 +94,11 @@ def test_a_reservation_of_later_is_told_apart_and_counts_once_it_begins(release:
     assert (coming.processors, coming.idle, coming.maintenance) == (48, 48, False)
     soon = replace(it, taken_at=later.start_time - 1, reservations=beside)
     assert idle(soon) == 144 - 50 - 4 - 2 - 48
-    assert snapshot(soon, None, "mb-").coming == ()
+    # A job that holds its processors until then leaves them to it.
+    (coming,) = snapshot(soon, None, "mb-").coming
+    assert (coming.name, coming.processors, coming.idle) == ("later", 48, 0)
+    begun = [replace(r, state="ACTIVE") for r in beside]
+    assert snapshot(replace(soon, reservations=begun), None, "mb-").coming == ()
 
 
 def test_of_reservations_on_one_node_none_counts_twice() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import multiprocessing
 import os
@@ -76,7 +77,7 @@ def storm(
         for start in range(first + result.seeds, first + seeds, _CHUNK)
     ]
     with (
-        multiprocessing.Pool(processes, _leave_ctrl_c_to_the_first) as pool,
+        multiprocessing.Pool(processes, _prepared) as pool,
         contextlib.suppress(KeyboardInterrupt),
     ):
         for count, tally, failed in pool.imap(_chunk_of, chunks):
@@ -88,8 +89,12 @@ def storm(
     return result
 
 
-def _leave_ctrl_c_to_the_first() -> None:
+def _prepared() -> None:
+    """Leave Ctrl-C to the first process. A world is a tenth faster where what it holds is looked
+    through for garbage less often."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 50)
 
 
 def _progress(result: Storm, seeds: int) -> None:

@@ -72,13 +72,17 @@ class InProcess(Executor):
 class Processes(Executor):
     """On `count` processes of this machine (None: one per processor that this one may use).
 
-    Ctrl-C is for the caller alone: the processes are then ended with what they are doing.
+    Ctrl-C is for the caller alone: the processes are then ended with what they are doing. They end
+    with the caller however that ends (SIGTERM, SIGKILL).
     """
 
     def __init__(self, count: int | None = None, progress: Progress | None = None) -> None:
         super().__init__(progress)
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(count or usable_processors(), mp_context=context)
+        self._pool = ProcessPoolExecutor(
+            count or usable_processors(),
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_ends_with_its_parent,
+        )
         self._others = set(multiprocessing.active_children())
 
     def _results(self, function: Callable[[A], R], arguments: Sequence[A]) -> Iterator[R]:
@@ -97,6 +101,17 @@ class Processes(Executor):
         """Tasks that have not begun are not done any more."""
         super().close()
         self._pool.shutdown(cancel_futures=True)
+
+
+def _ends_with_its_parent() -> None:
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)  # nobody waits for what it does
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 @contextlib.contextmanager

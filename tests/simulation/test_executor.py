@@ -5,6 +5,10 @@ from __future__ import annotations
 import io
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,6 +54,20 @@ def once_killed(task: tuple[str, int]) -> int:
     return number * number
 
 
+def works_for_long(folder: str) -> None:
+    """Tells which process it is in."""
+    Path(folder, f"{os.getpid()}.pid").touch()
+    time.sleep(120.0)
+
+
+def eventually(holds: Callable[[], object]) -> None:
+    """Wait until it is so."""
+    until = time.monotonic() + 60.0
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def fails(_: int) -> int:
     raise ValueError("this job is too large")
 
@@ -82,6 +100,24 @@ def test_ctrl_c_while_processes_are_started_is_heard_a_moment_later() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         executor.map(abs, [-1])
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_processes_end_with_who_has_started_them(how: signal.Signals, tmp_path: Path) -> None:
+    program = (
+        "from tests.simulation.test_executor import works_for_long\n"
+        "from metabroker.simulation.executor import Processes\n"
+        "if __name__ == '__main__':\n"
+        f"    Processes(2).map(works_for_long, [{str(tmp_path)!r}] * 2)\n"
+    )
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    with subprocess.Popen([sys.executable, str(file)], env=environment) as caller:
+        eventually(lambda: len([*tmp_path.glob("*.pid")]) == 2)
+        workers = [int(mark.stem) for mark in tmp_path.glob("*.pid")]
+        caller.send_signal(how)
+    eventually(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
 
 
 def test_an_error_in_a_run_is_the_callers() -> None:

@@ -89,9 +89,9 @@ def throttle(job: Record) -> int:
     return int(array["most"] if array else job.json.get("most", 0))
 
 
-def rows(jobs: Sequence[Record], *, each: bool = False, cancelled: bool = False) -> list[Record]:
+def rows(jobs: Sequence[Record], *, each: bool = False) -> list[Record]:
     """As Slurm lists them: one row for all tasks of an array that wait, or one for `each`; and one
-    for those that were cancelled before, all of them (`cancelled`), or as squeue does."""
+    for those that were cancelled before, if no more were left."""
     arrays = {job.id: job for job in jobs if job.json.get("array")}
     if not arrays:
         return list(jobs)
@@ -109,12 +109,12 @@ def rows(jobs: Sequence[Record], *, each: bool = False, cancelled: bool = False)
             running[of] += 1
         found.append(job)
     for number, array in arrays.items():
-        found += _rows_of(array, folded[number], running[number], each=each, every=cancelled)
+        found += _rows_of(array, folded[number], running[number], each=each)
     return sorted(found, key=lambda job: job.id)
 
 
 def _rows_of(
-    array: Record, others: Sequence[Record], running: int, *, each: bool, every: bool
+    array: Record, others: Sequence[Record], running: int, *, each: bool
 ) -> Iterable[Record]:
     told, left = array.json["array"], waiting(array)
     most = f"%{told['most']}" if told["most"] else ""
@@ -132,7 +132,7 @@ def _rows_of(
             shown = {"shown": f"{tasks}{'' if alone else most}", "end_time": None, "state": state}
             shown["alone"] = alone
             yield _row(array, {**shown, "position": position, "limited": limited})
-    ended = TaskSet.read(told["cancelled"]) if every else _last_cancelled(told, left)
+    ended = _last_cancelled(told, left)
     if ended:
         gone: Json = {"shown": str(ended), "state": "CANCELLED", "start_time": None}
         gone["end_time"] = array.json["end_time"] or array.now
@@ -141,7 +141,7 @@ def _rows_of(
 
 
 def _last_cancelled(told: Json, left: TaskSet) -> TaskSet:
-    """Those that were left when all that were left were cancelled: squeue forgets others."""
+    """Those that were left when all that were left were cancelled: Slurm forgets others."""
     if left:
         return TaskSet()
     cancelled = TaskSet.read(told["cancelled"])

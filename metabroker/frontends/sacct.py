@@ -38,6 +38,7 @@ _ROWS = tuple(
 _DEFAULT = "jobid,jobname,partition,account,alloccpus,state,exitcode"
 _BRIEF = "jobid,state,exitcode"
 
+_NOT_YET = {"JobHeldUser", "Dependency", "DependencyNeverSatisfied", "JobArrayTaskLimit"}
 _REFUSED = {
     "nodelist": "jobs are not chosen by their nodes",
     "long": "no such usage is known of jobs",
@@ -47,17 +48,25 @@ Show = Callable[[Record, bool], str]
 """What is shown of a job, or of its batch step."""
 
 
-def _exit(job: Record) -> str:
-    if job.state == "TIMEOUT":  # Slurm keeps the signal to itself
+def _exit(job: Record, step: bool) -> str:
+    if job.state in ("TIMEOUT", "CANCELLED") and not step:  # Slurm keeps the signal to itself
         return "0:0"
     return f"{job.exit_code[0]}:{job.exit_code[1]}"
 
 
 def _state(job: Record, step: bool) -> str:
+    if step:
+        cut = job.state == "TIMEOUT" or (job.state == "FAILED" and job.exit_code[1])
+        return "CANCELLED" if cut else job.state
     by = re.fullmatch(r"cancelled by (\S+?);?( .*)?", str(job.json["reason"]))
-    if job.state == "CANCELLED" and by is not None and not step:
+    if job.state == "CANCELLED" and by is not None:
         return f"CANCELLED by {uid_of(by[1])}"
     return job.state
+
+
+def _processors(job: Record, step: bool) -> str:
+    """The batch step has those of the first node."""
+    return str(-(-job.processors // job.nodes) if step else job.processors)
 
 
 def _of_job(show: Callable[[Record], str]) -> Show:
@@ -71,8 +80,8 @@ def _both(show: Callable[[Record], str]) -> Show:
 FIELDS: dict[str, tuple[int, str, Show]] = {
     # width (negative: to the left), name, and what is shown
     "account": (10, "Account", _both(lambda job: job.asked("account") or "")),
-    "alloccpus": (10, "AllocCPUS", _both(lambda job: str(0 if job.pending else job.processors))),
-    "allocnodes": (10, "AllocNodes", _both(lambda job: str(len(job.hosts)))),
+    "alloccpus": (10, "AllocCPUS", _processors),
+    "allocnodes": (10, "AllocNodes", lambda job, step: "1" if step else str(len(job.hosts))),
     "cluster": (10, "Cluster", _both(lambda job: job.json["components"][0]["cluster"] or "")),
     "comment": (14, "Comment", _of_job(lambda job: job.asked("comment") or "")),
     "constraints": (19, "Constraints", _of_job(lambda job: job.asked("constraint") or "")),
@@ -82,12 +91,12 @@ FIELDS: dict[str, tuple[int, str, Show]] = {
     "elapsedraw": (10, "ElapsedRaw", _both(lambda job: str(int(job.used)))),
     "eligible": (19, "Eligible", _both(lambda job: moment(job.submitted, "Unknown"))),
     "end": (19, "End", _both(lambda job: moment(job.json["end_time"], "Unknown"))),
-    "exitcode": (8, "ExitCode", _both(_exit)),
+    "exitcode": (8, "ExitCode", _exit),
     "derivedexitcode": (15, "DerivedExitCode", _of_job(lambda job: "0:0")),
     "jobid": (-12, "JobID", lambda job, step: shown_id(job) + (".batch" if step else "")),
     "jobidraw": (-12, "JobIDRaw", lambda job, step: f"{job.id}.batch" if step else str(job.id)),
     "jobname": (10, "JobName", lambda job, step: "batch" if step else job.name),
-    "ncpus": (10, "NCPUS", _both(lambda job: str(0 if job.pending else job.processors))),
+    "ncpus": (10, "NCPUS", _processors),
     "nnodes": (8, "NNodes", _both(lambda job: str(job.nodes))),
     "nodelist": (15, "NodeList", _both(lambda job: hostlist(job.hosts) or "None assigned")),
     "ntasks": (8, "NTasks", lambda job, step: "1" if step else ""),
@@ -146,7 +155,7 @@ def run(words: list[str]) -> int:
     found = records(client(), jobs=numbers, user=whose(users), since=since)
     if jobs is not None:
         found = [job for job in found if any(each.means(job) for each in jobs)]
-    found = rows(found, cancelled=True)
+    found = [job for job in rows(found) if jobs is not None or not _ineligible(job)]
     for line in _lines(form, [job for job in found if _chosen(job, options, users)], options):
         print(line)
     return 0
@@ -238,7 +247,7 @@ def _since(options: dict[str, Given]) -> float:
     return parse_moment(options["starttime"].value or "")
 
 
-_UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+_UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}
 
 
 def parse_moment(text: str) -> float:
@@ -250,8 +259,11 @@ def parse_moment(text: str) -> float:
     now, word = time.time(), text.strip()
     relative = re.fullmatch(r"now(?:([+-])([0-9]{1,9})([a-z]*))?", word)
     if relative is not None:
-        units = [size for unit, size in _UNITS.items() if unit.startswith(relative[3] or "second")]
-        amount = int(relative[2] or 0) * (units[0] if units else 1)
+        unit = relative[3] or "seconds"
+        size = next((size for name, size in _UNITS.items() if name.startswith(unit)), None)
+        if size is None:
+            raise FrontEndError(f"Invalid time specification: {ascii(text)[1:-1]:.40}")
+        amount = int(relative[2] or 0) * size
         return now - amount if relative[1] == "-" else now + amount
     if word in ("today", "midnight"):
         word = "00:00"
@@ -264,6 +276,11 @@ def parse_moment(text: str) -> float:
         clock = (found.tm_hour, found.tm_min, found.tm_sec)
         return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, *clock, 0, 0, -1))
     raise FrontEndError(f"Invalid time specification: {ascii(text)[1:-1]:.40}")
+
+
+def _ineligible(job: Record) -> bool:
+    """Who may not start yet is in no period of time, and told of where it is named alone."""
+    return job.pending and job.reason in _NOT_YET
 
 
 def _chosen(job: Record, options: dict[str, Given], users: list[str] | None) -> bool:

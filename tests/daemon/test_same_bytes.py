@@ -6,11 +6,13 @@ print of them, byte for byte; ids, times and names of nodes aside.
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import re
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
@@ -20,6 +22,8 @@ from tests.daemon.kinds import Slurm
 from tests.daemon.test_front_ends import Ask
 from tests.daemon.test_front_ends import ask as ask
 from tests.testbed import SlurmCluster
+from tests.testbed.accounting import accounted
+from tests.testbed.packages import PackagesUnavailable
 
 pytestmark = pytest.mark.slurm
 Told = Callable[..., "tuple[int, str]"]
@@ -89,6 +93,17 @@ QUERIES = [
     ("squeue", "-t", "all", "-O", "name:.9,username:3|,numcpus:4,timelimit,comment:6"),
     ("squeue", "-h", "-r", "-t", "PD,R", "-o", "%F %K %T"),
 ]  # fmt: skip
+SACCT = [  # where jobs are kept in a database
+    # Snakemake, submitit, Parsl
+    ("sacct", "-X", "--parsable2", "--clusters", "all", "--noheader", "--format=JobIdRaw,State",
+     "--starttime", "now-2hours", "--endtime", "now", "--name", "{names}"),
+    ("sacct", "-o", "JobID,State,NodeList", "--parsable2", "-j", "{ids}"),
+    ("sacct", "-X", "--noheader", "--format=jobid,state%20", "--job", "{ids}"),
+    # what people ask
+    ("sacct", "-X", "-P", "-j", "{ids}", "-o",
+     "jobid,partition,alloccpus,state,exitcode,reqcpus,nnodes,timelimit,timelimitraw,user"),
+    ("sacct", "-n", "-j", "{ids}", "-o", "jobid,state,exitcode,ncpus,allocnodes"),
+]  # fmt: skip
 ASIDE = {  # of `scontrol show job`: ids, times, and what a broker over several clusters has not
     "Priority", "AllocNode:Sid", "LastSchedEval", "Scheduler", "AccrueTime", "TRES", "ReqTRES",
     "AllocTRES", "Power", "SuspendTime", "SecsPreSuspend", "EligibleTime", "StartTime", "EndTime",
@@ -99,7 +114,13 @@ ASIDE = {  # of `scontrol show job`: ids, times, and what a broker over several 
 KNOWN = {
     "goneheld": {"Reason"},  # Slurm goes on telling why it had not started
     "late": {"ExitCode"},  # 0:15 or 143:0, as its shell or Slurm was first
+    "gone": {"ExitCode"},
+    "manygone": {"ExitCode"},
 }
+
+
+_BATCH = r"(?m)(\.batch[ |]+)(FAILED(?=\|NODE)|FAILED +15:0|CANCELLED(?=\|NODE)|CANCELLED +0:15)"
+"""A script that was told to end: as its shell or Slurm was first."""
 
 
 class Side:
@@ -115,8 +136,10 @@ class Side:
         """Without what differs: ids are their jobs' names, times are T, nodes are NODE."""
         for name, number in self.ids.items():
             text = re.sub(rf"(?m)(^ *|after[a-z]*:|Id=){number}(?![0-9])", rf"\1<{name}>", text)
+        text = re.sub(r"(?m)^(\d+|<many\w*>)(?=\|[A-Z])", "RAW", text)  # of an array's task
         text = re.sub(rf"\b{self._nodes}n?\d+\b|\b{self._nodes}n?\[[\d,-]+\]", "NODE", text)
         text = re.sub(r"\d{4}-\d\d-\d\dT[\d:]{8}|\b\d{10}\b", "TIME", text)
+        text = re.sub(_BATCH, r"\1ENDED", text)
         text = re.sub(r"(?<=[ |^])(\d+-)?(\d+:)?\d+:\d\d(?=[ |^])", "T", text)
         # Ids, times and names have other widths.
         return "\n".join(sorted(re.sub(r" +", " ", line).strip() for line in text.splitlines()))
@@ -180,6 +203,13 @@ def fields(side: Side, name: str) -> dict[tuple[str, str], str]:
     return told
 
 
+@pytest.fixture
+def stack() -> Iterator[contextlib.ExitStack]:
+    """What is to be put back at the end."""
+    with contextlib.ExitStack() as made:
+        yield made
+
+
 @pytest.mark.skipif("METABROKER_TEST_SAME_BYTES" not in os.environ, reason="`make same-bytes`")
 def test_in_thirty_states_they_print_what_slurms_own_print(
     clusters: dict[str, SlurmCluster],
@@ -187,8 +217,16 @@ def test_in_thirty_states_they_print_what_slurms_own_print(
     ask: Ask,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
+    stack: contextlib.ExitStack,
 ) -> None:
-    site, leiden = make_site(Slurm(clusters)), clusters["leiden"]
+    leiden, queries = clusters["leiden"], QUERIES
+    try:
+        stack.enter_context(accounted(leiden))
+        queries = QUERIES + SACCT
+        monkeypatch.setattr(sys.modules[__name__], "ASIDE", ASIDE | {"Account", "QOS"})
+    except PackagesUnavailable as error:
+        print(f"sacct is left out: {error}")
+    site = make_site(Slurm(clusters))
     with site.changing() as text:
         lab = text["clusters"]["lab"]
         text["clusters"] = {"lab": {**lab, "partition": "batch", "names": {"account": "same"}}}
@@ -213,12 +251,13 @@ def test_in_thirty_states_they_print_what_slurms_own_print(
         side.bring_about()
     names = ",".join(f"{name}{mark}" for name in JOBS if name not in ("killed", "goneheld"))
     wrong = [*theirs.wrong, *ours.wrong]
-    for query in QUERIES:
+    for query in queries:
         found = []
         for side in (theirs, ours):
             ids = ",".join(side.ids.values())
             user = getpass.getuser()
-            words = [word.replace("{ids}", ids).replace("{user}", user) for word in query]
+            values = {"{ids}": ids, "{user}": user, "{names}": names}
+            words = [values.get(word, word).replace("{ids}", ids) for word in query]
             words += ["-n", names] if query[0] == "squeue" else []
             code, out = side.told(*words)
             found.append((code, side.plain(out).splitlines()))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.printing import cell, hostlist, short_duration
+from metabroker.frontends.sacct import parse_moment
 from tests.frontends.conftest import Ask
 from tests.frontends.stub import StubClient, job
 
@@ -108,7 +112,7 @@ def test_what_squeue_cannot_tell_is_an_error_and_no_silence(
         (["-X", "--noheader", "--format=jobid,state%20", "--job", "1,4"],
          "1                         PENDING \n4                          FAILED \n"),
         (["-j", "3", "-P", "--noheader"],
-         "3|job3|batch||4|COMPLETED|0:0\n3.batch|batch|||4|COMPLETED|0:0\n"),
+         "3|job3|batch||4|COMPLETED|0:0\n3.batch|batch|||2|COMPLETED|0:0\n"),
         (["-Xbj4,7", "-n"],
          "4                FAILED      3:0 \n7                FAILED      0:9 \n"),
         (["-XPn", "-j5", "-o", "state,elapsed,end"],
@@ -127,6 +131,20 @@ def test_sacct_as_a_table(ask: Ask) -> None:
         "------------ ---------- ---------- ---------- ---------- ---------- -------- ",
         "2                  job2      short                     4    RUNNING      0:0 ",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"),
+    [("now", 0), ("now-90", 90), ("now-2hours", 7200), ("now-1hour", 3600), ("now-3days", 259200),
+     ("now-2w", 1209600), ("now+1minutes", -60)],
+)  # fmt: skip
+def test_times_before_now(text: str, ago: float) -> None:
+    assert parse_moment(text) == pytest.approx(time.time() - ago, abs=5)
+
+
+def test_a_unit_of_time_that_is_none_is_refused() -> None:
+    with pytest.raises(FrontEndError, match="Invalid time specification: now-2fortnights"):
+        parse_moment("now-2fortnights")
 
 
 def test_what_sacct_does_not_know_of_jobs_is_refused_by_name(ask: Ask) -> None:

@@ -58,7 +58,7 @@ class SlurmCluster:
         self.slurm_conf = folder / "slurm.conf"
         self.bin = installation.bin
         self.ports = ports
-        self._munge_socket = munge_socket
+        self.munge_socket = munge_socket
         self._forgetful = False  # slurmctld may have lost jobs that its nodes remember
         self.controller = self._daemon("slurmctld", [])
         stepd = installation.sbin / "slurmstepd"
@@ -71,7 +71,7 @@ class SlurmCluster:
 
     def start(self, wait: bool = True) -> None:
         """Start all daemons; with `wait`, return once every node is idle."""
-        self._write_files()
+        self.write_files()
         self.start_controller(wait=False)
         self._wait_listening(PATIENCE)  # a slurmd that comes too early sleeps a whole second
         for daemon in self.nodes.values():
@@ -381,7 +381,8 @@ class SlurmCluster:
         env = {"PATH": f"{self.bin}{os.pathsep}{os.defpath}", MARK: str(self.folder)}
         return Daemon(name or program, [*argv, *options], self.folder / "run", env)
 
-    def _write_files(self) -> None:
+    def write_files(self) -> None:
+        """Its folders and settings, as its `spec` has them."""
         for path in ("state", "spool", "log", "run", *(f"spool/{name}" for name in self.nodes)):
             (self.folder / path).mkdir(parents=True, exist_ok=True)
         operator = self.spec.extra.get("SlurmUser")
@@ -390,7 +391,7 @@ class SlurmCluster:
                 shutil.chown(self.folder / path, operator)
         controller_port, *node_ports = self.ports
         values = configuration.settings(
-            self.spec, self.installation, self.folder, self._munge_socket, controller_port
+            self.spec, self.installation, self.folder, self.munge_socket, controller_port
         )
         self.slurm_conf.write_text(configuration.write(self.spec, values, node_ports))
         if self.installation.release >= (23, 2):

@@ -213,8 +213,8 @@ class WorldCluster:
 
     def _over(self, job: SimulatedJob, status: int) -> None:
         """Its process has ended by itself."""
-        if self.runs.pop(job.id, None) is None:
-            return  # its controller has forgotten it
+        if self.model.jobs.get(job.id) is not job or self.runs.pop(job.id, None) is None:
+            return  # its controller has forgotten it, and may have given its id to another
         state = State.COMPLETED if status == 0 else State.FAILED
         if "ending" in job.extra:
             state = job.extra["ending"][0]

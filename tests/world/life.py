@@ -125,6 +125,7 @@ class Life:
         if self.loop.trouble is None and not self.engine.broker.view.behind:
             since, clock = self._able_since, self.clock()
             self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock)
+            self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
 
     def _poll(self, executor: ClusterExecutor) -> None:
         while True:

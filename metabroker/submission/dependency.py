@@ -36,7 +36,7 @@ class Named(NamedTuple):
     task: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Term:
     """One of the things that are waited for. `minutes`: so long after a start; `job` is 0 where no
     other job is named; `task`: of an array the one that is meant, -1: all of it."""
@@ -58,7 +58,7 @@ class Term:
         return f"{self.when.value}:{self.job}{task}" + (f"+{self.minutes}" if self.minutes else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dependency:
     """All of `terms` must be met, or `either` of them. `kill`: the job is cancelled once they can
     never be; else it waits until somebody does so."""

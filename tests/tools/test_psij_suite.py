@@ -20,24 +20,25 @@ from tests.daemon.harness import Site
 from tests.testbed import SlurmCluster
 from tests.tools.conftest import TOOLS
 
-pytestmark = [pytest.mark.slurm, pytest.mark.timeout(2000)]
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(4000)]
 SUITE = os.environ.get("METABROKER_TEST_PSIJ", "")
 _FILES = ("test_executor.py", "test_resources.py", "test_wait.py", "test_callbacks.py",
-          "test_issue_387_1.py", "test_issue_387_2.py", "test_issue_435.py", "test_nodefile.py",
-          "test_staging.py")  # fmt: skip
+          "test_issue_387_1.py", "test_issue_387_2.py", "test_issue_387_3.py", "test_issue_435.py",
+          "test_mpi.py", "test_nodefile.py", "test_staging.py")  # fmt: skip
 
 
 def failed(site: Site, way: str, environment: dict[str, str]) -> set[str]:
     """Which of the tests do not pass."""
     python = Path(TOOLS) / "bin" / "python"
     words = [str(python), "-m", "pytest", "-q", "-rfE", "--tb=short", "--timeout=120"]
-    words += ["--executors=slurm:single,slurm:multiple", "--queue-name=batch"]
+    launchers = ",".join(f"slurm:{name}" for name in ("single", "multiple", "srun", "mpirun"))
+    words += [f"--executors={launchers}", "--queue-name=batch"]
     files = [str(file) for name in _FILES if (file := Path(SUITE) / "tests" / name).exists()]
     home = site.folder / f"home-{way}"
     home.mkdir()
     done = subprocess.run(
         [*words, *files], cwd=SUITE, env={**environment, "HOME": str(home)}, capture_output=True,
-        text=True, timeout=1000,
+        text=True, timeout=1900,
     )  # fmt: skip
     print(f"{way}: {done.stdout.splitlines()[-1]}", file=sys.stderr)
     assert done.returncode in (0, 1), done.stdout[-3000:] + done.stderr[-2000:]

@@ -69,12 +69,6 @@ def a_cancel_forgets_tasks(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-def restarted_brokers_cancel_no_tasks(stack: contextlib.ExitStack) -> None:
-    """A broker dies while it cancels an array, task by task, and the next one does not go on."""
-    swap(stack, Requests, "restored", lambda _self: None)
-
-
-@mutation
 def arrays_end_with_their_last_task(stack: contextlib.ExitStack) -> None:
     """An array ends when its last task is a job."""
 

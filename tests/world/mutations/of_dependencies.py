@@ -12,7 +12,6 @@ from metabroker.broker.dependencies import Dependencies
 from metabroker.broker.job import Job
 from metabroker.broker.queues import Queues
 from metabroker.broker.states import JobState
-from metabroker.store import store
 from metabroker.submission.dependency import Dependency
 
 from .planting import mutation, swap
@@ -77,10 +76,3 @@ def corresponding_tasks_are_content_with_any_end(stack: contextlib.ExitStack) ->
         return wanted, well
 
     old = swap(stack, Corresponding, "of_task", of_task)
-
-
-@mutation
-def restarted_brokers_forget_ended_tasks(stack: contextlib.ExitStack) -> None:
-    """After a restart nobody knows what has become of tasks that others correspond to."""
-    old = store._named
-    swap(stack, store, "_named", lambda job: frozenset() if job.array else old(job))

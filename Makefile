@@ -21,7 +21,7 @@ DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml requirements-lock.txt
 
-.PHONY: help deb lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help deb light lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -106,6 +106,9 @@ lock: setup ## renew the versions and hashes of all that the daemon, and its pac
 	$(BIN)/$(COMPILE) pyproject.toml --extra postgresql --output-file requirements-lock.txt
 	$(BIN)/$(COMPILE) debian/requirements.in --constraint requirements-lock.txt \
 	  --output-file debian/requirements.txt
+
+light: setup ## build dist/metabroker_light-*.whl: the commands for login nodes, for Python 3.9
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./light
 
 # In a copy, since dpkg-buildpackage writes beside its source.
 deb: ## build dist/metabroker_*.deb (on Debian 12; it needs what debian/control says)

@@ -24,7 +24,7 @@ class Scope(Enum):
     SUBMIT = "submit"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Secret:
     """A token as its user has it."""
 

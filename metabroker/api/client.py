@@ -112,7 +112,7 @@ class Client:
     ) -> None:
         """`way`: the daemon's socket, or how else it is reached. `timeout` of one reply and
         `patience` with lost ones, in seconds."""
-        self._endpoint: Endpoint = _Socket(str(way)) if isinstance(way, Path | str) else way
+        self._endpoint: Endpoint = _Socket(str(way)) if isinstance(way, (Path, str)) else way
         self._timeout = timeout
         self._patience = patience
 
@@ -367,8 +367,8 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _new_id() -> str:
     """A random UUID; its module brings others that take a while."""
-    text = f"{int.from_bytes(os.urandom(16)) & ~(0xF << 76 | 0x3 << 62) | 4 << 76 | 2 << 62:032x}"
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+    x = os.urandom(16).hex()
+    return f"{x[:8]}-{x[8:12]}-4{x[13:16]}-{'89ab'[int(x[16], 16) % 4]}{x[17:20]}-{x[20:]}"
 
 
 def _understood(status: int, raw: bytes, again: str) -> Json:

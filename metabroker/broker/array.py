@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from metabroker.submission.dependency import Dependency
 from metabroker.submission.tasks import TaskSet
 
 from .states import JobState
@@ -17,10 +18,11 @@ _WORSE = (JobState.COMPLETED, JobState.CANCELLED, JobState.TIMEOUT, JobState.FAI
 class Array:
     """`next`: all tasks below it were made, or cancelled before; `made`: how many; `cancelled`:
     those that never were; `worst` and `exit_code`: of those that have ended; `ending`: tasks that
-    are jobs, and that somebody has cancelled. `live`: jobs of tasks, by the tasks' numbers;
-    `waiting`: those that were not started; of these `held` ones, and `kept`
-    ones, which were held and wait for their turn among the `most`; `told`: what was last written of
-    its tasks' ends and starts."""
+    are jobs, and that somebody has cancelled; `each`: what each task waits for by itself (see
+    `corresponding`). `live`: jobs of tasks, by the tasks' numbers; `waiting`: those that were not
+    started; of these `held` ones, which may wait for other jobs instead, and `kept` ones, which
+    were held and wait for their turn among the `most`; `told`: what was last written of its tasks'
+    ends and starts."""
 
     tasks: TaskSet
     most: int = 0
@@ -30,6 +32,7 @@ class Array:
     worst: JobState = JobState.COMPLETED
     exit_code: int = 0
     ending: TaskSet = _NONE
+    each: Dependency | None = None
     live: dict[int, int] = field(default_factory=dict)
     waiting: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)

@@ -13,9 +13,13 @@ made twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from metabroker.submission.dependency import Named
 
 from .array import Array
+from .dependencies import Dependencies
+from .events import Outcome
 from .job import Job
 from .queues import Queues
 from .state import BrokerState
@@ -26,11 +30,17 @@ class Arrays:
     """Makes tasks of arrays, and ends arrays."""
 
     def __init__(
-        self, state: BrokerState, queues: Queues, contain: Callable[[int, Exception, float], None]
+        self,
+        state: BrokerState,
+        queues: Queues,
+        dependencies: Dependencies,
+        contain: Callable[[int, Exception, float], None],
     ) -> None:
         """`contain` fails a job of which something cannot be handled."""
         self._state = state
         self._queues = queues
+        self._corresponding = dependencies.corresponding
+        self._dependencies = dependencies
         self._contain = contain
         self._looking = state.backlog.line(self._look)
 
@@ -46,18 +56,19 @@ class Arrays:
             owner = jobs.get(job.of) if job.of else None
             if owner is not None and owner.array is not None:
                 owner.array.live[job.task] = job.id
-                if job.state is JobState.HELD:
+                if _aside(job):
                     owner.array.held.add(job.id)
         for job in jobs.values():
             if job.array is not None and job.array.room < 0:
                 self._keep_again(job.array)
-        self.changed(job for job in jobs.values() if job.array is not None or job.of)
+        self.changed([job for job in jobs.values() if job.array is not None or job.of])
 
     def _keep_again(self, array: Array) -> None:
         """Those had been held, and waited for their turn, which came to their queues last."""
         jobs = self._state.jobs
         found = [jobs[number] for number in array.live.values()]
         found = [job for job in found if job.state is JobState.QUEUED and not job.line]
+        found = [job for job in found if not _aside(job)]
         found.sort(key=lambda job: job.seq)
         for job in found[max(0, len(found) + array.room) :]:
             self._queues.withdraw(job)
@@ -69,9 +80,10 @@ class Arrays:
         jobs = self._state.jobs.values()
         self._looking.add([job.id for job in jobs if job.array is not None])
 
-    def changed(self, jobs: Iterable[Job]) -> None:
+    def changed(self, jobs: Collection[Job]) -> None:
         """A turn ends, in which these jobs may have changed: more tasks may be made in the next
         ones."""
+        self._looking.add(self._corresponding.changed(jobs))
         for job in jobs:
             if job.array is not None and not job.state.ended:
                 self._looking.add([job.id])
@@ -79,7 +91,7 @@ class Arrays:
             if owner is None or owner.array is None:
                 continue
             array = owner.array
-            if job.state is JobState.HELD:
+            if _aside(job):
                 array.held.add(job.id)
             else:
                 array.held.discard(job.id)
@@ -107,7 +119,7 @@ class Arrays:
             self._looking.add([number])
         elif task is None and not array.live:
             self._end(job, array, now)
-        elif task is not None and self._may_make(job, array):
+        elif task is not None and self._may_make(job, array) and self._ready(array, task):
             self._make(job, array, task, now)
             self._looking.add([number])
         elif told != array.told:
@@ -121,6 +133,9 @@ class Arrays:
             return False
         waiting = len(array.waiting) - len(array.held)
         return array.room > 0 and waiting < self._state.settings.array_ahead
+
+    def _ready(self, array: Array, task: int) -> bool:
+        return array.each is None or self._corresponding.ready(array.each, task)
 
     def _let_go(self, array: Array, now: float) -> None:
         """The first that was held may join a queue now."""
@@ -161,9 +176,18 @@ class Arrays:
         state.outbox.changed(job)
         state.outbox.note(now, made, "submitted", user=job.user, array=job.id, task=task)
         try:
-            self._queues.rejoin(made, now)
+            self._join(made, array, now)
         except Exception as error:
             self._contain(made.id, error, now)
+
+    def _join(self, made: Job, array: Array, now: float) -> None:
+        ended: Mapping[Named, Outcome] = {}
+        if array.each is not None:
+            made.after, ended = self._corresponding.of_task(array.each, made.task)
+        self._queues.rejoin(made, now)
+        self._dependencies.begin(made, ended, now)
+        if _aside(made):
+            array.held.add(made.id)
 
     def _end(self, job: Job, array: Array, now: float) -> None:
         state = JobState.FAILED if array.worst is JobState.TIMEOUT else array.worst
@@ -172,3 +196,8 @@ class Arrays:
         job.reason = "" if state is JobState.COMPLETED else f"a task is {array.worst.value}"
         self._state.outbox.note(now, job, state.value.lower(), exit_code=array.exit_code)
         self._queues.ended(job)
+
+
+def _aside(job: Job) -> bool:
+    """Whether a task that was not started takes nobody's turn: it is held, or waits for others."""
+    return job.state is JobState.HELD or (job.state is JobState.QUEUED and job.after is not None)

@@ -73,7 +73,7 @@ class Broker:
             scheduler.follow(RunningJobs(state, saga))
         self._scheduling = Scheduling(state, queues, saga)
         self._dependencies = dependencies = Dependencies(state, queues)
-        self._arrays = Arrays(state, queues, self.contain)
+        self._arrays = Arrays(state, queues, dependencies, self.contain)
         self._requests = requests = Requests(state, queues, saga, dependencies)
         self._lost = LostClusters(state, queues)
         self._drains = drains = Drains(state, queues, saga, self._lost)

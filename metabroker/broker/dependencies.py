@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from metabroker.submission.dependency import Dependency, Named, Term, When
 
+from .corresponding import Corresponding
 from .events import Outcome
 from .job import Component, Job
 from .queues import Queues
@@ -61,6 +62,7 @@ class Dependencies:
         self._state = state
         self._queues = queues
         self.waiting: dict[int, Job] = {}
+        self.corresponding = Corresponding(state)
         self._open: dict[int, _Open] = {}
         self._waiters: dict[_Watched, dict[int, None]] = {}
         self._tasks: dict[int, set[Named]] = {}  # by arrays: tasks that somebody waits for
@@ -74,14 +76,7 @@ class Dependencies:
     # --- who begins to wait -------------------------------------------------------------------
 
     def check(self, wanted: Dependency | None, ended: Mapping[Named, Outcome]) -> None:
-        """Raises `Rejected` where a new job names one that there is not, or wants to begin task by
-        task with an array."""
-        for term in () if wanted is None else wanted.terms:
-            if term.when is When.CORRESPONDING and self._is_array(term.named, ended):
-                raise Rejected(
-                    f"{term}: tasks do not wait for the same tasks of another array yet",
-                    "wait for all of it, with afterok",
-                )
+        """Raises `Rejected` where a new job names one that there is not."""
         for named in () if wanted is None else wanted.named:
             if not self._awaited(named) and self._outcome(named, ended) is None:
                 what = f"job {named.job}" if named.task < 0 else f"task {named.job}_{named.task}"
@@ -89,12 +84,6 @@ class Dependencies:
                     f"the job depends on {what}, which is not there or not kept any more",
                     "name jobs that metabroker queue or history lists",
                 )
-
-    def _is_array(self, named: Named, ended: Mapping[Named, Outcome]) -> bool:
-        job, outcome = self._find(named), self._outcome(named, ended)
-        return (job is not None and job.array is not None) or (
-            outcome is not None and outcome.array
-        )
 
     def _find(self, named: Named) -> Job | None:
         """The job, if it has not ended, and a task is one."""
@@ -115,6 +104,7 @@ class Dependencies:
     def begin(self, job: Job, ended: Mapping[Named, Outcome], now: float) -> None:
         """A job that may wait for others: a new one, or after a restart. `ended`: what has become
         of those that it names."""
+        self.corresponding.begin(job, ended)
         wanted = job.after
         if wanted is None:
             return
@@ -155,7 +145,7 @@ class Dependencies:
             job = jobs.get(job.array.live.get(named.task, 0))
         elif named.task >= 0:
             job = None
-        return _outcome(job) if job is not None and job.state.ended else None
+        return Outcome.of(job) if job is not None and job.state.ended else None
 
     # --- what happens to others ---------------------------------------------------------------
 
@@ -169,9 +159,9 @@ class Dependencies:
         arrays = {job.of for job in told if job.of}
         for job in (*told, *(live[number] for number in arrays if number in live)):
             over = job.state.ended
-            self._happened(Named(job.id), _outcome(job) if over else None)
+            self._happened(Named(job.id), Outcome.of(job) if over else None)
             if job.of in self._tasks:
-                self._happened(Named(job.of, job.task), _outcome(job) if over else None)
+                self._happened(Named(job.of, job.task), Outcome.of(job) if over else None)
             if job.array is not None and job.id in self._tasks:
                 for named in list(self._tasks[job.id]):
                     if named.task in job.array.cancelled:
@@ -379,11 +369,6 @@ class _Groups:
         heapq.heapify(waiting)
         if not waiting:
             del self._waiting[group]
-
-
-def _outcome(job: Job) -> Outcome:
-    began = job.start_time or job.end_time or 0.0
-    return Outcome(job.state, began, job.array is not None)
 
 
 def _holds(term: Term, state: JobState) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
-from .job import NewJob
+from .job import Job, NewJob
 from .observation import Snapshot
 from .states import Cause, JobState, Step
 from .tokens import Ref
@@ -26,6 +26,11 @@ class Outcome(NamedTuple):
     state: JobState
     began: float
     array: bool = False
+
+    @classmethod
+    def of(cls, job: Job) -> Outcome:
+        """Of a job that has ended."""
+        return cls(job.state, job.start_time or job.end_time or 0.0, job.array is not None)
 
 
 # --- what users ask ---------------------------------------------------------------------------

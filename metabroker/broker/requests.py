@@ -61,6 +61,9 @@ class Requests:
         new, state = event.job, self._state
         self.check_limits(new)
         self._dependencies.check(new.after, event.ended)
+        after, each = new.after, None
+        if new.array is not None:
+            after, each = self._dependencies.corresponding.split(after, event.ended)
         job = Job(
             id=state.next_job,
             user=new.user,
@@ -76,8 +79,8 @@ class Requests:
             stages_out=new.stages_out,
             closed=new.closed,
             excluded=new.closed,
-            after=new.after,
-            array=None if new.array is None else Array(new.array.tasks, new.array.most),
+            after=after,
+            array=None if new.array is None else Array(new.array.tasks, new.array.most, each=each),
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )
         state.next_job += 1
@@ -236,6 +239,7 @@ class Requests:
         """Of those that wait as many as are too many now."""
         jobs = [self._state.jobs[n] for n in array.waiting if n in self._state.jobs]
         found = [job for job in jobs if job.state is JobState.QUEUED and not job.kept]
+        found = [job for job in found if job.after is None]
         found.sort(key=lambda job: job.seq)
         for job in found[max(0, len(found) + min(0, array.room)) :]:
             self._queues.withdraw(job)

@@ -18,6 +18,10 @@ from metabroker.submission.tasks import TaskSet
 if TYPE_CHECKING:
     from metabroker.config import Config
 
+    Parsing = click.ParamType[Any]
+else:
+    Parsing = click.ParamType  # which older releases of click do not subscribe
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -119,7 +123,7 @@ def print_json_pages(key: str, pages: Iterable[list[dict[str, Any]]]) -> None:
     print("\n]}")
 
 
-class JobId(click.ParamType[int]):
+class JobId(Parsing):
     """The number of a job."""
 
     name = "job"
@@ -131,7 +135,7 @@ class JobId(click.ParamType[int]):
         raise CliError(f"{ascii(text)[:60]} is not a job id", "give the number of a job", USAGE)
 
 
-class JobOrTasks(click.ParamType["int | str"]):
+class JobOrTasks(Parsing):
     """The number of a job, or tasks of an array: `17_3`, `17_[0-9,12]`."""
 
     name = "job"

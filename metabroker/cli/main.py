@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import os
 import signal
 import sys
@@ -65,7 +65,7 @@ class Commands(click.Group):
     """A group whose commands are imported only when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [name for name, (where, _) in COMMANDS.items() if _is_here(where)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -85,7 +85,9 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl(
+                [(name, text) for name, (where, text) in COMMANDS.items() if _is_here(where)]
+            )
 
 
 @click.group(
@@ -139,12 +141,28 @@ def _run() -> int:
         if isinstance(error, CliError):
             return error.code
         return USAGE if isinstance(error, SubmissionError) else FAILED
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("metabroker.") or _is_here("serve:serve"):
+            return _unexpected(error)
+        complain(
+            "the light command line cannot do this", "use metabroker itself, of a host that has it"
+        )
+        return USAGE
     except Exception as error:
-        if os.environ.get("METABROKER_DEBUG"):
-            raise
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        complain(f"unexpected error: {text}", "set METABROKER_DEBUG=1 to see where, and report it")
-        return FAILED
+        return _unexpected(error)
+
+
+def _is_here(where: str) -> bool:
+    """Not left out, as much is of the light command line."""
+    return importlib.util.find_spec(f"metabroker.cli.{where.split(':')[0]}") is not None
+
+
+def _unexpected(error: Exception) -> int:
+    if os.environ.get("METABROKER_DEBUG"):
+        raise error
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    complain(f"unexpected error: {text}", "set METABROKER_DEBUG=1 to see where, and report it")
+    return FAILED
 
 
 def _usage(error: click.ClickException) -> int:

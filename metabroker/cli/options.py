@@ -180,7 +180,10 @@ def _check_there(submission: Submission) -> None:
     """What is not there can be told at once."""
     if not submission.stage_in:
         return
-    from metabroker.clusters.submit_directory import LocalSubmitDirectory
+    try:
+        from metabroker.clusters.submit_directory import LocalSubmitDirectory
+    except ModuleNotFoundError:
+        return  # of the light command line: the daemon looks
 
     home = LocalSubmitDirectory()
     for name in submission.stage_in:

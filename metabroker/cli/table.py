@@ -48,7 +48,7 @@ def print_pages(
         for row in cells:
             parts = [
                 _short(text, size).rjust(size) if head in right else _short(text, size).ljust(size)
-                for text, size, head in zip(row, widths, heads, strict=True)
+                for text, size, head in zip(row, widths, heads)
             ]
             print((" " * _GAP).join(parts).rstrip())
         above = []

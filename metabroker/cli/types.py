@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from metabroker.cli.common import Parsing, remote, socket_of
 from metabroker.submission import requests
 from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
@@ -16,7 +17,7 @@ from metabroker.submission.tasks import parse_array
 from metabroker.submission.times import parse_time
 
 
-class Parsed(click.ParamType[Any]):
+class Parsed(Parsing):
     """What a parser of `metabroker.submission` makes of the text; its errors name the option."""
 
     def __init__(self, name: str, parser: Callable[[str], Any]) -> None:
@@ -31,7 +32,7 @@ class Parsed(click.ParamType[Any]):
             raise SubmissionError(f"{option}: {error.message}", error.advice) from error
 
 
-class ClusterName(click.ParamType[str]):
+class ClusterName(Parsing):
     """A cluster's name; whether there is one, the daemon knows."""
 
     name = "name"
@@ -70,7 +71,6 @@ DEPENDENCY = Parsed("dependency", lambda text: str(parse_dependency(text)))
 def cluster_names() -> list[str]:
     """The daemon's clusters; none where it does not answer at once."""
     from metabroker.api.client import Client, ClientError
-    from metabroker.cli.common import remote, socket_of
 
     try:
         way = remote(None) or socket_of(None)

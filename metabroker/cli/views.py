@@ -155,7 +155,7 @@ def print_plan(plan: Json) -> None:
         if held != [c["processors"] for c in plan["components"]]:
             # Whole nodes are given there: more than was asked for.
             heads = (*heads, "HOLDS")
-            rows = [(*row, holds) for row, holds in zip(rows, held, strict=True)]
+            rows = [(*row, holds) for row, holds in zip(rows, held)]
         print_table(heads, rows, right=("COMPONENT", "PROCS", "HOLDS"))
 
 

@@ -14,7 +14,7 @@ from metabroker.submission.tasks import TaskSet
 _ID = re.compile(r"([0-9]{1,18})(?:_(?:([0-9]{1,9})|\[([0-9,:-]+)(?:%[0-9]+)?\]))?")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JobId:
     """A job, or tasks of an array."""
 

@@ -44,6 +44,8 @@ def told(job: Record) -> str:
 def _shown(job: Record, term: Term) -> str:
     """Of an array `12_*`."""
     other = job.others.get(term.job)
+    if term.when is When.CORRESPONDING and other is not None and other.json.get("array"):
+        return f"{term.when.value}:{term.job}_*"
     if term.task >= 0 or other is None or not other.json.get("array"):
         return str(term)
     return str(term).replace(f":{term.job}", f":{term.job}_*", 1)

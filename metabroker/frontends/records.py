@@ -35,7 +35,7 @@ _SHORT = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """One job. Times in Unix seconds; `now`: by the daemon's clock; `others`: the jobs that it
     waits for (see `dependencies`)."""

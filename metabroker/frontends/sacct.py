@@ -122,7 +122,7 @@ _NO_USAGE = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Form:
     """How rows are written: in columns, or with `between` them; `after` ends a row."""
 
@@ -133,7 +133,7 @@ class _Form:
     def row(self, texts: list[str]) -> str:
         if self.between is not None:
             return self.between.join(texts) + self.after
-        cells = zip(texts, self.columns, strict=True)
+        cells = zip(texts, self.columns)
         return "".join(f"{_column(text, width)} " for text, (_, width) in cells)
 
 

@@ -140,7 +140,7 @@ def _tell_plan(plan: dict[str, object], tasks: int) -> int:
     from metabroker.frontends.printing import moment
 
     start = plan["earliest_start"]
-    when = moment(start if isinstance(start, float | int) else None, "a time that is not known")
+    when = moment(start if isinstance(start, (float, int)) else None, "a time that is not known")
     print(f"sbatch: Job to start at {when} using {tasks} processors", file=sys.stderr)
     return 0
 

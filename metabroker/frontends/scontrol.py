@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from metabroker import __version__
-from metabroker.frontends.arrays import array_id, job_ids, rows, task_id, throttle
+from metabroker.api.client import Client
+from metabroker.frontends.arrays import JobId, array_id, job_ids, rows, task_id, throttle
 from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
@@ -76,12 +77,14 @@ def _update(words: list[str]) -> int:
     """`update JobId=17 TimeLimit=10 ArrayTaskThrottle=2`."""
     asked = job_ids(words[0].partition("=")[2])
     wanted: dict[str, int] = {}
+    more = 0
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if not equals:
             raise FrontEndError(f"Invalid input: {ascii(word)[1:-1]:.60}")
         if name.lower() == "timelimit":
-            wanted["time_limit"] = parse_time(value)
+            wanted["time_limit"] = parse_time(value.lstrip("+-"))
+            more = {"+": 1, "-": -1}.get(value[:1], 0)
         elif name.lower() == "arraytaskthrottle" and value.isascii() and value.isdigit():
             wanted["most"] = int(value[:10])
         else:
@@ -90,8 +93,19 @@ def _update(words: list[str]) -> int:
         raise FrontEndError("No changes specified")
     way = client()
     for each in asked:
-        way.change(each.asked, "change", **wanted)
+        limit = {"time_limit": _limit_of(way, each) + more * wanted["time_limit"]} if more else {}
+        if limit and limit["time_limit"] <= 0:
+            raise FrontEndError(f"Invalid time limit for job {each}")
+        way.change(each.asked, "change", **{**wanted, **limit})
     return 0
+
+
+def _limit_of(way: Client, asked: JobId) -> int:
+    """The time limit that it has, in seconds."""
+    for job in records(way, jobs=[asked.number]):
+        if asked.means(job):
+            return int(job.json["time_limit"])
+    raise FrontEndError(f"Invalid job id specified for job {asked}")
 
 
 def _jobs(words: list[str], one_line: bool) -> list[str]:

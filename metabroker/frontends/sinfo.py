@@ -32,7 +32,7 @@ _REFUSED = {
 _DEFAULT = "%9P %.5a %.10l %.6D %.6t %N"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Partition:
     """A partition over all clusters. `idle`: processors; None: not known."""
 

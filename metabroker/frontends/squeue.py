@@ -135,7 +135,7 @@ def _command(job: Record) -> str:
     return name if name.startswith("/") else f"{job.spec('chdir')}/{name}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Column:
     field: str  # "": only the text behind it
     width: int

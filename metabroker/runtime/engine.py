@@ -281,7 +281,9 @@ class Engine:
 
     def ended(self, new: NewJob) -> Mapping[Named, Outcome]:
         """What has become of the jobs that a new one depends on, of those that have ended."""
-        named, live = () if new.after is None else new.after.named, self.broker.view.jobs
+        tasks = () if new.array is None else new.array.tasks
+        named = () if new.after is None else new.after.named_by(tasks)
+        live = self.broker.view.jobs
         return self.store.jobs.outcomes([n for n in named if n.task >= 0 or n.job not in live])
 
     def _take_submissions(self, intake: _Intake, now: float) -> None:

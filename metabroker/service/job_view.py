@@ -12,7 +12,13 @@ from metabroker.broker import tokens
 from metabroker.broker.job import Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.store.rows import ClusterNames, array_columns, dependency_row
+from metabroker.store.rows import (
+    ClusterNames,
+    array_columns,
+    array_row,
+    dependency_row,
+    told_dependency,
+)
 from metabroker.submission.shape import Shape
 from metabroker.submission.tasks import TaskSet
 
@@ -65,7 +71,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "components": parts,
         "line": [_in_line(part) for part in line],
         "plan": None if in_queue else plan_of(row),
-        "dependency": row["dependency"],
+        "dependency": told_dependency(row),
         **_of_array(row),
         "left_behind": [
             _left(part, instance)
@@ -132,13 +138,17 @@ def waiting_text(
         f'"submission_failures":{job.submission_failures},'
         f'"completion_failures":{job.completion_failures},'
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
-        f'"line":[],"plan":null,"dependency":{json.dumps(dependency_row(job), separators=_TIGHT)},'
+        f'"line":[],"plan":null,"dependency":{json.dumps(_waits_for(job), separators=_TIGHT)},'
         f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
         '"left_behind":[],'
         f'"position":{"null" if position is None else position},'
         + json.dumps(start_view(start), separators=_TIGHT)[1:]
     )
     return text.encode("ascii")
+
+
+def _waits_for(job: Job) -> Json | None:
+    return told_dependency({"dependency": dependency_row(job), "array": array_row(job)})
 
 
 @lru_cache(maxsize=4096)

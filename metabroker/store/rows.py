@@ -10,7 +10,7 @@ from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
-from metabroker.submission.dependency import parse_dependency
+from metabroker.submission.dependency import Dependency, parse_dependency
 from metabroker.submission.shape import Shape
 from metabroker.submission.tasks import TaskSet
 
@@ -121,22 +121,37 @@ def array_row(job: Job) -> dict[str, Any] | None:
         "worst": array.worst.value,
         "exit_code": array.exit_code,
         **({"ending": str(array.ending)} if array.ending else {}),
+        **({"each": _waits_row(array.each)} if array.each is not None else {}),
     }
 
 
 def _array_of(row: Row) -> Array:
     cancelled = TaskSet.read(row["cancelled"])
     made = TaskSet.read(row["tasks"]), row["most"], row["next"], row["made"], cancelled
-    return Array(
-        *made, JobState(row["worst"]), row["exit_code"], TaskSet.read(row.get("ending", ""))
-    )
+    ending, each = TaskSet.read(row.get("ending", "")), row.get("each")
+    each = None if each is None else parse_dependency(each["on"], kill=each["kill"])
+    return Array(*made, JobState(row["worst"]), row["exit_code"], ending, each)
 
 
 def dependency_row(job: Job) -> dict[str, Any] | None:
     """What a job waits for; None: for no other job."""
     if job.after is None:
         return None
-    return {"on": str(job.after), "kill": job.after.kill, "never": job.never}
+    return _waits_row(job.after, job.never)
+
+
+def _waits_row(wanted: Dependency, never: str = "") -> dict[str, Any]:
+    return {"on": str(wanted), "kill": wanted.kill, "never": never}
+
+
+def told_dependency(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a job waits for, and of an array that has tasks to come what each of these does. `row`
+    has the columns `dependency` and `array`."""
+    whole, array = row["dependency"], row["array"]
+    each = None if array is None or row.get("end_time") is not None else array.get("each")
+    if whole is None or each is None:
+        return whole or each
+    return {**whole, "on": f"{whole['on']},{each['on']}"}
 
 
 def job_of(row: Row, names: ClusterNames) -> Job:

@@ -243,9 +243,7 @@ class Store:
             last = connection.execute(select(func.max(tables.jobs.c.id))).scalar() or 0
             memory = self._fact(connection, _MEMORY)
         remembered = None if memory is None else json.loads(memory)
-        named = frozenset[Named]().union(
-            *(job.after.named for job in jobs if job.after is not None)
-        )
+        named = frozenset[Named]().union(*(_named(job) for job in jobs))
         ended = self.jobs.outcomes(named)
         arrays = any(job.array is not None for job in jobs)
         tasks = self.jobs.ended_tasks() if arrays else []
@@ -364,6 +362,14 @@ def _readable(
             yield made(row, names)
         except Exception as error:
             unreadable[row[number]] = error
+
+
+def _named(job: Job) -> frozenset[Named]:
+    """Of which others it must be known what has become of them."""
+    found = frozenset() if job.after is None else job.after.named
+    if job.array is None or job.array.each is None:
+        return found
+    return found | job.array.each.named_by(job.array.left)
 
 
 def _script_row(accepted: Accepted) -> dict[str, Any]:

@@ -19,7 +19,7 @@ class Unlayable(Exception):
     """PBS has no chunks for it; why, to follow a cluster's name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """How tasks are spread: over so many nodes, and at most so many on each; 0: not said."""
 

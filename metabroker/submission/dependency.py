@@ -4,6 +4,7 @@ says it (`afterok:12:13,afterany:14`; `?` in the place of `,`: one of them will 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -25,7 +26,7 @@ class When(Enum):
     ANY = "afterany"
     OK = "afterok"
     NOT_OK = "afternotok"
-    CORRESPONDING = "aftercorr"  # of a job that is no array: as afterok
+    CORRESPONDING = "aftercorr"  # between arrays task by task; else as afterok
     SINGLETON = "singleton"  # all earlier jobs of that name and user
 
 
@@ -36,7 +37,7 @@ class Named(NamedTuple):
     task: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Term:
     """One of the things that are waited for. `minutes`: so long after a start; `job` is 0 where no
     other job is named; `task`: of an array the one that is meant, -1: all of it."""
@@ -58,7 +59,7 @@ class Term:
         return f"{self.when.value}:{self.job}{task}" + (f"+{self.minutes}" if self.minutes else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dependency:
     """All of `terms` must be met, or `either` of them. `kill`: the job is cancelled once they can
     never be; else it waits until somebody does so."""
@@ -75,6 +76,16 @@ class Dependency:
     def named(self) -> frozenset[Named]:
         """The jobs, and tasks, that are named."""
         return frozenset(term.named for term in self.terms if term.job)
+
+    @property
+    def corresponding(self) -> tuple[int, ...]:
+        """The arrays whose tasks tasks of the same numbers wait for."""
+        return tuple(term.job for term in self.terms if term.when is When.CORRESPONDING)
+
+    def named_by(self, tasks: Iterable[int]) -> frozenset[Named]:
+        """The jobs that are named, and what they correspond to of an array of these `tasks`."""
+        numbers = self.corresponding
+        return self.named | {Named(job, task) for task in tasks for job in numbers}
 
     @property
     def jobs(self) -> frozenset[int]:

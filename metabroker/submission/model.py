@@ -14,7 +14,7 @@ from metabroker.submission.dependency import Dependency, parse_dependency
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Processors:
     """How many tasks, in exactly one of four forms (contract C2). A task is one processor, unless
     the submission's shape says otherwise.
@@ -34,7 +34,7 @@ class Processors:
     total: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AskedOption:
     """What a user asks of the job's cluster in the words of sbatch or qsub, by sbatch's name for it
     (`partition`; what sbatch has no name for by qsub's). `where` it stands (`job.sh:3`; empty: on a
@@ -48,7 +48,7 @@ class AskedOption:
     called: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Submission:
     """One job as its user described it. Times in seconds, sizes in tasks; `shape`: what each of
     them needs.
@@ -99,7 +99,7 @@ class Submission:
         return bool(self.stage_in or self.stage_out)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Caller:
     """Who asks, as the kernel says (SO_PEERCRED) or as the token they hold was made for, never as
     the request says. `token`: its id."""

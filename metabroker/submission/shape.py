@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 LARGEST_MEMORY = 1 << 30  # MB: one petabyte
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """What a job asks of nodes; every component is given the same. Memory in MB (of 1024 KB).
 

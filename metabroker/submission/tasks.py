@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.text import shown
@@ -76,7 +76,7 @@ class TaskSet:
         if sum(map(len, given)) > MOST_TASKS:
             raise SubmissionError("the array has too many tasks", f"ask for at most {MOST_TASKS}")
         given.sort(key=lambda each: each.start)
-        if all(one[-1] < other[0] for one, other in pairwise(given)):
+        if all(one[-1] < other[0] for one, other in zip(given, given[1:])):
             return cls(tuple(given))
         return cls.of(chain.from_iterable(given))
 
@@ -135,7 +135,7 @@ def _text(numbers: range) -> str:
     return f"{first}-{last}" + (f":{numbers.step}" if numbers.step > 1 else "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ArraySpec:
     """The tasks of an array; `most` of them are under way at once (0: any number)."""
 

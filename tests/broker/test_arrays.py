@@ -53,12 +53,16 @@ def restart(it: Bench) -> None:
     look(it)
 
 
-def submit(it: Bench, tasks: str = "", *, size: int = 1, on: str = "", hold: bool = False) -> int:
+def submit(
+    it: Bench, tasks: str = "", *, size: int = 1, on: str = "", hold: bool = False,
+    kill: bool = False,
+) -> int:  # fmt: skip
     number = it.broker.next_job
     array = parse_array(tasks) if tasks else None
-    after = parse_dependency(on) if on else None
+    after = parse_dependency(on, kill=kill) if on else None
     new = NewJob("u", "j", Request((size,)), 600, hold=hold, after=after, array=array)
-    it.handle(SubmitJob(new, it.store.jobs.outcomes(after.named if after else ())))
+    named = after.named_by(array.tasks if array else ()) if after else ()
+    it.handle(SubmitJob(new, it.store.jobs.outcomes(named)))
     it.ticks(0)
     return number
 
@@ -183,14 +187,6 @@ def test_a_task_that_failed_is_not_forgotten_over_a_restart(it: Bench) -> None:
     restart(it)  # before the array was told
     end_all(it, array)
     assert state(it, array) == ("FAILED", 3)
-
-
-def test_tasks_do_not_wait_for_those_of_another_array(it: Bench) -> None:
-    array = submit(it, "0-3")
-    for _ in range(2):
-        with pytest.raises(Rejected, match="the same tasks of another array"):
-            submit(it, "0-3", on=f"aftercorr:{array}")
-        end_all(it, array)
 
 
 def test_tasks_are_cancelled_one_by_one_in_ranges_and_all(it: Bench) -> None:

@@ -129,6 +129,14 @@ def test_scontrol_updates_what_can_change(ask: Ask) -> None:
         (16, "change {'time_limit': 5400}"),
         ("10_[3-4]", "change {'time_limit': 5400}"),
     ]
+    for more in ("+5", "-0:10:00"):
+        assert ask(daemon, "scontrol", "update", "JobId=16", f"TimeLimit={more}")[0] == 0
+    assert daemon.changed[3:] == [
+        (16, "change {'time_limit': 3900}"),
+        (16, "change {'time_limit': 3000}"),
+    ]
+    told = ask(daemon, "scontrol", "update", "JobId=16", "TimeLimit=-60")[2]
+    assert told == "Invalid time limit for job 16"
     assert (
         "NumNodes=2 cannot be changed"
         in ask(daemon, "scontrol", "update", "Job=16", "NumNodes=2")[2]

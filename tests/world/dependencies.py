@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .world import World
 
 _KINDS = ("after", "afterany", "afterok", "afterok", "afternotok", "aftercorr", "singleton")
+_BETWEEN_ARRAYS = dict.fromkeys(("after", "afterany", "afterok"), "aftercorr")
 _ENDED = {state.value for state in ENDED}
 SAME = "same"  # the name of jobs that may wait for all earlier ones of their name
 
@@ -35,6 +36,9 @@ def with_dependencies(
             continue
         earlier = rng.sample(order[:place], rng.randint(1, min(3, place)))
         after = [(rng.choice(_KINDS), other) for other in earlier]
+        if found[index].array:  # task by task, most often
+            kinds = {other: found[other].array and _BETWEEN_ARRAYS for other in earlier}
+            after = [((kinds[other] or {}).get(kind, kind), other) for kind, other in after]
         if any(kind == "singleton" for kind, _ in after):
             after = [(kind, other if kind != "singleton" else -1) for kind, other in after]
         # Most often the others have not ended yet.
@@ -78,6 +82,14 @@ def task_of(world: World, index: int, other: int, kind: str) -> int | None:
     return tasks[(index + len(kind)) % len(tasks)]
 
 
+def _corresponding(world: World, ref: Ref, other: int) -> int | None:
+    """The task of an array that a task of another waits for; None: it waits for all of it."""
+    found, array = world.store.jobs.task(ref.job), world.scenario.jobs[other].array
+    if found is None or not array or found[1] not in parse_array(array).tasks:
+        return None
+    return found[1]
+
+
 def _told(world: World, job: int, task: int | None) -> tuple[str | None, bool]:
     """A job's state, or a task's (None: it is not kept), and whether it has begun."""
     store = world.store
@@ -92,8 +104,10 @@ def _told(world: World, job: int, task: int | None) -> tuple[str | None, bool]:
     rows = store.jobs.rows(ids=[job])
     if not rows:
         return None, False
-    gone = rows[0]["array"] and task in TaskSet.read(rows[0]["array"]["cancelled"])
-    return ("CANCELLED" if gone else "QUEUED"), False
+    array = rows[0]["array"]
+    if array and task in TaskSet.read(array["cancelled"]):
+        return "CANCELLED", False
+    return (None if array and task < array["next"] else "QUEUED"), False
 
 
 def too_early(world: World, ref: Ref) -> str:
@@ -116,6 +130,8 @@ def too_early(world: World, ref: Ref) -> str:
             met += other in world.users.acknowledged
             continue
         task = None if kind == "singleton" else task_of(world, index, other, kind)
+        if kind == "aftercorr":
+            task = _corresponding(world, ref, other)
         state, began = _told(world, job, task)
         if kind == "singleton":
             same = [row for row in store.jobs.rows(ended=False) if row["name"] == SAME]

@@ -126,6 +126,7 @@ class Life:
             since, clock = self._able_since, self.clock()
             away = [max(c.until.values(), default=0.0) for c in self.world.clusters]
             self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)
+            self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
 
     def _poll(self, executor: ClusterExecutor) -> None:
         while True:

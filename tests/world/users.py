@@ -15,6 +15,7 @@ from metabroker.runtime.engine import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
 from .arrays import ONE, OTHERS, RELEASED_AFTER, SOME, SOME_TASKS, one_that_waits, owner
+from .cancelled import CancelledArrays
 from .dependencies import asked
 from .oracle import Violation
 from .requests import submission_of
@@ -43,7 +44,7 @@ class Users:
         self.refused: set[int] = set()
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
-        self._arrays: dict[int, tuple[set[int], bool]] = {}  # cancelled ones: their jobs then; all?
+        self.arrays = CancelledArrays(self._cancelled)
 
     @property
     def all_answered(self) -> bool:
@@ -117,9 +118,8 @@ class Users:
     def _told(self, action: str, job: Job | None, number: int) -> None:
         """It is durable."""
         if job is not None and job.array is not None and action in ("cancel", SOME):
-            live = set(job.array.live.values())
-            before = self._arrays.get(number, (live, False))
-            self._arrays[number] = before[0] & live, before[1] or action == "cancel"
+            tasks = None if action == "cancel" else SOME_TASKS
+            self.arrays.told(job, tasks, self._world.now)
             return
         if action == "cancel" and (job is None or job.goal is Goal.CANCEL):
             self._cancelled.setdefault(number, 0 if job is None else job.attempt)
@@ -134,8 +134,8 @@ class Users:
 
     def wants(self, ref: Ref) -> bool:
         """Whether a start of it is not against what its user was told."""
-        live, every = self._arrays.get(owner(self._world, ref.job), (set(), False))
-        if every and ref.job not in live:
+        of = self._world.back.store_of(ref).jobs.task(ref.job)
+        if of is not None and not self.arrays.may_start(*of, ref.job):
             return False
         most = [told[ref.job] for told in (self._cancelled, self._held) if ref.job in told]
         return ref.attempt <= min(most, default=ref.attempt)

@@ -38,7 +38,7 @@ class Option(Protocol):
         """Whether it has a value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Given:
     """An option that was given, by its first name (or its letter), and where."""
 

@@ -16,7 +16,7 @@ from metabroker.submission.text import shown
 _MARK = "#METABROKER"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Directive:
     """The words of one line. `line` counts from 1."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 from .getopt import Takes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Own:
     """It is an option of metabroker's own, of that name (see `cli.options`)."""
 
@@ -17,29 +17,29 @@ class Own:
     parse: Callable[[str], Any] = str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Counted:
     """It is one of those that tell together how many tasks a job has, and what each needs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """It is put to the job's cluster in the cluster's own words, where it has such."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Command:
     """It is about the submit command alone: what that prints, and whether it waits."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kept:
     """It asks for what is so in any case. `values`: with these alone; none: whatever it says."""
 
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refused:
     """It is refused by its name. A site may `drop` it, unless that is `never` right."""
 
@@ -48,10 +48,10 @@ class Refused:
     never: bool = False
 
 
-Becomes = Own | Counted | Asked | Command | Kept | Refused
+Becomes = Union[Own, Counted, Asked, Command, Kept, Refused]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """One option: what it is called, whether it has a value, and what becomes of it."""
 

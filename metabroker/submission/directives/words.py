@@ -16,7 +16,7 @@ from metabroker.submission.text import shown
 _SPACES = " \t\n\v\f\r"  # C's isspace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Word:
     """One word, and where it stands: `job.sh:3`; empty: on the command line."""
 

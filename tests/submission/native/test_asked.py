@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -31,12 +31,9 @@ def words(cluster: ClusterWords, **asked: str | None) -> tuple[str, ...]:
     """The words for a job that asks for this; `_` stands for `-`."""
     options = tuple(AskedOption(name.replace("_", "-"), value) for name, value in asked.items())
     one = Submission(b"#!/bin/sh\n", "x", Processors(single=8), "/", shape=Shape(gpus=4))
-    given = Submission(**{**_fields(one), "asked": options})
-    return cluster.words(given, CHECKS.get(cluster.system, lambda _: "has no options"))
-
-
-def _fields(submission: Submission) -> dict[str, Any]:
-    return {name: getattr(submission, name) for name in Submission.__slots__}
+    return cluster.words(
+        replace(one, asked=options), CHECKS.get(cluster.system, lambda _: "has no options")
+    )
 
 
 @pytest.mark.parametrize(

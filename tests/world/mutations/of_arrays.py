@@ -9,6 +9,7 @@ from metabroker.broker.array import Array
 from metabroker.broker.arrays import Arrays
 from metabroker.broker.job import Job
 from metabroker.broker.queues import Queues
+from metabroker.broker.requests import Requests
 
 from .planting import mutation, swap
 
@@ -54,6 +55,17 @@ def released_tasks_start_at_once(stack: contextlib.ExitStack) -> None:
 def cancelled_tasks_are_made(stack: contextlib.ExitStack) -> None:
     """Tasks that were cancelled before they were jobs become jobs."""
     swap(stack, Array, "cancel", lambda _self, _gone: None)
+
+
+@mutation
+def a_cancel_forgets_tasks(stack: contextlib.ExitStack) -> None:
+    """Of an array that is cancelled some tasks go on that are jobs already."""
+
+    def cancel_task(self: Any, number: int, now: float) -> None:
+        if number % 2:
+            old(self, number, now)
+
+    old = swap(stack, Requests, "_cancel_task", cancel_task)
 
 
 @mutation

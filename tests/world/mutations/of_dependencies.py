@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from metabroker.broker import dependencies
+from metabroker.broker.corresponding import Corresponding
 from metabroker.broker.dependencies import Dependencies
 from metabroker.broker.job import Job
 from metabroker.broker.queues import Queues
+from metabroker.broker.states import JobState
+from metabroker.submission.dependency import Dependency
 
 from .planting import mutation, swap
 
@@ -55,3 +58,21 @@ def restarts_forget_dependencies(stack: contextlib.ExitStack) -> None:
             old(self, job, ended, now)
 
     old = swap(stack, Dependencies, "begin", begin)
+
+
+@mutation
+def corresponding_tasks_wait_for_nothing(stack: contextlib.ExitStack) -> None:
+    """A task waits until the one of its number in another array is a job, and no longer."""
+    swap(stack, Corresponding, "of_task", lambda _self, _each, _task: (None, {}))
+
+
+@mutation
+def corresponding_tasks_are_content_with_any_end(stack: contextlib.ExitStack) -> None:
+    """A task begins though the one of its number has failed, where that had ended before."""
+
+    def of_task(self: Any, each: Dependency, task: int) -> Any:
+        wanted, ended = old(self, each, task)
+        well = {key: value._replace(state=JobState.COMPLETED) for key, value in ended.items()}
+        return wanted, well
+
+    old = swap(stack, Corresponding, "of_task", of_task)

@@ -80,11 +80,46 @@ agent() {
     esac
 }
 
+# These processes and all that they have started, by their numbers.
+family() {
+    cat /proc/[0-9]*/stat 2>/dev/null | LC_ALL=C awk -v roots="$*" '
+        { pid = $1; sub(/.*[)] /, ""); parent[pid] = $2 }
+        END {
+            n = split(roots, root, " ")
+            for (i = 1; i <= n; i++) all[root[i]] = 1
+            do {
+                more = 0
+                for (pid in parent) if (!(pid in all) && parent[pid] in all) more = all[pid] = 1
+            } while (more)
+            for (pid in all) print pid
+        }'
+}
+
+# End them, with force after a while: what they have started would go on without them, and a step
+# whose output is still open is not over for Slurm for a minute.
+end_family() {
+    if [ $# -eq 0 ]; then return; fi
+    family=$(family "$@")
+    kill $family 2>/dev/null
+    tries=0
+    while [ "$tries" -lt 20 ]; do
+        left=
+        for pid in $family; do
+            # One that has ended, and that nobody has waited for, can be signalled yet.
+            case $(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null) in '' | Z) ;; *) left=yes ;; esac
+        done
+        if [ -z "$left" ]; then return; fi
+        sleep 0.1 2>/dev/null || sleep 1
+        tries=$((tries + 1))
+    done
+    kill -KILL $family 2>/dev/null
+}
+
 # A process for each slot; the first that fails ends the others.
 agent_slots() {
     eval "set -- $words"
     pids= local=0
-    trap 'kill $pids 2>/dev/null; wait; exit 143' TERM INT HUP
+    trap 'end_family $pids; exit 143' TERM INT HUP
     while [ "$local" -lt "$slots" ]; do
         (
             METABROKER_RANK=$((first + local)) METABROKER_LOCAL_RANK=$local
@@ -106,7 +141,7 @@ agent_slots() {
         done
         pids=$left
         if [ -n "$failed" ]; then
-            kill $pids 2>/dev/null
+            end_family $pids
             break
         fi
         if [ -n "$pids" ]; then nap; fi

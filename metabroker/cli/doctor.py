@@ -19,15 +19,21 @@ _WORDS = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
 @click.command()
 @click.option("--config", "file", required=True, metavar="FILE", help="the configuration")
 @click.option("--run", "jobs", is_flag=True, help="also run a job of one processor in each cluster")
+@click.option(
+    "--links",
+    "between",
+    is_flag=True,
+    help="also run a trial job in each cluster, and measure how their nodes reach each other",
+)
 @common.json_option
-def doctor(file: str, jobs: bool, as_json: bool) -> int:
+def doctor(file: str, jobs: bool, between: bool, as_json: bool) -> int:
     """Contact each cluster and tell what works, what is missing, and how to mend it.
 
     To see whether reserving is allowed, a reservation of one processor, a month ahead, is made and
     deleted. Run it as the daemon's account. The exit code is 1 if anything needed is missing.
     """
     config = common.configuration(file)
-    from metabroker.doctor import Report, examine, examine_host
+    from metabroker.doctor import Report, examine, examine_host, examine_links
 
     host = Report("this host", examine_host(config))
     if not as_json:
@@ -37,10 +43,17 @@ def doctor(file: str, jobs: bool, as_json: bool) -> int:
         reports.append(report)
         if not as_json:
             _print(report)
-    well = host.well and all(report.well for report in reports)
+    pairs: list[Report] = []
+    if between:
+        pairs, _found = examine_links(config, Path.cwd())
+        if not as_json:
+            for report in pairs:
+                _print(report)
+    well = all(report.well for report in (host, *reports, *pairs))
     if as_json:
         told = [_data(report) for report in reports]
-        common.print_json({"ok": well, "host": _data(host), "clusters": told})
+        answer = {"ok": well, "host": _data(host), "clusters": told}
+        common.print_json(answer | ({"links": [_data(each) for each in pairs]} if between else {}))
     return 0 if well else FAILED
 
 

@@ -14,6 +14,7 @@ from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
 from .job import NewJob
+from .links import Link
 from .observation import Snapshot
 from .states import Cause, JobState, Step
 from .tokens import Ref
@@ -93,6 +94,13 @@ class DrainCluster:
     cluster: int
     by: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TellLinks:
+    """An administrator has measured links between clusters."""
+
+    links: tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +295,7 @@ Asked = (
     | AbandonJob
     | DrainCluster
     | ResumeCluster
+    | TellLinks
 )
 """What users and administrators ask: it may be rejected."""
 
@@ -299,6 +308,7 @@ Event = (
     | AbandonJob
     | DrainCluster
     | ResumeCluster
+    | TellLinks
     | Staged
     | Reserved
     | Submitted

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-
-from .input_checks import Unsound
 
 LONGEST = 400
 """Characters of what is said of a link."""
+MOST = 2000
+"""Links that are known."""
 _MOST = 1e10  # of any number
+
+
+class UnsoundLink(Exception):
+    """What is said of a link cannot be; the text says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,50 @@ class Link:
 
     def __post_init__(self) -> None:
         if self.clusters[0] >= self.clusters[1]:
-            raise Unsound("a link is of two clusters, in the order of their names")
+            raise UnsoundLink("a link is of two clusters, in the order of their names")
         for number in (self.latency, self.bandwidth, self.measured):
             if number is not None and not 0 <= number <= _MOST:
-                raise Unsound("a number of a link is out of all bounds")
+                raise UnsoundLink("a number of a link is out of all bounds")
         if len(self.said) > LONGEST or not self.said.isprintable():
-            raise Unsound(f"a link is described by at most {LONGEST} printable characters")
+            raise UnsoundLink(f"a link is described by at most {LONGEST} printable characters")
+
+    def told(self) -> dict[str, object]:
+        """As JSON."""
+        return {
+            "clusters": list(self.clusters),
+            "latency_ms": self.latency,
+            "bandwidth_mb_per_s": self.bandwidth,
+            "measured": self.measured,
+            "said": self.said,
+        }
+
+
+def read(told: object) -> tuple[Link, ...]:
+    """Links as `Link.told` tells them.
+
+    Raises:
+        UnsoundLink: that is no list of sound ones.
+    """
+    if not isinstance(told, list) or len(told) > MOST:
+        raise UnsoundLink(f"links are a list of at most {MOST}")
+    return tuple(_read(each) for each in told)
+
+
+def _read(told: object) -> Link:
+    keys = {"clusters", "latency_ms", "bandwidth_mb_per_s", "measured", "said"}
+    if not isinstance(told, dict) or set(told) != keys:
+        raise UnsoundLink(f"a link has the keys {', '.join(sorted(keys))}")
+    names, said = told["clusters"], told["said"]
+    two = isinstance(names, list) and len(names) == 2
+    if not two or not all(isinstance(name, str) and 0 < len(name) <= 64 for name in names):
+        raise UnsoundLink("a link is of two clusters, by their names")
+    numbers = told["latency_ms"], told["bandwidth_mb_per_s"]
+    for number in (*numbers, told["measured"]):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            raise UnsoundLink("a number of a link is none")
+    if told["measured"] is None or not isinstance(said, str):
+        raise UnsoundLink("a link says when it was measured, and what is to be known")
+    return Link((names[0], names[1]), *numbers, told["measured"], said)
 
 
 def pair(one: str, other: str) -> tuple[str, str]:
@@ -40,6 +82,19 @@ def pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 
 
-def by_pair(links: Iterable[Link]) -> dict[tuple[str, str], Link]:
-    """Links by their clusters."""
-    return {link.clusters: link for link in links}
+class Links:
+    """All that are known. `all` is another object once anything has changed."""
+
+    def __init__(self) -> None:
+        self.all: tuple[Link, ...] = ()
+        self._by_pair: Mapping[tuple[str, str], Link] = {}
+
+    def tell(self, links: Iterable[Link]) -> None:
+        """What was measured lately; of other clusters what was known stays."""
+        known = {**self._by_pair, **{link.clusters: link for link in links}}
+        self._by_pair = known
+        self.all = tuple(known[each] for each in sorted(known))[:MOST]
+
+    def between(self, one: str, other: str) -> Link | None:
+        """What is known of two clusters."""
+        return self._by_pair.get(pair(one, other))

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from metabroker.policy import Request, Scheduler, SchedulerView
 from metabroker.submission.shape import Shape
 
+from .events import TellLinks
 from .horizon import Horizon
 from .job import Component, Job, NewJob
 from .refusals import Refusals
@@ -164,6 +165,10 @@ class Queues:
             if self.scheduler.remove(job.id):
                 self.join_anew(job, now)
         self.changed = True
+
+    def links_told(self, event: TellLinks, _now: float) -> None:
+        """Links between clusters were measured."""
+        self._state.links.tell(event.links)
 
     def _bounds_of(self, shape: Shape) -> Bounds:
         if not shape:

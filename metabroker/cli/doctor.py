@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metabroker.api.client import Client, ClientError, Json
 from metabroker.cli import common
 from metabroker.cli.errors import FAILED, one_line
 
@@ -44,17 +45,31 @@ def doctor(file: str, jobs: bool, between: bool, as_json: bool) -> int:
         if not as_json:
             _print(report)
     pairs: list[Report] = []
+    kept = ""
     if between:
-        pairs, _found = examine_links(config, Path.cwd())
+        pairs, links = examine_links(config, Path.cwd())
+        kept = _kept(str(config.socket), [link.told() for link in links])
         if not as_json:
             for report in pairs:
                 _print(report)
+            print("kept: see `metabroker clusters --links`" if not kept else f"not kept: {kept}")
     well = all(report.well for report in (host, *reports, *pairs))
     if as_json:
         told = [_data(report) for report in reports]
         answer = {"ok": well, "host": _data(host), "clusters": told}
-        common.print_json(answer | ({"links": [_data(each) for each in pairs]} if between else {}))
+        if between:
+            answer |= {"links": [_data(each) for each in pairs], "kept": not kept}
+        common.print_json(answer)
     return 0 if well else FAILED
+
+
+def _kept(socket: str, links: list[Json]) -> str:
+    """Have the daemon keep what was measured; why it does not, if so."""
+    try:
+        Client(socket).tell_links(links)
+    except ClientError as error:
+        return error.message
+    return ""
 
 
 def _print(report: Report) -> None:

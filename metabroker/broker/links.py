@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 LONGEST = 400
 """Characters of what is said of a link."""
 MOST = 2000
 """Links that are known."""
+_MOST_GROUPS = 256
+_TOLD = 3  # pairs of clusters
 _MOST = 1e10  # of any number
 
 
@@ -98,3 +101,52 @@ class Links:
     def between(self, one: str, other: str) -> Link | None:
         """What is known of two clusters."""
         return self._by_pair.get(pair(one, other))
+
+
+def near(one: str, other: str, links: Links, most: float) -> bool:
+    """Whether it is known that they are at most so many milliseconds apart; a cluster is to
+    itself."""
+    if one == other:
+        return True
+    link = links.between(one, other)
+    return link is not None and link.latency is not None and link.latency <= most
+
+
+def groups(names: Sequence[str], links: Links, most: float) -> tuple[tuple[int, ...], ...]:
+    """The largest sets of clusters that are all so near to each other; a cluster alone is one, too.
+    Of very many sets some are left out."""
+    at = range(len(names))
+    beside = {a: {b for b in at if a != b and near(names[a], names[b], links, most)} for a in at}
+    found: list[tuple[int, ...]] = []
+
+    def grow(chosen: tuple[int, ...], able: set[int], done: set[int]) -> None:
+        # Bron and Kerbosch, with a pivot.
+        if len(found) >= _MOST_GROUPS:
+            return
+        if not able and not done:
+            found.append(tuple(sorted(chosen)))
+            return
+        pivot = max(sorted(able | done), key=lambda c: len(beside[c] & able))
+        for cluster in sorted(able - beside[pivot]):
+            grow((*chosen, cluster), able & beside[cluster], done & beside[cluster])
+            able = able - {cluster}
+            done = done | {cluster}
+
+    grow((), set(at), set())
+    return tuple(sorted(found))
+
+
+def too_far(names: Sequence[str], links: Links, most: float) -> tuple[str, str]:
+    """Why not all of these clusters are so near to each other, and what can be done about it."""
+    far, unknown = [], []
+    for one, other in combinations(sorted(set(names)), 2):
+        link = links.between(one, other)
+        if link is None or link.latency is None:
+            unknown.append(f"{one} and {other}")
+        elif link.latency > most:
+            far.append(f"{one} and {other} are {link.latency:g} ms apart")
+    told = far[:_TOLD]
+    if unknown:
+        told.append(f"the latency is not known between {', '.join(unknown[:_TOLD])}")
+    advice = "have the administrator measure it: metabroker doctor --links"
+    return "; ".join(told), advice if unknown else "see: metabroker clusters --links"

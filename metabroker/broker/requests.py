@@ -77,6 +77,7 @@ class Requests:
             closed=new.closed,
             excluded=new.closed,
             after=new.after,
+            max_latency=new.max_latency,
             array=None if new.array is None else Array(new.array.tasks, new.array.most),
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )

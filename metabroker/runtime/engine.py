@@ -264,7 +264,8 @@ class Engine:
         """
         submission = asked.submission
         closed = frozenset(self.names.known(asked.closed))
-        admission = replace(self.admission(), closed=closed)
+        links, most = self.broker.view.links, submission.max_latency
+        admission = replace(self.admission(), closed=closed, links=links, max_latency=most)
         request, local = admission.request(submission.processors, submission.shape)
         home = asked.home if asked.home in self.names.names else None
         return NewJob(
@@ -280,6 +281,7 @@ class Engine:
             stages_out=bool(submission.stage_out),
             closed=closed,
             after=submission.after,
+            max_latency=submission.max_latency,
             array=None if submission.array is None else parse_array(submission.array),
         )
 

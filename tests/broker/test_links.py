@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain, combinations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from metabroker.broker.links import MOST, Link, Links, UnsoundLink, read
+from metabroker.broker.links import (
+    MOST,
+    Link,
+    Links,
+    UnsoundLink,
+    groups,
+    near,
+    pair,
+    read,
+    too_far,
+)
 
 TOLD: dict[str, Any] = {
     "clusters": ["delft", "leiden"],
@@ -67,3 +81,51 @@ def test_the_latest_counts_and_others_stay() -> None:
     found = links.between("leiden", "delft")
     assert found is not None and found.said == "refused"
     assert links.between("leiden", "lab") is None
+
+
+NAMES = ("a", "b", "c", "d", "e")
+latencies = st.dictionaries(
+    st.sampled_from(list(combinations(NAMES, 2))), st.sampled_from([None, 1.0, 5.0, 9.0])
+)
+
+
+def known(found: Mapping[tuple[str, str], float | None]) -> Links:
+    links = Links()
+    links.tell(Link(pair(*each), latency, 1.0, 1.0) for each, latency in found.items())
+    return links
+
+
+@given(latencies, st.sampled_from([0.5, 1.0, 5.0, 100.0]))
+def test_groups_are_the_largest_sets_of_near_clusters(
+    found: dict[tuple[str, str], float | None], most: float
+) -> None:
+    """Held against all sets that there are."""
+    links = known(found)
+    sets = chain.from_iterable(combinations(range(5), n) for n in range(1, 6))
+    close = [
+        set(each)
+        for each in sets
+        if all(near(NAMES[a], NAMES[b], links, most) for a, b in combinations(each, 2))
+    ]
+    largest = {tuple(sorted(each)) for each in close if not any(each < other for other in close)}
+    assert set(groups(NAMES, links, most)) == largest
+
+
+def test_what_is_not_known_is_not_near() -> None:
+    links = known({("a", "b"): None, ("a", "c"): 2.0})
+    assert groups(NAMES[:3], links, 5.0) == ((0, 2), (1,))
+    why, advice = too_far(NAMES[:3], links, 1.0)
+    assert why == "a and c are 2 ms apart; the latency is not known between a and b, b and c"
+    assert "doctor --links" in advice
+
+
+def test_very_many_groups_are_not_all_looked_for() -> None:
+    """Thirty clusters in ten triples, within which nothing is near: 3 ** 10 sets."""
+    names = [f"c{n:02}" for n in range(30)]
+    pairs = {
+        (one, other): 1.0
+        for (m, one), (n, other) in combinations(enumerate(names), 2)
+        if m // 3 != n // 3
+    }
+    found = groups(names, known(pairs), 2.0)
+    assert len(found) == 256 and all(len(group) == 10 for group in found)

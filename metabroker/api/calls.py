@@ -22,6 +22,8 @@ have since then, each with what its user asked for |
 | `POST /v1/clusters/{cluster}/drain` | the cluster, to which nothing new goes any more, for the \
 `reason` in the body; for administrators |
 | `POST /v1/clusters/{cluster}/resume` | the cluster, which is used again; for administrators |
+| `GET /v1/links` | `{"links": [...]}`: what was measured between clusters |
+| `POST /v1/links` | how many such `{"links": [...]}` are kept; for administrators |
 | `GET /v1/status` | the daemon itself |
 | `GET /v1/leftovers` | after a restore, what nobody remembers: `{"leftovers": [...]}` |
 | `POST /v1/leftovers/remove` | those of the names in `{"names": [...]}` (null: all), to go |
@@ -178,6 +180,14 @@ def _drain(asked: Asked) -> Arguments:
     return {**_cluster(asked), "reason": reason}
 
 
+def _links(asked: Asked) -> Arguments:
+    links = asked.body.get("links") if isinstance(asked.body, dict) else None
+    if not isinstance(links, list):
+        advice = "use the `metabroker doctor --links` of the daemon's own version"
+        raise ServiceError(Failure.INVALID, "`links` must be a list", advice)
+    return {"links": links}
+
+
 def _nothing(_asked: Asked) -> Arguments:
     return {}
 
@@ -241,6 +251,13 @@ CALLS = (
     Call(
         *("resume", "POST", "/v1/clusters/{cluster}/resume", _cluster),
         changes=True,
+        about=_about_nothing,
+    ),
+    Call("links", "GET", "/v1/links"),
+    Call(
+        *("tell links", "POST", "/v1/links", _links),
+        changes=True,
+        largest=LARGEST,
         about=_about_nothing,
     ),
     Call("status", "GET", "/v1/status"),

@@ -39,12 +39,9 @@ class ClientError(AdvisedError):
     """A request that was not carried out: what is wrong, and what to do about it."""
 
     def __init__(
-        self,
-        message: str,
-        advice: str = "",
-        status: int | None = None,
+        self, message: str, advice: str = "", status: int | None = None,
         again_after: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`status`: the daemon's answer as an HTTP status; None where it gave none. `again_after`:
         seconds after which it may be asked again, if it said so."""
         super().__init__(message, advice)
@@ -144,15 +141,16 @@ class Client:
         """`drain` or `resume` the cluster; to do it twice does no harm."""
         return self._repeated("POST", f"/v1/clusters/{_quoted(cluster)}/{verb}", body)
 
+    def tell_links(self, links: list[Json]) -> Json:
+        """Have what was measured between clusters kept; to do it twice does no harm."""
+        return self._repeated("POST", "/v1/links", {"links": links})
+
     def create_token(self, wanted: Mapping[str, Any]) -> Json:
         """A new token. It is not repeated: a lost reply has lost the token."""
         try:
             return self._request("POST", "/v1/tokens", wanted)
         except LostReply as error:
-            advice = (
-                "check with `metabroker token list`: if a token was made, revoke it and "
-                "make another"
-            )
+            advice = "see `metabroker token list`: if a token was made, revoke it, and make another"
             raise LostReply(error.message, advice) from error
 
     def revoke_token(self, id: str) -> Json:

@@ -76,6 +76,16 @@ SAID: Mapping[str, Said] = {
         "Nothing new goes to the cluster; for administrators.", answer="Cluster", body=_REASON
     ),
     "resume": Said("The cluster is used again; for administrators.", answer="Cluster"),
+    "links": Said("What was measured between clusters.", answer="Object"),
+    "tell links": Said(
+        "Keep what was measured between clusters; for administrators.",
+        answer="Object",
+        body={
+            "type": "object",
+            "required": ["links"],
+            "properties": {"links": {"type": "array", "items": {"type": "object"}}},
+        },
+    ),
     "status": Said("The daemon itself.", answer="Object"),
     "leftovers": Said("After a restore: what nobody remembers.", answer="Object"),
     "remove leftovers": Said(

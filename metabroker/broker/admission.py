@@ -7,12 +7,13 @@ the sizes of the clusters, as far as they are known. A flexible request is split
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from metabroker.policy import Limit, Limits, Place, Request, RequestRefusal, split_total, why_never
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
+from .links import Links, groups, too_far
 from .nodes import gpus_for, largest, most
 from .observation import NodeKind
 from .rejected import Rejected
@@ -25,7 +26,8 @@ _UNKNOWN_SIZE = 10**9
 class Admission:
     """What requests are held against. `sizes` are processors in all, 0 where not known yet; `nodes`
     those of each cluster, empty where not known; `units`: processors of a node, where only whole
-    nodes are given (1: they are not). `closed`: clusters that the job cannot go to at all."""
+    nodes are given (1: they are not). `closed`: clusters that the job cannot go to at all. `links`:
+    what was measured between clusters; `max_latency`: milliseconds that it wants at most."""
 
     names: Sequence[str]
     sizes: Sequence[int]
@@ -34,6 +36,8 @@ class Admission:
     nodes: Sequence[Sequence[NodeKind]] = ()
     units: Sequence[int] = ()
     closed: frozenset[int] = frozenset()
+    links: Links = field(default_factory=Links)
+    max_latency: float | None = None
 
     def request(
         self, wanted: Processors, shape: Shape = ANY_PROCESSORS
@@ -45,6 +49,33 @@ class Admission:
             Rejected: it names an unknown cluster, or can never run.
         """
         rooms = self._rooms(shape)
+        request, local = self._in_processors(wanted, shape, rooms)
+        self._check_near(request, rooms)
+        return request, local
+
+    def _check_near(self, request: Request, rooms: Sequence[int]) -> None:
+        """Whether there are clusters for it that are near enough to each other.
+
+        Raises:
+            Rejected: there are none, or that is not known.
+        """
+        most = self.max_latency
+        if most is None or request.single:
+            return
+        sets = groups(self.names, self.links, most)
+        near = Request(request.sizes, request.clusters, groups=sets)
+        if self.place(near, self._capacities(rooms)) is not None:
+            return
+        able = [c for c in range(len(self.names)) if c not in self.closed]
+        where = able if request.clusters is None else request.clusters
+        why, advice = too_far([self.names[c] for c in where], self.links, most)
+        raise Rejected(
+            f"no clusters that are at most {most:g} ms apart could run the request: {why}", advice
+        )
+
+    def _in_processors(
+        self, wanted: Processors, shape: Shape, rooms: Sequence[int]
+    ) -> tuple[Request, int | None]:
         if wanted.total is not None:
             self._check_task(shape, rooms, None)
             return Request(self._split(wanted.total, shape.cpus_per_task, rooms)), None

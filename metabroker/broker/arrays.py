@@ -165,6 +165,7 @@ class Arrays:
             stages_out=job.stages_out,
             closed=job.closed,
             excluded=job.closed,
+            max_latency=job.max_latency,
             of=job.id,
             task=task,
         )

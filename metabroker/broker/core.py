@@ -33,12 +33,14 @@ from .events import (
     ReleaseJob,
     ResumeCluster,
     SubmitJob,
+    TellLinks,
     Tick,
 )
 from .identities import Identities, NotUsable
 from .input_checks import sound
 from .job import Component, Job, NewJob
 from .ledger import Ledger
+from .links import Link
 from .lost_clusters import LostClusters
 from .observation import Snapshot
 from .orphans import UnclaimedOrphans
@@ -79,7 +81,13 @@ class Broker:
         self._drains = drains = Drains(state, queues, saga, self._lost)
         self._identities = Identities(settings, saga.claims.in_cluster)
         self.view = BrokerView(
-            state, queues, saga, self._scheduling, self._identities, dependencies.waiting
+            state,
+            queues,
+            saga,
+            self._scheduling,
+            self._identities,
+            dependencies.waiting,
+            state.links,
         )
         self._handlers: Mapping[type, Callable[[Any, float], None]] = {
             SubmitJob: requests.submit,
@@ -91,6 +99,7 @@ class Broker:
             **dict.fromkeys(saga.handled, saga.handle),
             DrainCluster: drains.drain,
             ResumeCluster: drains.resume,
+            TellLinks: queues.links_told,
             Observed: self._observed,
             ClusterUnreachable: self._unreachable,
             Tick: self._tick,
@@ -136,7 +145,7 @@ class Broker:
             self._queues.changed = True
         elif isinstance(event, CancelJob | HoldJob | ReleaseJob | ChangeJob | AbandonJob):
             self.contain(event.job, error, now)
-        elif isinstance(event, SubmitJob | DrainCluster | ResumeCluster | Tick):
+        elif isinstance(event, SubmitJob | DrainCluster | ResumeCluster | TellLinks | Tick):
             raise error
         else:
             self.contain(event.ref.job, error, now, event.ref)
@@ -197,6 +206,10 @@ class Broker:
     def recall_drained(self, drained: Mapping[int, Drained]) -> None:
         """Before `restore`: which clusters are drained."""
         self._drains.recall(drained)
+
+    def recall_links(self, links: Iterable[Link]) -> None:
+        """Before `restore`: what was measured between clusters."""
+        self._state.links.tell(links)
 
     def restore(
         self,

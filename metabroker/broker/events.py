@@ -14,6 +14,7 @@ from metabroker.submission.dependency import Named
 from metabroker.submission.tasks import TaskSet
 
 from .job import Job, NewJob
+from .links import Link
 from .observation import Snapshot
 from .states import Cause, JobState, Step
 from .tokens import Ref
@@ -98,6 +99,13 @@ class DrainCluster:
     cluster: int
     by: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TellLinks:
+    """An administrator has measured links between clusters."""
+
+    links: tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +300,7 @@ Asked = (
     | AbandonJob
     | DrainCluster
     | ResumeCluster
+    | TellLinks
 )
 """What users and administrators ask: it may be rejected."""
 
@@ -304,6 +313,7 @@ Event = (
     | AbandonJob
     | DrainCluster
     | ResumeCluster
+    | TellLinks
     | Staged
     | Reserved
     | Submitted

@@ -37,7 +37,7 @@ class NewJob:
     `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its
     files are sent to its clusters before it is submitted there; `stages_out`: its results are
     brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
-    it waits for; `array`: its tasks.
+    it waits for; `array`: its tasks. `max_latency`: of milliseconds between its clusters.
     """
 
     user: str
@@ -53,6 +53,7 @@ class NewJob:
     closed: frozenset[int] = frozenset()
     after: Dependency | None = None
     array: ArraySpec | None = None
+    max_latency: float | None = None
 
 
 class ImpossibleTransition(Exception):
@@ -180,6 +181,7 @@ class Job:
     array: Array | None = None  # its tasks, if it has such
     of: int = 0  # the array that it is a task of, and which
     task: int = -1
+    max_latency: float | None = None  # milliseconds between its clusters, at most
     kept: bool = False  # a task that was held: enough others of its array are under way
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)

@@ -78,8 +78,10 @@ class Planning:
         found = [jobs[entry.key] for entry in self._queues.scheduler_view.next_coallocated(most)]
         set_aside = [job for job in self._queues.refusals.jobs.values() if not job.single]
         found += sorted(set_aside, key=lambda job: job.seq)[:most]
-        # A reservation for such tasks, or files that are sent before it begins, are not planned.
-        return [job for job in found if not job.shape and not job.stages_in]
+        # A reservation for such tasks, files that are sent before it begins, and clusters that must
+        # be near to each other are not planned.
+        plain = [job for job in found if not job.shape and not job.stages_in]
+        return [job for job in plain if job.max_latency is None]
 
     # --- a time -------------------------------------------------------------------------------
 

@@ -19,8 +19,10 @@ from typing import NamedTuple
 from metabroker.policy import Request, Scheduler, SchedulerView
 from metabroker.submission.shape import Shape
 
+from .events import TellLinks
 from .horizon import Horizon
 from .job import Component, Job, NewJob
+from .links import groups
 from .refusals import Refusals
 from .resource_limits import HeldBack
 from .state import BrokerState
@@ -148,9 +150,13 @@ class Queues:
         """What the policy is asked for: without clusters that the job must not go to, and in the
         others no more than fits on their nodes."""
         request, bounds = job.request, self._bounds_of(job.shape)
-        if request.clusters is not None or not (barred or bounds):
+        near = _groups_of(job, self._state)
+        if request.clusters is not None:
+            return Request(request.sizes, request.clusters, groups=near) if near else request
+        if not (barred or bounds or near):
             return request
-        return Request(request.sizes, exclude=tuple(sorted(barred)), bounds=bounds)
+        without = tuple(sorted(barred))
+        return Request(request.sizes, exclude=without, bounds=bounds, groups=near)
 
     def nodes_changed(self, now: float) -> None:
         """A cluster has other nodes than before: jobs may fit where they did not, or not where they
@@ -161,6 +167,15 @@ class Queues:
         if not changed:
             return
         for job in [job for job in self._state.jobs.values() if job.shape in changed]:
+            if self.scheduler.remove(job.id):
+                self.join_anew(job, now)
+        self.changed = True
+
+    def links_told(self, event: TellLinks, now: float) -> None:
+        """Links between clusters were measured: jobs may fit where they did not, or not where they
+        did."""
+        self._state.links.tell(event.links)
+        for job in [job for job in self._state.jobs.values() if job.max_latency is not None]:
             if self.scheduler.remove(job.id):
                 self.join_anew(job, now)
         self.changed = True
@@ -309,3 +324,12 @@ def choose_local(
     if home is not None and home in candidates:
         return home
     return max(candidates, key=lambda c: (available[c] - waiting[c], -c))
+
+
+def _groups_of(job: Job | NewJob, state: BrokerState) -> tuple[tuple[int, ...], ...]:
+    """The sets of clusters that are as near to each other as the job wants; () if it does not
+    matter."""
+    if job.max_latency is None or job.request.single:
+        return ()
+    names = [cluster.name for cluster in state.settings.clusters]
+    return groups(names, state.links, job.max_latency)

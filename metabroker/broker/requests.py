@@ -80,6 +80,7 @@ class Requests:
             closed=new.closed,
             excluded=new.closed,
             after=after,
+            max_latency=new.max_latency,
             array=None if new.array is None else Array(new.array.tasks, new.array.most, each=each),
             state=JobState.HELD if new.hold else JobState.QUEUED,
         )

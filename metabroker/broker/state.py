@@ -10,6 +10,7 @@ from .backlog import Backlog
 from .first_polls import FirstPolls
 from .job import Component, Job
 from .ledger import Ledger
+from .links import Links
 from .outbox import Outbox, Timers
 from .settings import Settings
 
@@ -28,6 +29,7 @@ class BrokerState:
     outbox: Outbox = field(default_factory=Outbox)
     backlog: Backlog = field(default_factory=Backlog)
     first_polls: FirstPolls = field(default_factory=FirstPolls)
+    links: Links = field(default_factory=Links)
 
     def shut(self, cluster: int) -> bool:
         """Whether nothing is sent to the cluster now: steps stay pending (see `first_polls`)."""

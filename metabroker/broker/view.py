@@ -18,6 +18,7 @@ from .after_restore import History
 from .identities import Identities, System
 from .job import Component, Job, NewJob
 from .ledger import Avoided, LedgerEntry
+from .links import Links
 from .observation import Coming, NativeJob
 from .orphans import UnclaimedOrphan
 from .queues import Queues
@@ -32,7 +33,8 @@ from .tokens import Ref
 @dataclass(eq=False)
 class BrokerView:
     """All that does not depend on the time; `at` for what does. `dependent`: jobs that wait for
-    other jobs, by number; some are held, too."""
+    other jobs, by number; some are held, too.
+    `links`: what was measured between clusters."""
 
     _state: BrokerState
     _queues: Queues
@@ -40,6 +42,7 @@ class BrokerView:
     _scheduling: Scheduling
     _identities: Identities
     dependent: Mapping[int, Job]
+    links: Links
 
     def at(self, now: float) -> ViewAt:
         """The view of a moment (Unix seconds), as long as nothing is handled."""

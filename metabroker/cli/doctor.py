@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metabroker.api.client import Client, ClientError, Json
 from metabroker.cli import common
 from metabroker.cli.errors import FAILED, one_line
 
@@ -19,15 +20,21 @@ _WORDS = {"ok": "ok     ", "warning": "warning", "missing": "MISSING"}
 @click.command()
 @click.option("--config", "file", required=True, metavar="FILE", help="the configuration")
 @click.option("--run", "jobs", is_flag=True, help="also run a job of one processor in each cluster")
+@click.option(
+    "--links",
+    "between",
+    is_flag=True,
+    help="also run a trial job in each cluster, and measure how their nodes reach each other",
+)
 @common.json_option
-def doctor(file: str, jobs: bool, as_json: bool) -> int:
+def doctor(file: str, jobs: bool, between: bool, as_json: bool) -> int:
     """Contact each cluster and tell what works, what is missing, and how to mend it.
 
     To see whether reserving is allowed, a reservation of one processor, a month ahead, is made and
     deleted. Run it as the daemon's account. The exit code is 1 if anything needed is missing.
     """
     config = common.configuration(file)
-    from metabroker.doctor import Report, examine, examine_host
+    from metabroker.doctor import Report, examine, examine_host, examine_links
 
     host = Report("this host", examine_host(config))
     if not as_json:
@@ -37,11 +44,32 @@ def doctor(file: str, jobs: bool, as_json: bool) -> int:
         reports.append(report)
         if not as_json:
             _print(report)
-    well = host.well and all(report.well for report in reports)
+    pairs: list[Report] = []
+    kept = ""
+    if between:
+        pairs, links = examine_links(config, Path.cwd())
+        kept = _kept(str(config.socket), [link.told() for link in links])
+        if not as_json:
+            for report in pairs:
+                _print(report)
+            print("kept: see `metabroker clusters --links`" if not kept else f"not kept: {kept}")
+    well = all(report.well for report in (host, *reports, *pairs))
     if as_json:
         told = [_data(report) for report in reports]
-        common.print_json({"ok": well, "host": _data(host), "clusters": told})
+        answer = {"ok": well, "host": _data(host), "clusters": told}
+        if between:
+            answer |= {"links": [_data(each) for each in pairs], "kept": not kept}
+        common.print_json(answer)
     return 0 if well else FAILED
+
+
+def _kept(socket: str, links: list[Json]) -> str:
+    """Have the daemon keep what was measured; why it does not, if so."""
+    try:
+        Client(socket).tell_links(links)
+    except ClientError as error:
+        return error.message
+    return ""
 
 
 def _print(report: Report) -> None:

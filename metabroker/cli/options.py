@@ -36,6 +36,12 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
     ),
     ("--on", types.ON, "NAME:N,...", "ordered request: run in these clusters"),
     ("--total", types.COUNT, "N", "flexible request: the broker splits it"),
+    (
+        "--max-latency",
+        types.LATENCY,
+        "MS",
+        "only clusters that are known to be at most so many milliseconds apart",
+    ),
     ("-t --time", types.TIME, "TIME", "time limit: minutes, H:MM:SS or D-HH:MM:SS"),
     ("-J --job-name name", None, "NAME", "name of the job (default: the script's name)"),
     ("-o --output", None, "PATH", "file for the output; %j is the job, %c the component"),

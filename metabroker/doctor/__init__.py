@@ -2,5 +2,6 @@
 
 from .clusters import Report, examine
 from .host import examine_host
+from .links import examine as examine_links
 
-__all__ = ["Report", "examine", "examine_host"]
+__all__ = ["Report", "examine", "examine_host", "examine_links"]

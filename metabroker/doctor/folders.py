@@ -88,10 +88,10 @@ def job(
         advice = "see that this account may submit there: partition or queue, account, limits"
         found.miss("job", tried, str(error), advice)
     finally:
-        _remove(cluster, token, gate)
+        remove(cluster, token, gate)
 
 
-def _remove(cluster: Real, token: str, gate: str) -> None:
+def remove(cluster: Real, token: str, gate: str) -> None:
     """Leave nothing, whatever has happened."""
     deadline = time.monotonic() + _LEFT
     while time.monotonic() < deadline:

@@ -5,7 +5,7 @@ Placement rules as in placement.py; only policies in the simulator use them.
 
 from collections.abc import Sequence
 
-from metabroker.policy.placement import ordered, without
+from metabroker.policy.placement import in_one_group, ordered, without
 from metabroker.policy.request import Placement, Request, Sizes
 
 
@@ -17,6 +17,8 @@ def best_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     if request.needs:
         return ordered(request, idle)
     if request.bounded:
+        if request.groups:
+            return in_one_group(best_fit, request, idle)
         idle = without(request, idle)
     left = list(idle)
     chosen: list[int] = []
@@ -38,6 +40,8 @@ def fewest_clusters(request: Request, idle: Sequence[int]) -> Placement | None:
     if request.needs:
         return ordered(request, idle)
     if request.bounded:
+        if request.groups:
+            return in_one_group(fewest_clusters, request, idle)
         idle = without(request, idle)
     one = _tightest(request.total, idle)
     if one >= 0:

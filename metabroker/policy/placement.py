@@ -26,6 +26,10 @@ def ordered(request: Request, idle: Sequence[int]) -> Placement | None:
 
     Several components on one cluster add up. A cluster outside of `idle` does not fit.
     """
+    if request.groups and not any(
+        all(cluster in group for cluster, _ in request.needs) for group in request.groups
+    ):
+        return None
     for cluster, processors in request.needs:
         if cluster >= len(idle) or idle[cluster] < processors:
             return None
@@ -44,6 +48,21 @@ def without(request: Request, idle: Sequence[int]) -> list[int]:
     return left
 
 
+def in_one_group(place: Place, request: Request, idle: Sequence[int]) -> Placement | None:
+    """Where a rule puts an unordered request whose clusters are all of one of its groups: of the
+    groups in which it fits the one that has most idle; of equal ones the first."""
+    assert request.ungrouped is not None
+    found, most = None, -1
+    for group in request.groups:
+        left = [free if cluster in group else 0 for cluster, free in enumerate(idle)]
+        total = sum(max(0, free) for free in left)
+        if total > most:
+            placement = place(request.ungrouped, left)
+            if placement is not None:
+                found, most = placement, total
+    return found
+
+
 def worst_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     """Worst Fit on distinct clusters (BE03 2.4, BE07 2.1).
 
@@ -53,6 +72,8 @@ def worst_fit(request: Request, idle: Sequence[int]) -> Placement | None:
     if request.needs:
         return ordered(request, idle)
     if request.bounded:
+        if request.groups:
+            return in_one_group(worst_fit, request, idle)
         idle = without(request, idle)
     if request.single:
         most = max(idle)
@@ -84,6 +105,8 @@ def worst_fit_random_ties(rng: Rng) -> Place:
         if request.needs:
             return ordered(request, idle)
         if request.bounded:
+            if request.groups:
+                return in_one_group(place, request, idle)
             idle = without(request, idle)
         clusters = list(range(len(idle)))
         for last in range(len(clusters) - 1, 0, -1):
@@ -108,6 +131,8 @@ def worst_fit_reuse(request: Request, idle: Sequence[int]) -> Placement | None:
     if request.needs:
         return ordered(request, idle)
     if request.bounded:
+        if request.groups:
+            return in_one_group(worst_fit_reuse, request, idle)
         idle = without(request, idle)
     if max(idle) < request.decreasing[0]:
         return None

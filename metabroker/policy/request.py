@@ -16,7 +16,7 @@ class Request:
     component of an *ordered* request (DCS 2.3; repeats allowed), None for an *unordered* one.
     `exclude`: clusters, in increasing order, that an unordered request must not go to. `bounds`:
     (cluster, processors), in increasing order: it can have so many there at most, however many are
-    idle (an unordered one).
+    idle (an unordered one). `groups`: if there are any, all its clusters are of one of these.
     Raises ValueError for no component, a size below 1, a negative cluster, or a number of
     clusters that differs from the number of components.
     """
@@ -25,6 +25,7 @@ class Request:
     clusters: tuple[int, ...] | None = None
     exclude: tuple[int, ...] = field(default=(), kw_only=True)
     bounds: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+    groups: tuple[tuple[int, ...], ...] = field(default=(), kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
     single: bool = field(init=False, compare=False, repr=False)
@@ -40,12 +41,12 @@ class Request:
     needs: tuple[tuple[int, int], ...] = field(init=False, compare=False, repr=False)
     """Ordered requests: (cluster, processors), several components on one cluster added up."""
     bounded: bool = field(init=False, compare=False, repr=False)
-    """It excludes clusters, or has bounds."""
+    """It excludes clusters, or has bounds or groups."""
     mask: int = field(init=False, compare=False, repr=False)
     """Ordered requests: the set of its clusters as bits; 0 for an unordered request."""
-    shape: tuple[
-        Sizes, tuple[tuple[int, int], ...], tuple[int, ...], tuple[tuple[int, int], ...]
-    ] = field(init=False, compare=False, repr=False)
+    ungrouped: "Request | None" = field(init=False, compare=False, repr=False)
+    """The same without its groups, if it has any."""
+    shape: tuple[object, ...] = field(init=False, compare=False, repr=False)
     """Equal for requests that fit on exactly the same states of the clusters."""
 
     def __post_init__(self) -> None:
@@ -76,9 +77,14 @@ class Request:
             "rank": tuple(rank),
             "sorted": decreasing == sizes,
             "needs": needs,
-            "bounded": bool(self.exclude or self.bounds),
+            "bounded": bool(self.exclude or self.bounds or self.groups),
+            "ungrouped": Request(sizes, clusters, exclude=self.exclude, bounds=self.bounds)
+            if self.groups
+            else None,
             "mask": sum(1 << cluster for cluster, _ in needs),
-            "shape": ((), needs, (), ()) if needs else (decreasing, (), self.exclude, self.bounds),
+            "shape": ((), needs, (), (), self.groups)
+            if needs
+            else (decreasing, (), self.exclude, self.bounds, self.groups),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)

@@ -35,6 +35,7 @@ from metabroker.broker.effects import Effect
 from metabroker.broker.events import Event, Observed, Outcome, SubmitJob
 from metabroker.broker.identities import System
 from metabroker.broker.job import NewJob
+from metabroker.broker.links import Link
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.policy import Limits, Place
@@ -144,12 +145,15 @@ class Engine:
         self._sizes: dict[int, tuple[int, str]] = {}
         self._systems: dict[str, System] = {}
         self._drained: dict[str, Drained] = {}
+        self._links: tuple[Link, ...] = ()
         self._early: deque[AskToSubmit] = deque()
 
     def recover(self, now: float) -> Sequence[Effect]:
         """Go on from what the store holds; all that was pending comes out again as effects."""
         found = self.store.recover(self.names)
         self._drained = self.store.systems.drained()
+        self.broker.recall_links(self.store.systems.links())
+        self._links = self.broker.view.links.all
         each = enumerate(self.names.names)
         self.broker.recall_drained(
             {index: self._drained[name] for index, name in each if name in self._drained}
@@ -260,7 +264,8 @@ class Engine:
         """
         submission = asked.submission
         closed = frozenset(self.names.known(asked.closed))
-        admission = replace(self.admission(), closed=closed)
+        links, most = self.broker.view.links, submission.max_latency
+        admission = replace(self.admission(), closed=closed, links=links, max_latency=most)
         request, local = admission.request(submission.processors, submission.shape)
         home = asked.home if asked.home in self.names.names else None
         return NewJob(
@@ -276,6 +281,7 @@ class Engine:
             stages_out=bool(submission.stage_out),
             closed=closed,
             after=submission.after,
+            max_latency=submission.max_latency,
             array=None if submission.array is None else parse_array(submission.array),
         )
 
@@ -344,7 +350,9 @@ class Engine:
         new = None if systems == self._systems else systems
         self._systems = systems
         drained = self._new_drained()
-        batch = Transaction(ready, intake.accepted, rows, self._new_memory(), new, drained)
+        before, self._links = self._links, self.broker.view.links.all
+        changed = None if self._links is before else self._links
+        batch = Transaction(ready, intake.accepted, rows, self._new_memory(), new, drained, changed)
         self._pending = _Pending(batch, intake.answers)
         return self.flush()
 

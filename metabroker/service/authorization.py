@@ -19,6 +19,7 @@ _OF_ADMINISTRATORS = {
     "remove leftovers": "remove leftovers: they may belong to any user",
     "drain": "drain clusters",
     "resume": "resume clusters",
+    "tell links": "say what was measured between clusters",
 }
 
 

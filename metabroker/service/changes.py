@@ -17,8 +17,10 @@ from metabroker.broker.events import (
     HoldJob,
     ReleaseJob,
     ResumeCluster,
+    TellLinks,
 )
 from metabroker.broker.job import Job
+from metabroker.broker.links import UnsoundLink, read
 from metabroker.broker.rejected import Rejected
 from metabroker.runtime.cluster_accounts import wanted
 from metabroker.runtime.engine import Ask, AskToSubmit, Undecided
@@ -72,6 +74,7 @@ class Changes:
             "abandon": self.abandon,
             "drain": self.drain,
             "resume": self.resume,
+            "tell links": self.tell_links,
         }
 
     def submit(self, caller: Caller, submission: Submission) -> Future[Json]:
@@ -143,6 +146,19 @@ class Changes:
         """Use a drained cluster again; its object. For administrators."""
         self.rules.admits(caller, "resume")
         return self._of_cluster(cluster, lambda index: ResumeCluster(index, caller.user))
+
+    def tell_links(self, caller: Caller, links: list[Json]) -> Future[Json]:
+        """Keep what was measured between clusters. For administrators."""
+        self.rules.admits(caller, "tell links")
+        self.available()
+        try:
+            told = read(links)
+        except UnsoundLink as error:
+            raise ServiceError(Failure.INVALID, str(error), "see: metabroker doctor") from error
+        future: Future[Json] = Future()
+        answer = self._answer(future, lambda _number: {"kept": len(told)})
+        self._loop.post(Ask(TellLinks(told), 0, answer))
+        return future
 
     def _of_cluster(self, name: str, event: Callable[[int], Event]) -> Future[Json]:
         self.available()

@@ -72,6 +72,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "line": [_in_line(part) for part in line],
         "plan": None if in_queue else plan_of(row),
         "dependency": told_dependency(row),
+        "max_latency_ms": row["max_latency"],
         **_of_array(row),
         "left_behind": [
             _left(part, instance)
@@ -139,6 +140,7 @@ def waiting_text(
         f'"completion_failures":{job.completion_failures},'
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
         f'"line":[],"plan":null,"dependency":{json.dumps(_waits_for(job), separators=_TIGHT)},'
+        f'"max_latency_ms":{json.dumps(job.max_latency)},'
         f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
         '"left_behind":[],'
         f'"position":{"null" if position is None else position},'

@@ -58,7 +58,13 @@ class Queries:
             "queue": self.active,
             "history": self.ended,
             "records": self.records,
+            "links": self.links,
         }
+
+    def links(self) -> Json:
+        """What was measured between clusters."""
+        known = self.reading(self._store.systems.links)
+        return {"links": [link.told() for link in known]}
 
     def job(self, job: int, tasks: str | None = None) -> Json:
         """One job with its history; `tasks`: one of an array's."""

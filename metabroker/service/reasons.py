@@ -12,6 +12,7 @@ from typing import Any
 
 from metabroker.broker.array import Array
 from metabroker.broker.job import Job, NewJob
+from metabroker.broker.links import too_far
 from metabroker.broker.resource_limits import Resource, Usage, whose
 from metabroker.broker.states import JobState
 from metabroker.broker.view import BrokerView, Plan
@@ -209,7 +210,8 @@ class _Explainer:
             return self.told(None, job, held_back(self.view, job, job.queue, self._usage))
         if key in self.view.refused:
             return self.told(None, job, self.kept_back(job))
-        return self.told(None, job, self.out_of_reach(job.request, job.queue, job.shape))
+        lost = self.far(job) or self.out_of_reach(job.request, job.queue, job.shape)
+        return self.told(None, job, lost)
 
     def told(self, position: int | None, job: Job, text: str) -> Waiting:
         """With what became of it before."""
@@ -252,7 +254,20 @@ class _Explainer:
         return f"every cluster that could run it has refused it; it is tried again in {later:.0f} s"
 
     def unreachable(self, why: Why, request: Request) -> str:
+        job = self.view.jobs.get(why.key)
+        if job is not None and (far := self.far(job)):
+            return far
         return self.out_of_reach(request, why.queue)
+
+    def far(self, job: Job) -> str:
+        """Which clusters are not as near to each other as the job wants; "": none, or that does
+        not matter."""
+        most, clusters = job.max_latency, self.view.settings.clusters
+        if most is None or job.single:
+            return ""
+        where = range(len(clusters)) if job.request.clusters is None else job.request.clusters
+        why, _ = too_far([clusters[c].name for c in where], self.view.links, most)
+        return why and f"no clusters that are at most {most:g} ms apart can run it now: {why}"
 
     def out_of_reach(self, request: Request, queue: int, shape: Shape = ANY_PROCESSORS) -> str:
         """It could not start even if the clusters that answer, and are not drained, were empty."""

@@ -97,6 +97,7 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "shape": job.shape.given() or None,
         "closed": [names.names[cluster] for cluster in sorted(job.closed)] or None,
         "dependency": dependency_row(job),
+        "max_latency": job.max_latency,
         **array_columns(job),
     }
 
@@ -189,6 +190,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         excluded=closed,
         after=parse_dependency(waits["on"], kill=waits["kill"]) if waits else None,
         never=waits["never"] if waits else "",
+        max_latency=row["max_latency"],
         array=_array_of(row["array"]) if row["array"] else None,
         of=row["of"] or 0,
         task=-1 if row["task"] is None else row["task"],

@@ -16,6 +16,7 @@ from metabroker.broker.drained import Drained
 from metabroker.broker.events import Outcome
 from metabroker.broker.identities import System
 from metabroker.broker.job import Component, Job
+from metabroker.broker.links import Link
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState
 from metabroker.submission.dependency import Named
@@ -32,7 +33,7 @@ from .requests import Requests
 from .restoration_log import RestorationLog
 from .rows import ClusterNames, component_of, component_row, job_of, job_row
 from .schema import bring_up_to_date
-from .systems import DRAINED, SYSTEMS, Systems, told
+from .systems import DRAINED, LINKS, SYSTEMS, Systems, told
 from .tables import live, not_gone, of_jobs_in_line, of_present_attempt
 
 _MEMORY = "policy memory"
@@ -55,7 +56,7 @@ class Accepted:
 class Transaction:
     """All that is written in one transaction. `memory`: what the policy must remember besides
     the waiting jobs, `systems`: what each cluster is, `drained`: those that are drained, both by
-    name; None: that has not changed. `id`: by
+    name, `links`: what was measured between them; None: that has not changed. `id`: by
     which the store knows that it has been written already, where the answer to a commit was lost.
     """
 
@@ -65,10 +66,12 @@ class Transaction:
     memory: Any = None
     systems: Mapping[str, System] | None = None
     drained: Mapping[str, Drained] | None = None
+    links: Sequence[Link] | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __bool__(self) -> bool:
-        facts = any(fact is not None for fact in (self.memory, self.systems, self.drained))
+        known = (self.memory, self.systems, self.drained, self.links)
+        facts = any(fact is not None for fact in known)
         return bool(self.ready or self.accepted or self.clusters or facts)
 
 
@@ -160,6 +163,7 @@ class Store:
                 )
             self._upsert(connection, tables.clusters, [dict(c) for c in batch.clusters])
             facts = {_MEMORY: batch.memory, SYSTEMS: batch.systems, DRAINED: told(batch.drained)}
+            facts[LINKS] = None if batch.links is None else [link.told() for link in batch.links]
             rows = [{"name": n, "value": json.dumps(v)} for n, v in facts.items() if v is not None]
             self._upsert(connection, tables.facts, rows)
 

@@ -7,14 +7,15 @@ What has ended, and what was written of a job's history, keeps the names of its 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, case, insert, select, update
 
 from metabroker.broker.drained import Drained
 from metabroker.broker.identities import System
+from metabroker.broker.links import Link, pair, read
 from metabroker.broker.states import ENDED
 
 from . import tables
@@ -24,6 +25,7 @@ from .tables import not_gone, of_present_attempt
 
 SYSTEMS = "systems"
 DRAINED = "drained"
+LINKS = "links"
 _ENDED = [state.value for state in ENDED]
 
 
@@ -47,6 +49,11 @@ class Systems(Part):
         """The drained clusters, by name, also those that are not configured now."""
         return {name: Drained(**each) for name, each in self._fact(DRAINED).items()}
 
+    def links(self) -> tuple[Link, ...]:
+        """What was measured between clusters, also of those that are not configured now."""
+        found = self._column(select(tables.facts.c.value).where(tables.facts.c.name == LINKS))
+        return read(json.loads(found[0]) if found else [])
+
     def _fact(self, name: str) -> dict[str, Any]:
         found = self._column(select(tables.facts.c.value).where(tables.facts.c.name == name))
         by_name: dict[str, Any] = json.loads(found[0] if found else "{}")
@@ -59,7 +66,10 @@ class Systems(Part):
         Raises:
             LeadershipLost: another broker leads; nothing was changed.
         """
-        renamed = {fact: _by_new_names(self._fact(fact), names) for fact in (SYSTEMS, DRAINED)}
+        renamed: dict[str, Any] = {
+            fact: _by_new_names(self._fact(fact), names) for fact in (SYSTEMS, DRAINED)
+        }
+        renamed[LINKS] = _of_new_names(self.links(), names)
         with self._guard(), self._engine.begin() as connection:
             if term is not None:
                 self._leadership.fence(connection, term)
@@ -73,6 +83,16 @@ def _by_new_names(known: Mapping[str, Any], names: Mapping[str, str]) -> dict[st
     """What is known of clusters, of which some are renamed."""
     kept = {name: each for name, each in known.items() if name not in names}
     return kept | {names[name]: each for name, each in known.items() if name in names}
+
+
+def _of_new_names(links: Iterable[Link], names: Mapping[str, str]) -> list[dict[str, object]]:
+    """Links between clusters, of which some are renamed."""
+    found = {}
+    for link in links:
+        one, other = (names.get(name, name) for name in link.clusters)
+        if one != other:
+            found[pair(one, other)] = replace(link, clusters=pair(one, other)).told()
+    return list(found.values())
 
 
 def _rename(connection: Connection, names: Mapping[str, str], now: float) -> None:

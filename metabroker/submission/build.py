@@ -103,6 +103,7 @@ def submission_of(
         asked=tuple(options.get("asked", ())),
         dependency=options.get("dependency"),
         array=options.get("array"),
+        max_latency=options.get("max_latency"),
         kill_on_invalid_dep=options.get("kill_on_invalid_dep", False),
     )
     check(submission)

@@ -13,7 +13,7 @@ from metabroker.submission.environment import OURS
 from metabroker.submission.errors import SubmissionError
 from metabroker.submission.model import AskedOption, Processors, Submission
 from metabroker.submission.patterns import check_pattern
-from metabroker.submission.requests import LARGEST, MOST_COMPONENTS
+from metabroker.submission.requests import LARGEST, MOST_COMPONENTS, check_latency
 from metabroker.submission.shape import ANY_PROCESSORS, LARGEST_MEMORY, Shape
 from metabroker.submission.tasks import parse_array
 from metabroker.submission.text import check_cluster, check_data, check_line, check_variable, shown
@@ -56,6 +56,8 @@ def check(submission: Submission) -> None:
     _ = submission.after
     if submission.array is not None:
         parse_array(submission.array)
+    if submission.max_latency is not None:
+        check_latency(submission.max_latency)
     if submission.speaks not in (None, "slurm", "pbs"):
         what = f"a job cannot speak as {shown(submission.speaks)} does"
         raise SubmissionError(what, "use the commands of the daemon's own version")

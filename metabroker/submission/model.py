@@ -58,7 +58,7 @@ class Submission:
     matter. `speaks`: it was submitted by the commands of this system ("slurm", "pbs"), and is told
     by that system's variables which job of metabroker it is. `dependency`: the jobs that it waits
     for, as sbatch says it; `kill_on_invalid_dep`: it ends once that can never be. `array`: it is
-    one of many tasks, as sbatch says it.
+    one of many tasks, as sbatch says it. `max_latency`: milliseconds between its clusters, at most.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -85,6 +85,7 @@ class Submission:
     dependency: str | None = None
     kill_on_invalid_dep: bool = False
     array: str | None = None
+    max_latency: float | None = None
 
     @property
     def after(self) -> Dependency | None:

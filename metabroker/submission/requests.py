@@ -79,3 +79,24 @@ def _parts(text: str, example: str) -> list[str]:
         what = f"{len(parts)} components are too many"
         raise SubmissionError(what, f"use at most {MOST_COMPONENTS}")
     return parts
+
+
+def parse_latency(text: str) -> float:
+    """Milliseconds, `0.5` or `10`. Raises `SubmissionError`."""
+    try:
+        found = float(text)
+    except ValueError as error:
+        raise SubmissionError(f"{shown(text)} is no number of milliseconds", _LATENCY) from error
+    check_latency(found)
+    return found
+
+
+def check_latency(milliseconds: float) -> None:
+    """Raises `SubmissionError` where it makes no sense."""
+    if not 0 < milliseconds <= MOST_MILLISECONDS:
+        what = f"a latency is above 0 and at most {MOST_MILLISECONDS:g} ms, not {milliseconds:g}"
+        raise SubmissionError(what, _LATENCY)
+
+
+MOST_MILLISECONDS = 60_000.0
+_LATENCY = "write for example 5, or 0.5"

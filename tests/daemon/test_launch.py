@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from tests.daemon.apart import Apart, apart
 from tests.daemon.fixtures import MakeSite
-from tests.daemon.harness import Site
+from tests.daemon.harness import Site, eventually
 
 __all__ = ["apart"]
 
@@ -112,7 +113,21 @@ def test_a_process_for_each_slot(site: Site, apart: Apart) -> None:
 
 
 def test_a_process_that_fails_ends_all(site: Site, apart: Apart) -> None:
-    line = "metabroker-launch sh -c 'if [ $METABROKER_RANK = 2 ]; then exit 9; fi; sleep 120'"
+    # What its shell has started has a number of its own.
+    rest = f"119.{os.getpid()}"
+    line = f"metabroker-launch sh -c 'if [ $METABROKER_RANK = 2 ]; then exit 9; fi; sleep {rest}'"
     job, _ = run(site, apart, line, ends="FAILED")
     assert site.show(job)["exit_code"] == 9
     site.wait_clean()
+    eventually(lambda: not called("sleep", rest), "what the processes have started ends, too")
+
+
+def called(*words: str) -> list[int]:
+    """Processes of exactly this command line."""
+    wanted = "\0".join((*words, "")).encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if path.read_bytes() == wanted:
+                found.append(int(path.parent.name))
+    return found

@@ -135,3 +135,51 @@ def test_an_excluded_cluster_gets_nothing_and_keeps_what_it_has(place: Place) ->
     assert place(Request((4,), (0,), exclude=(0,)), idle) == (0,)  # its user's own choice
     assert idle == [16, 8, 4]
     assert Request((4,)).shape != Request((4,), exclude=(0,)).shape
+
+
+groupings = st.lists(
+    st.sets(st.integers(0, 5), min_size=1, max_size=4).map(lambda each: tuple(sorted(each))),
+    min_size=1,
+    max_size=5,
+    unique=True,
+).map(tuple)
+RULES = [*ALL_PLACEMENTS.values(), worst_fit_random_ties(Random(7))]
+
+
+@pytest.mark.parametrize("place", RULES)
+@given(sizes, idles, groupings)
+def test_all_clusters_are_of_one_group_and_none_is_left_out_that_would_do(
+    place: Place, sizes: tuple[int, ...], idle: list[int], groups: tuple[tuple[int, ...], ...]
+) -> None:
+    """Held against each group by itself, with nothing idle elsewhere."""
+    found = place(Request(sizes, groups=groups), idle)
+    alone = [
+        (sum(idle[c] for c in group if c < len(idle)), group)
+        for group in groups
+        if place(Request(sizes), [n if c in group else 0 for c, n in enumerate(idle)]) is not None
+    ]
+    assert (found is None) == (not alone)
+    if found is not None:
+        most = max(total for total, _ in alone)
+        assert any(set(found) <= set(group) for total, group in alone if total == most)
+
+
+@pytest.mark.parametrize("name", PLACEMENTS)
+def test_an_ordered_request_whose_clusters_are_of_no_one_group_does_not_fit(name: str) -> None:
+    place = PLACEMENTS[name]
+    where = (0, 1)
+    assert place(Request((1, 1), where, groups=((0, 1), (2,))), [9, 9, 9]) == where
+    assert place(Request((1, 1), where, groups=((0, 2), (1, 2))), [9, 9, 9]) is None
+
+
+def test_groups_exclusions_and_bounds_hold_together() -> None:
+    request = Request((4, 2), exclude=(0,), bounds=((1, 3),), groups=((0, 1), (1, 2)))
+    assert worst_fit(request, [9, 9, 9]) == (2, 1)
+    assert worst_fit(request, [9, 9, 3]) is None
+
+
+def test_requests_of_other_groups_are_of_another_shape() -> None:
+    """FPFS does not try a shape again within a pass."""
+    assert Request((1, 1), groups=((0, 1),)).shape != Request((1, 1)).shape
+    where = (0, 1)
+    assert Request((1, 1), where, groups=((0, 1),)).shape != Request((1, 1), where).shape

@@ -80,11 +80,46 @@ agent() {
     esac
 }
 
+# These processes and all that they have started, by their numbers.
+family() {
+    cat /proc/[0-9]*/stat 2>/dev/null | LC_ALL=C awk -v roots="$*" '
+        { pid = $1; sub(/.*[)] /, ""); parent[pid] = $2 }
+        END {
+            n = split(roots, root, " ")
+            for (i = 1; i <= n; i++) all[root[i]] = 1
+            do {
+                more = 0
+                for (pid in parent) if (!(pid in all) && parent[pid] in all) more = all[pid] = 1
+            } while (more)
+            for (pid in all) print pid
+        }'
+}
+
+# End them, with force after a while: what they have started would go on without them, and a step
+# whose output is still open is not over for Slurm for a minute.
+end_family() {
+    if [ $# -eq 0 ]; then return; fi
+    family=$(family "$@")
+    kill $family 2>/dev/null
+    tries=0
+    while [ "$tries" -lt 20 ]; do
+        left=
+        for pid in $family; do
+            # One that has ended, and that nobody has waited for, can be signalled yet.
+            case $(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null) in '' | Z) ;; *) left=yes ;; esac
+        done
+        if [ -z "$left" ]; then return; fi
+        sleep 0.1 2>/dev/null || sleep 1
+        tries=$((tries + 1))
+    done
+    kill -KILL $family 2>/dev/null
+}
+
 # A process for each slot; the first that fails ends the others.
 agent_slots() {
     eval "set -- $words"
     pids= local=0
-    trap 'kill $pids 2>/dev/null; wait; exit 143' TERM INT HUP
+    trap 'end_family $pids; exit 143' TERM INT HUP
     while [ "$local" -lt "$slots" ]; do
         (
             METABROKER_RANK=$((first + local)) METABROKER_LOCAL_RANK=$local
@@ -106,7 +141,7 @@ agent_slots() {
         done
         pids=$left
         if [ -n "$failed" ]; then
-            kill $pids 2>/dev/null
+            end_family $pids
             break
         fi
         if [ -n "$pids" ]; then nap; fi
@@ -126,9 +161,9 @@ labelled() {
 # What mpirun wants run on this node, once it says so; nothing, if it has something there itself.
 agent_openmpi() {
     line=$("$exchange" get 0 "l$launch.$METABROKER_NODE_RANK" --timeout 1000000) || exit 1
-    OMPI_MCA_orte_tmpdir_base=${TMPDIR:-/tmp}/mb-$METABROKER_JOB_ID-$METABROKER_NODE_RANK
+    # Nobody else has one of this name; and it is short, since sockets lie in it.
+    OMPI_MCA_orte_tmpdir_base=$(mktemp -d "${TMPDIR:-/tmp}/mb.XXXXXX") || exit 1
     PRTE_MCA_prte_tmpdir_base=$OMPI_MCA_orte_tmpdir_base
-    mkdir -p "$OMPI_MCA_orte_tmpdir_base" || exit 1
     export OMPI_MCA_orte_tmpdir_base PRTE_MCA_prte_tmpdir_base
     trap 'rm -rf "$OMPI_MCA_orte_tmpdir_base"' EXIT
     eval "$line" &
@@ -187,8 +222,8 @@ agents() {
         if scontrol show config 2>/dev/null | grep -q '^TaskPlugin .*affinity'; then
             bind=--cpu-bind=none
         fi
-        exec srun --overlap --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \
-            $bind --kill-on-bad-exit=1 --quiet "$self" --agent "$launch"
+        by_srun --overlap --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \
+            $bind --kill-on-bad-exit=1 --quiet
     elif [ -n "${PBS_JOBID:-}" ] && [ "$nodes" -gt 1 ]; then
         export -p > "$work/environment"
         pids= n=0
@@ -206,6 +241,31 @@ agents() {
     else
         exec "$self" --agent "$launch" 0
     fi
+}
+
+# $@: options of srun. One that cannot start its step, as where a slurmd is down, says so at once
+# and then waits for a minute or more: so what it says itself is read here. What the program prints
+# does not come this way.
+by_srun() {
+    if ! { : >> "/proc/$$/fd/2"; } 2>/dev/null || ! mkfifo "$work/$launch.srun"; then
+        exec srun "$@" "$self" --agent "$launch"
+    fi
+    srun "$@" --error="/proc/$$/fd/2" --open-mode=append "$self" --agent "$launch" \
+        2> "$work/$launch.srun" &
+    srun=$! failed=
+    trap 'kill "$srun" 2>/dev/null' TERM INT HUP
+    while IFS= read -r said; do
+        printf '%s\n' "$said" >&2
+        case $said in *': error: Application launch failed: '*) failed=yes; break ;; esac
+    done < "$work/$launch.srun"
+    if [ -n "$failed" ]; then
+        echo "metabroker-launch: a node of component $own does not start what it is given" >&2
+        kill -KILL "$srun" 2>/dev/null
+        wait "$srun"
+        exit 1
+    fi
+    wait "$srun"
+    exit
 }
 
 # $1: a process, $2: seconds that it is given to end by itself.
@@ -382,12 +442,19 @@ step=$!
 status=
 if [ -n "$leads" ]; then
     # The program tells how all of it has ended; agents that end early have failed.
+    gives_up= code=
     while kill -0 "$main" 2>/dev/null; do
+        if [ -n "$gives_up" ] && [ "$(date +%s)" -ge "$gives_up" ]; then
+            gives_up= code=$status
+            end_family "$main"
+        fi
         if ! kill -0 "$step" 2>/dev/null && [ -z "$status" ]; then
             wait "$step"
             status=$?
             case $kind.$status in
-                *.0 | mpich.* | openmpi.*) ;; # which see that themselves
+                *.0) ;;
+                mpich.* | openmpi.*) # which see it themselves where a proxy of theirs has ended
+                    gives_up=$(($(date +%s) + 5)) ;;
                 *) echo "metabroker-launch: what it needs on its nodes has ended" >&2
                     kill "$main" ;;
             esac
@@ -396,7 +463,8 @@ if [ -n "$leads" ]; then
     done
     wait "$main"
     status=$?
-    if [ "$kind.$status" != mpich.0 ] && [ "$kind" = mpich ]; then of_ranks; fi
+    if [ -n "$code" ]; then status=$code; fi
+    if [ -z "$code" ] && [ "$kind" = mpich ] && [ "$status" -ne 0 ]; then of_ranks; fi
     echo "$status" | "$exchange" put "l$launch.status"
     if [ -n "$reader" ]; then wait "$reader"; fi
     if [ -n "$helper" ]; then kill "$helper" 2>/dev/null; wait "$helper" 2>/dev/null; fi
@@ -412,7 +480,7 @@ else
     if [ ! -s "$work/$launch.status" ]; then
         wait "$step"
         code=$?
-        end_in_time "$getter" 15
+        end_in_time "$getter" 8
     else
         case $kind in dask | ray) kill "$step" 2>/dev/null ;; esac
         end_in_time "$step" 10

@@ -73,10 +73,34 @@ awk -v hosts="$mb__hosts" -v counts="${SLURM_TASKS_PER_NODE:-}" 'BEGIN {
 """
 
 
-def spoken_as_pbs(job: int | str, name: str, folder: str) -> str:
-    """The same for `qsub`, in a cluster of another system; in one of PBS a job has its own number,
-    by which its processes are started there."""
-    return f"""\
+_NAMES_OF_PBS = "pbs_tmrsh pbsdsh pbs_attach qstat qdel qalter qsig qhold qrls qrerun"
+# Open MPI looks for the file of nodes by the job's id, beside PBS_NODEFILE.
+_OWN_NUMBER = """
+case $mb__gate$mb__hosts in *:* | *[[:space:]]*) ;; *)
+    if mkdir -p "$mb__gate/bin" "$mb__gate/aux" &&
+        cat "$PBS_NODEFILE" > "$mb__gate/aux/$mb__number"; then
+        mb__commands=$mb__gate/bin
+        export PBS_JOBID="$mb__number" PBS_NODEFILE="$mb__gate/aux/$mb__number"
+        cat > "$mb__commands/native" <<'mb__END'
+@COMMAND@
+mb__END
+        chmod 755 "$mb__commands/native"
+        for mb__name in @NAMES@; do ln -sf native "$mb__commands/$mb__name"; done
+    fi ;;
+esac"""
+
+
+def spoken_as_pbs(job: int | str, name: str, folder: str) -> tuple[str, str]:
+    """The same for `qsub`. In a cluster of PBS a job that is on several nodes keeps its own number,
+    by which its processes are started on the others."""
+    before = f"""\
+mb__commands= mb__number='{job}.metabroker'
+export METABROKER_NATIVE_JOB_ID="${{PBS_JOBID:-${{SLURM_JOB_ID:-}}}}"
 if [ -z "${{PBS_JOBID:-}}" ]; then
-export PBS_JOBID='{job}.metabroker' PBS_ENVIRONMENT=PBS_BATCH
-export PBS_JOBNAME={shlex.quote(name)} PBS_O_WORKDIR={shlex.quote(folder)}{_NODE_FILE}fi"""
+export PBS_JOBID="$mb__number" PBS_ENVIRONMENT=PBS_BATCH
+export PBS_JOBNAME={shlex.quote(name)} PBS_O_WORKDIR={shlex.quote(folder)}{_NODE_FILE}\
+elif [ -r "${{PBS_NODEFILE:-}}" ]; then{_OWN_NUMBER}
+fi"""
+    command = bare("native_pbs.sh").replace("@JOB@", str(job))
+    before = before.replace("@COMMAND@", command).replace("@NAMES@", _NAMES_OF_PBS)
+    return before, 'if [ -n "$mb__commands" ]; then export PATH="$mb__commands:$PATH"; fi'

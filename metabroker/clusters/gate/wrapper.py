@@ -72,7 +72,7 @@ def wrapper(
         speaks = spoken(request.job) if native else ("", spoken_elsewhere(request, cluster))
     elif request.speaks == "pbs":
         job = request.job if request.of is None else f"{request.of.array}[{request.of.task}]"
-        speaks = spoken_as_pbs(job, request.name, request.chdir), ""
+        speaks = spoken_as_pbs(job, request.name, request.chdir)
     tail = forwarded(request.native, tail)
     if system != "slurm":
         before = timer(request.native, request.seconds) + before

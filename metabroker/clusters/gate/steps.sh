@@ -156,14 +156,14 @@ if [ "${1:-}" = --agent ]; then agent "$2" "$3"; fi
 # --- the job's first node -------------------------------------------------------------------------
 
 number() { case $1 in '' | *[!0-9]* | 0 | ??????*) die "$2 is no number: $1" ;; esac; }
-tasks= nodes= per= cpus= label= output= error= over= killing=
+tasks= nodes= per= cpus= label= output= error= over= killing= named=
 while [ $# -gt 0 ]; do
     option=$1 given=
     case $option in
         --) shift; break ;;
         --*=*) given=yes value=${option#*=} option=${option%%=*} ;;
         --*) ;;
-        -[ceiDJmnNo]?*) given=yes value=${option#??} option=${option%"${option#??}"} ;;
+        -[ceiDJmnNow]?*) given=yes value=${option#??} option=${option%"${option#??}"} ;;
         -?*) ;;
         *) break ;;
     esac
@@ -187,6 +187,7 @@ while [ $# -gt 0 ]; do
         -N | --nodes) value=${value%%-*}; number "$value" "$option"; nodes=$value ;;
         --ntasks-per-node) number "$value" "$option"; per=$value ;;
         -c | --cpus-per-task) number "$value" "$option"; cpus=$value ;;
+        -w | --nodelist) named=$value ;;
         -o | --output) output=$value ;;
         -e | --error) error=$value ;;
         -D | --chdir) cd "$value" || exit 1 ;;
@@ -215,9 +216,12 @@ if [ $# -eq 0 ]; then die "no command given to execute"; fi
 [ -r "$folder/nodes" ] || die "this is no job of metabroker"
 
 # A task for each node in turn, as long as it has processors; numbered node by node.
-all=$(awk '{ n += $2 } END { print n }' "$folder/nodes")
+list=$(awk -v names=",$named," 'names == ",," || index(names, "," $1 ",")' "$folder/nodes")
+[ -n "$list" ] || die "the job has no such nodes: $named"
+all=$(echo "$list" | awk '{ n += $2 } END { print n }')
 if [ -z "$tasks" ]; then
-    if [ -n "$per" ]; then tasks=$((per * ${nodes:-$(wc -l < "$folder/nodes")}))
+    if [ -n "$per" ]; then tasks=$((per * ${nodes:-$(echo "$list" | wc -l)}))
+    elif [ -n "$named" ]; then tasks=$all
     else tasks=${SLURM_NTASKS:-$all}; fi
 fi
 step=0
@@ -226,7 +230,7 @@ until mkdir "$steps/$step" 2>/dev/null; do
     [ -d "$steps/$step" ] || die "cannot write to the job's folder"
     step=$((step + 1))
 done
-LC_ALL=C awk -v tasks="$tasks" -v use="$nodes" -v per="$per" -v cpus="$cpus" -v over="$over" '
+echo "$list" | LC_ALL=C awk -v tasks="$tasks" -v use="$nodes" -v per="$per" -v cpus="$cpus" -v over="$over" '
     { host[n + 0] = $1; own[n + 0] = $2; room[n + 0] = int($3 / (cpus ? cpus : 1)); all += $2; n++ }
     END {
         as_job = tasks == all && !use && !cpus
@@ -240,7 +244,7 @@ LC_ALL=C awk -v tasks="$tasks" -v use="$nodes" -v per="$per" -v cpus="$cpus" -v 
         }
         for (i = 0; i < (as_job ? n : use); i++)
             for (j = 0; j < (as_job ? own[i] : count[i]); j++) print rank++, j, i, host[i]
-    }' "$folder/nodes" > "$steps/$step/plan" ||
+    }' > "$steps/$step/plan" ||
     die "the job has no room for $tasks such tasks on ${nodes:-its} nodes"
 quoted() { for word do printf "'%s' " "$(printf '%s\n' "$word" | sed "s/'/'\\\\''/g")"; done; }
 nodes=$(awk '{ print $3 }' "$steps/$step/plan" | sort -u | wc -l)
@@ -250,29 +254,66 @@ for each in tasks nodes cpus label output error killing; do
 done > "$steps/$step/settings"
 echo "words=$(quoted "$(quoted "$@")")" >> "$steps/$step/settings"
 
+# The user's PATH may come from where there is no PBS.
+tmrsh=$(command -v pbs_tmrsh) ||
+    tmrsh=$(. "${PBS_CONF_FILE:-/etc/pbs.conf}" && echo "$PBS_EXEC/bin/pbs_tmrsh") 2>/dev/null
+here=$(awk '{ print $1; exit }' "$folder/nodes")
+if [ ! -x "$tmrsh" ] && [ -n "$(awk -v h="$here" '$4 != h' "$steps/$step/plan")" ]; then
+    die "no pbs_tmrsh is found for the other nodes"
+fi
+host_of() { awk -v n="$1" '$3 == n { print $4; exit }' "$steps/$step/plan"; }
 pids=
 pass_on() {
     signalled=yes
     for there in "$steps/$step"/agent.*; do
-        if [ "$there" = "$steps/$step/agent.0" ]; then kill -s "$1" "$(cat "$there")"; continue; fi
-        host=$(awk -v n="${there##*.}" '$3 == n { print $4; exit }' "$steps/$step/plan")
-        [ ! -e "$there" ] || pbs_tmrsh "$host" /bin/kill -s "$1" "$(cat "$there")"
+        host=$(host_of "${there##*.}")
+        if [ ! -e "$there" ]; then continue; fi
+        if [ "$host" = "$here" ]; then kill -s "$1" "$(cat "$there")"; continue; fi
+        "$tmrsh" "$host" /bin/kill -s "$1" "$(cat "$there")"
     done 2>/dev/null
 }
+# What a task of another node writes goes to the job's own output in PBS, wherever srun's goes. So it
+# comes through a file, until process $2 has ended.
+relay() {
+    sent=0
+    while :; do
+        over=yes
+        if kill -0 "$2" 2>/dev/null; then over=; fi
+        size=$(($(wc -c < "$1")))
+        if [ "$size" -gt "$sent" ]; then
+            tail -c +$((sent + 1)) "$1" | head -c $((size - sent))
+            sent=$size
+        fi
+        if [ -n "$over" ]; then break; fi
+        sleep 0.2 2>/dev/null || sleep 1
+    done
+}
+relays=
 hear
 exec 3<&0 # what is started in the background would read nothing
 echo $$ > "$steps/$step/pid"
-if [ "$nodes" -gt 1 ]; then (umask 077; export -p > "$steps/$step/environment"); fi
+if [ -x "$tmrsh" ]; then (umask 077; export -p > "$steps/$step/environment"); fi
 for node in $(awk '!seen[$3]++ { print $3 }' "$steps/$step/plan"); do
-    if [ "$node" -eq 0 ]; then
-        "$0" --agent "$step" 0 <&3 3<&- &
-    else
-        host=$(awk -v n="$node" '$3 == n { print $4; exit }' "$steps/$step/plan")
-        pbs_tmrsh "$host" /bin/sh -c ". $(quoted "$steps/$step/environment"); cd $(quoted "$PWD"); exec $(quoted "$0") --agent $step $node" </dev/null &
+    host=$(host_of "$node")
+    if [ "$host" = "$here" ]; then
+        "$0" --agent "$step" "$node" <&3 3<&- &
+        pids="$pids $!"
+        continue
     fi
-    pids="$pids $!"
+    out=$steps/$step/out-$node err=$steps/$step/err-$node
+    : > "$out" && : > "$err" || exit 1
+    line=". $(quoted "$steps/$step/environment"); cd $(quoted "$PWD")"
+    line="$line; exec $(quoted "$0") --agent $step $node"
+    "$tmrsh" "$host" /bin/sh -c "$line >> $(quoted "$out") 2>> $(quoted "$err")" </dev/null &
+    started=$!
+    pids="$pids $started"
+    relay "$out" "$started" 3<&- &
+    relays="$relays $!"
+    relay "$err" "$started" 3<&- >&2 &
+    relays="$relays $!"
 done
 all_over
 code=$?
+for each in $relays; do wait "$each"; done
 rm -f "$steps/$step/pid"
 exit "$code"

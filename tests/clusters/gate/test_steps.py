@@ -115,6 +115,13 @@ def test_one_task_reads_what_srun_is_given(elsewhere: Wrappers, tmp_path: Path) 
     assert lines(elsewhere, tmp_path, script) == ["from there"]
 
 
+def test_nodes_may_be_named(elsewhere: Wrappers, tmp_path: Path) -> None:
+    script = f"srun -w {os.uname().nodename} -n1 echo x; srun --nodelist=n7 true; echo $?"
+    code, out, err = start(elsewhere, tmp_path, script).end()
+    assert (code, out) == (0, b"x\n1\n")
+    assert err == b"srun: error: the job has no such nodes: n7\n"
+
+
 def test_what_it_does_not_know_is_refused_by_name(elsewhere: Wrappers, tmp_path: Path) -> None:
     for number, option in enumerate(("--pty", "--multi-prog", "--mpi=pmix", "--jobid=18")):
         folder = tmp_path / str(number)

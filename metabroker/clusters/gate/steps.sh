@@ -256,7 +256,7 @@ echo "words=$(quoted "$(quoted "$@")")" >> "$steps/$step/settings"
 
 # The user's PATH may come from where there is no PBS.
 tmrsh=$(command -v pbs_tmrsh) ||
-    tmrsh=$(. "${PBS_CONF_FILE:-/etc/pbs.conf}" && echo "$PBS_EXEC/bin/pbs_tmrsh") 2>/dev/null
+    tmrsh=$( (. "${PBS_CONF_FILE:-/etc/pbs.conf}" && echo "$PBS_EXEC/bin/pbs_tmrsh") 2>/dev/null)
 here=$(awk '{ print $1; exit }' "$folder/nodes")
 if [ ! -x "$tmrsh" ] && [ -n "$(awk -v h="$here" '$4 != h' "$steps/$step/plan")" ]; then
     die "no pbs_tmrsh is found for the other nodes"

@@ -81,7 +81,7 @@ kernel: setup ## WORLDS=300 random worlds for each policy: the compiled kernel a
 submissions: setup ## 20,000 submissions under faults of the socket, against the store
 	METABROKER_TEST_SUBMISSIONS=20000 $(BIN)/python -m pytest -q --timeout 3600 tests/faults/test_submissions.py
 
-tools: setup ## released tools of the package index, unmodified, over two real Slurm clusters
+tools: setup ## released tools of the package index, unmodified, over real Slurm, and OpenPBS if named
 	$(PYTHON) -m venv .cache/tools
 	.cache/tools/bin/python -m pip install --quiet --disable-pip-version-check $(TOOLS)
 	METABROKER_TEST_TOOLS=$(CURDIR)/.cache/tools $(BIN)/python -m pytest -q -s tests/tools

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from metabroker import __version__
-from metabroker.frontends.arrays import JobId
+from metabroker.frontends.arrays import JobId, waiting
 from metabroker.frontends.dependencies import wanted
 from metabroker.frontends.main import FrontEndError
 from metabroker.frontends.records import Record
@@ -26,7 +27,9 @@ KEPT = 86400.0  # seconds that ended jobs are shown by -x
 NO_PROJECT = "_pbs_project_default"
 _ID = re.compile(r"([0-9]{1,18})(\[(?:[0-9,:-]{0,200})\])?(?:\.[A-Za-z0-9.-]*)?")
 _ADDED = 256  # to the number of a signal that ended a job, in Exit_status
+_BY_SHELL = 128  # the same, where the server had no part in it
 _OVERTIME = -29
+_NOT_RUN = -1
 _LINE = 78  # characters of a line of `qstat -f`
 
 
@@ -64,7 +67,9 @@ def id_of(job: JobId, known: Collection[int] = ()) -> str:
 
 
 def state(job: Record) -> str:
-    """PBS's letter for it."""
+    """PBS's letter for it. A task that has ended is X until its array has."""
+    if job.ended and job.json.get("array_left"):
+        return "X"
     if job.json.get("array") and job.json.get("begun") and not job.ended:
         return "B"
     if job.json["state"] == "HELD" or wanted(job) is not None:
@@ -75,20 +80,64 @@ def state(job: Record) -> str:
 def begun(jobs: list[Record]) -> list[Record]:
     """The same; of arrays it is told whether one of their tasks has started."""
     begun = {job.json.get("array_job") for job in jobs if not job.pending}
-    return [
-        replace(job, json={**job.json, "begun": job.id in begun}) if job.json.get("array") else job
+    over = {job.id for job in jobs if job.json.get("array") and job.ended}
+    counts = Counter(
+        (job.json["array_job"], 0 if job.pending else 2 if job.ended else 1)
         for job in jobs
-    ]
+        if job.json.get("array_job") is not None
+    )
+    found = []
+    for job in jobs:
+        array = job.json.get("array_job")
+        if job.json.get("array"):
+            queued, running, gone = (counts[job.id, rank] for rank in range(3))
+            told = (queued + len(waiting(job)), running, 0 if job.ended else gone)
+            job = replace(job, json={**job.json, "begun": job.id in begun, "counts": told})
+        elif array is not None and array not in over:
+            job = replace(job, json={**job.json, "array_left": True})
+        found.append(job)
+    return found
+
+
+def with_tasks(jobs: Iterable[Record]) -> list[Record]:
+    """The same; behind each array its tasks, also those that are no jobs of their own yet."""
+    jobs = list(jobs)
+    tasks: dict[int, list[Record]] = {}
+    for job in jobs:
+        if job.json.get("array_job") is not None:
+            tasks.setdefault(int(job.json["array_job"]), []).append(job)
+    found: list[Record] = []
+    for job in jobs:
+        if job.json.get("array"):
+            waits = {**job.json, "array": None, "array_job": job.id, "dependency": None}
+            waits |= {"state": "QUEUED"}
+            own = [
+                replace(job, json={**waits, "array_task": number})
+                for number in (() if job.ended else waiting(job))
+            ]
+            own += tasks.pop(job.id, [])
+            found += [job, *sorted(own, key=lambda task: int(task.json["array_task"]))]
+        elif job.json.get("array_job") is None:
+            found.append(job)
+    return [*found, *(task for own in tasks.values() for task in own)]
 
 
 def exit_status(job: Record) -> int | None:
     """As PBS has it; None: it never ran, or has not ended."""
-    if not job.ended or job.json["start_time"] is None:
+    if not job.ended:
+        return None
+    if job.json.get("array"):
+        return 0  # however its tasks have ended: the substate tells that
+    if job.json["start_time"] is None:
         return None
     if job.state == "TIMEOUT":
         return _OVERTIME
+    if job.state == "FAILED" and job.json["exit_code"] is None:
+        return _NOT_RUN
     code, signal = job.exit_code
-    return _ADDED + signal if signal else code
+    if not signal:
+        return code
+    return signal + (_ADDED if job.state == "CANCELLED" else _BY_SHELL)
 
 
 def attributes(job: Record) -> dict[str, Any]:
@@ -98,7 +147,8 @@ def attributes(job: Record) -> dict[str, Any]:
     limit = {"walltime": duration_of_pbs(job.limit)}
     used = {"ncpus": job.processors, "walltime": duration_of_pbs(job.used)}
     queue = job.asked("partition") or job.default_partition
-    joined = not job.spec("error")
+    joined, of_array = not job.spec("error"), job.json.get("array_job") is not None
+    chunks, memory = _chunks(job), int(job.json["shape"].get("memory_per_cpu") or 0)
     waits = {"Q": f"Not Running: {job.json['reason']}"}
     told = {
         "Job_Name": job.name,
@@ -108,34 +158,44 @@ def attributes(job: Record) -> dict[str, Any]:
         "queue": queue,
         "server": SERVER,
         "Account_Name": job.asked("account"),
-        "Checkpoint": "u",
+        "Checkpoint": None if of_array else "u",
         "ctime": _date(job.submitted),
         "depend": _depend(job),
-        "Error_Path": f"{SERVER}:{job.path('error')}",
-        "exec_host": "+".join(f"{host}/0" for host in job.hosts) or None,
-        "Hold_Types": "n" if letter != "H" else "u" if job.json["state"] == "HELD" else "s",
+        "Error_Path": f"{SERVER}:{_path(job, 'error')}",
+        "exec_host": _chunks_of_hosts(job),
+        "Hold_Types": None
+        if of_array
+        else "n"
+        if letter != "H"
+        else "u"
+        if job.json["state"] == "HELD"
+        else "s",
         "Join_Path": "oe" if joined else "n",
         "Keep_Files": "n",
         "Mail_Points": "n",
         "mtime": _date(job.json["end_time"] or job.json["start_time"] or job.submitted),
-        "Output_Path": f"{SERVER}:{job.path('output')}",
+        "Output_Path": f"{SERVER}:{_path(job, 'output')}",
         "Priority": int(job.asked("priority") or 0),
         "qtime": _date(job.submitted),
         "Rerunable": "False",
         "Resource_List": {
+            **({"mem": f"{memory * job.processors}mb"} if memory else {}),
             "ncpus": job.processors,
-            **_chunks(job),
+            **chunks,
             **limit,
         },
+        "schedselect": chunks["select"],
         "stime": _date(job.json["start_time"]) if job.json["start_time"] else None,
         "obittime": _date(job.json["end_time"]) if status is not None else None,
-        "substate": {"Q": 10, "H": 20, "R": 42}.get(letter, 93 if status else 92),
+        "substate": _substate(job, letter, status),
         "Variable_List": {"PBS_O_WORKDIR": chdir, "PBS_O_QUEUE": queue},
+        "euser": job.user,
+        "queue_type": "E",
         "comment": waits.get(letter),
-        **_of_array(job),
         "etime": _date(job.submitted),
         "run_count": int(job.json["attempts"]) or None,
         "Exit_status": status,
+        **_of_array(job),
         "project": job.asked("project") or NO_PROJECT,
         "Submit_Host": SERVER,
     }
@@ -148,6 +208,7 @@ def _of_array(job: Record) -> dict[str, Any]:
         left = array["left"] or "-"
         return {
             "array": "True",
+            "array_state_count": _counts(job),
             "array_indices_submitted": array["tasks"],
             "array_indices_remaining": left,
         }
@@ -159,12 +220,20 @@ def _of_array(job: Record) -> dict[str, Any]:
     }
 
 
+def _counts(array: Record) -> str:
+    """How many of its tasks are in which state."""
+    queued, running, over = array.json.get("counts") or (len(waiting(array)), 0, 0)
+    return f"Queued:{queued} Running:{running} Exiting:0 Expired:{over}"
+
+
 def _depend(job: Record) -> str | None:
     """What it waits for, as PBS shows it."""
     waits = wanted(job)
-    terms = () if waits is None else waits.terms
-    told = [f"{t.when.value}:{job_id(_named(t))}@{SERVER}" for t in terms if t.job]
-    return ",".join(told) or None
+    told: dict[str, list[str]] = {}
+    for term in () if waits is None else waits.terms:
+        if term.job:
+            told.setdefault(term.when.value, []).append(f"{job_id(_named(term))}@{SERVER}")
+    return ",".join(":".join((when, *jobs)) for when, jobs in told.items()) or None
 
 
 def _named(term: Term) -> int | str:
@@ -174,11 +243,46 @@ def _named(term: Term) -> int | str:
 def _chunks(job: Record) -> dict[str, Any]:
     """Where its tasks are: each anywhere, or so many on each of its nodes."""
     asked, cpus = job.asked("nodes") or "", job.cpus_per_task
+    memory = int(job.json["shape"].get("memory_per_cpu") or 0)
+    more = f":mem={memory * cpus}mb" if memory else ""
     if not asked.isdigit() or job.tasks % int(asked):
-        return {"nodect": job.tasks, "place": "free", "select": f"{job.tasks}:ncpus={cpus}"}
+        select = f"{job.tasks}:ncpus={cpus}{more}"
+        return {"nodect": job.tasks, "place": "free", "select": select}
     ranks = job.tasks // int(asked)
-    select = f"{asked}:ncpus={ranks * cpus}:mpiprocs={ranks}"
+    more = f":mem={memory * cpus * ranks}mb" if memory else ""
+    select = f"{asked}:ncpus={ranks * cpus}:mpiprocs={ranks}{more}"
     return {"nodect": int(asked), "place": "scatter", "select": select}
+
+
+def _chunks_of_hosts(job: Record) -> str | None:
+    """`node/0*2+node/1*2`: each chunk's node; where it is on several nodes, each once."""
+    if len(job.hosts) != 1:
+        return "+".join(f"{host}/0" for host in job.hosts) or None
+    cpus = f"*{job.cpus_per_task}" if job.cpus_per_task > 1 else ""
+    return "+".join(f"{job.hosts[0]}/{number}{cpus}" for number in range(job.tasks))
+
+
+def _substate(job: Record, letter: str, status: int | None) -> int:
+    if letter == "H":
+        return 20 if job.json["state"] == "HELD" else 22
+    if letter == "F" and job.state == "CANCELLED":
+        return 91
+    failed = job.state == "FAILED" if job.json.get("array") else status
+    return {"Q": 10, "B": 70, "R": 42}.get(letter, 93 if failed else 92)
+
+
+def _path(job: Record, key: str) -> str:
+    """The file of its output, or of its errors, also where these are joined to the other."""
+    if not job.json.get("array") and (key == "output" or job.spec("error")):
+        return job.path(key)
+    text = job.spec(key) or f"{job.name}.e{'%A.%a' if job.json.get('array') else '%j'}"
+    if job.json.get("array"):
+        text = text.replace("%A", str(job.id)).replace("%a", "^array_index^").replace("%%", "%")
+        return text if text.startswith("/") else f"{job.spec('chdir')}/{text}"
+    text = f"{job.name}.e{shown_id(job).partition('.')[0]}"
+    if job.json.get("array_job") is not None:
+        text = f"{job.name}.e{job.json['array_job']}.{job.json['array_task']}"
+    return f"{job.spec('chdir')}/{text}"
 
 
 def duration_of_pbs(seconds: float) -> str:
@@ -262,21 +366,3 @@ def _wrapped(head: str, text: str) -> str:
             lines[-1] += char
             column += 1
     return "\n".join(lines)
-
-
-def as_table(jobs: list[Record]) -> list[str]:
-    """What `qstat` prints, line by line; nothing where there are no jobs."""
-    if not jobs:
-        return []
-    form = "{:<17} {:<16} {:<16}  {:>8} {:>1} {:<16}"
-    lines = [
-        "Job id            Name             User              Time Use S Queue",
-        "----------------  ---------------- ----------------  -------- - -----",
-    ]
-    for job in jobs:
-        queue = job.asked("partition") or job.default_partition
-        used = duration_of_pbs(job.used) if job.json["start_time"] is not None else "0"
-        name = job.name if len(job.name) < 16 else f"{job.name[:15]}*"
-        words = (shown_id(job)[:17], name, job.user[:16], used, state(job), queue[:16])
-        lines.append(form.format(*words))
-    return lines

@@ -39,9 +39,9 @@ def run(words: list[str]) -> int:
         raise FrontEndError(f"illegal -s value: {ascii(wanted)[1:-1]:.20}", code=2)
     users = user_names(_value(options, "u") or "") if "u" in options else None
     over = "x" in options or "H" in options
-    since = time.time() - (pbs.KEPT if over else 0)
+    since = time.time() - (pbs.KEPT if over or "T" in options else 0)
     found = pbs.begun(records(client(), user=whose(users), since=since))
-    for job in found:
+    for job in pbs.with_tasks(found) if "T" in options else found:
         if (users is None or job.user in users) and _chosen(job, options, over=over):
             print(pbs.shown_id(job))
     return 0
@@ -54,10 +54,10 @@ def _value(options: dict[str, Given], name: str) -> str | None:
 def _chosen(job: Record, options: dict[str, Given], *, over: bool) -> bool:
     if (job.ended and not over) or ("H" in options and not job.ended):
         return False
-    array = bool(job.json.get("array"))
-    if "J" in options and not array and not ("T" in options and job.json.get("array_job")):
+    array, task = bool(job.json.get("array")), job.json.get("array_job") is not None
+    if "J" in options and not array and not task:
         return False
-    if "T" not in options and job.json.get("array_job") is not None:
+    if array if "T" in options else task:  # an array, or its tasks in its place
         return False
     states = _value(options, "s")
     if states is not None and pbs.state(job) not in states:

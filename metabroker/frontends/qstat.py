@@ -10,6 +10,7 @@ from metabroker.frontends import pbs
 from metabroker.frontends.arrays import JobId
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
+from metabroker.frontends.pbs_tables import as_table, as_wide_table
 from metabroker.frontends.records import Record, records, user_names, whose
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
@@ -25,7 +26,7 @@ _REFUSED = {
     "B": "servers are not shown: clusters have their own",
     "J": "jobs are not chosen by what they are",
     "W": "sites are not known",
-    **dict.fromkeys("ainrspTGMw1", "that form is not printed here: ask with -f"),
+    **dict.fromkeys("inrspTGMw1", "that form is not printed here: ask with -f"),
 }
 
 
@@ -40,23 +41,37 @@ def run(words: list[str]) -> int:
     history = "x" in options or "H" in options
     wanted = [pbs.asked(word.text) for word in rest]
     users = user_names(options["u"].value or "") if "u" in options else None
-    since = time.time() - (pbs.KEPT if history else 0)
+    tasks = [each for each in wanted if each.tasks is not None]
+    expanded = "t" in options or bool(tasks)
+    # Of an array that has not ended its ended tasks are told, too.
+    since = time.time() - (pbs.KEPT if history or expanded else 0)
     numbers = [each.number for each in wanted]
     found = pbs.begun(records(client(), jobs=numbers or None, user=whose(users), since=since))
-    tasks = [each for each in wanted if each.tasks is not None]
+    listed = pbs.with_tasks(found) if expanded else found
     shown = [
         job
-        for job in found
-        if (history or not job.ended)
+        for job in listed
+        if (history or pbs.state(job) != "F")
+        and ("H" not in options or job.ended)
         and (users is None or job.user in users)
         and (not wanted or any(each.means(job) for each in wanted))
         and (
             "t" in options or job.json.get("array_job") is None or any(t.means(job) for t in tasks)
         )
+        and ("t" in options or not job.json.get("array") or not _tasks_alone(job, wanted))
     ]
-    code = _missing(wanted, found, history)
+    if wanted:
+        shown.sort(key=lambda job: next(n for n, each in enumerate(wanted) if each.means(job)))
+    code = _missing(wanted, listed, history)
     _print(shown, options)
     return code
+
+
+def _tasks_alone(array: Record, wanted: list[JobId]) -> bool:
+    """Whether tasks of it are asked for, and not the array."""
+    return any(each.tasks is not None and each.number == array.id for each in wanted) and not any(
+        each.tasks is None and each.number == array.id for each in wanted
+    )
 
 
 def _missing(wanted: list[JobId], found: list[Record], history: bool) -> int:
@@ -89,5 +104,6 @@ def _print(jobs: list[Record], options: dict[str, Given]) -> None:
         for job in jobs:
             print(pbs.as_text(job))
     else:
-        for line in pbs.as_table(jobs):
+        wide = options.keys() & {"a", "H", "u"}
+        for line in (as_wide_table if wide else as_table)(jobs):
             print(line)

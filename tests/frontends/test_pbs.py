@@ -124,7 +124,7 @@ def test_qhold_and_qrls_are_hold_and_release(ask: Ask) -> None:
         (["-x", "-u", "anna", "-N", "job3"], "3"),
         (["-H"], "3 5 6"),
         (["-J"], "7[]"),
-        (["-T", "-J"], "7[] 7[2]"),
+        (["-T", "-J"], "7[2] 7[3]"),
         (["-q", "elsewhere"], ""),
         (["-P", "_pbs_project_default", "-s", "R"], "2"),
     ],

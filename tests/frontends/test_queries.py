@@ -191,7 +191,7 @@ def test_scancel_chooses_as_slurms_does(ask: Ask) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["sacct --long", "sacct -N n1", "sinfo -N", "sinfo -s", "scancel -b 1", "qstat -Q", "qstat -a"],
+    ["sacct --long", "sacct -N n1", "sinfo -N", "sinfo -s", "scancel -b 1", "qstat -Q", "qstat -n"],
 )
 def test_an_option_that_changes_nothing_here_is_refused_by_name(ask: Ask, words: str) -> None:
     name, option, *rest = words.split()

@@ -1,4 +1,5 @@
-"""Released tools, as the package index has them, before front ends over two real Slurm clusters.
+"""Released tools, as the package index has them, before front ends over two real clusters: both of
+Slurm, and one of Slurm and a live OpenPBS, where METABROKER_TEST_PBS names one.
 
 `make tools` installs them into a virtual environment of their own and names it.
 """
@@ -16,24 +17,36 @@ from click.testing import CliRunner
 from metabroker.cli.front_ends import front_ends
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site
-from tests.daemon.kinds import Slurm
+from tests.daemon.kinds import Kind, Slurm
+from tests.daemon.pbs import live, mixed
 from tests.testbed import SlurmCluster
 
 TOOLS = os.environ.get("METABROKER_TEST_TOOLS", "")
 SECONDS = 600.0  # for one program of a tool
+OF_PBS = {"names": {"queue": {"batch": "workq"}}}
 Run = Callable[[str], str]
 
 
-@pytest.fixture
-def site(clusters: dict[str, SlurmCluster], make_site: MakeSite) -> Site:
-    """A daemon over two clusters of the same partition; tools name a wckey, which it drops."""
+@pytest.fixture(params=["slurm", live("mixed")])
+def kind(request: pytest.FixtureRequest, clusters: dict[str, SlurmCluster]) -> Kind:
+    """Leiden and lab, both of Slurm; `mixed`: leiden is an OpenPBS."""
     if not TOOLS:
         pytest.skip("`make tools` runs it: it needs packages of the index")
-    made = make_site(Slurm(clusters))
+    return mixed(lambda: Slurm(clusters)) if request.param == "mixed" else Slurm(clusters)
+
+
+@pytest.fixture
+def site(kind: Kind, make_site: MakeSite) -> Site:
+    """A daemon over two clusters of the same partition, which is a queue of another name in one of
+    PBS; tools name a wckey, which it drops."""
+    made = make_site(kind)
     made.configure({"drop_options": ["wckey"]})
     with made.changing() as text:
         kept = {name: text["clusters"][name] for name in ("leiden", "lab")}
-        text["clusters"] = {name: {**each, "partition": "batch"} for name, each in kept.items()}
+        text["clusters"] = {
+            name: {**each, **(OF_PBS if each["system"] == "openpbs" else {"partition": "batch"})}
+            for name, each in kept.items()
+        }
     made.start_and_look()
     return made
 

@@ -36,6 +36,16 @@ the gate and the start.
 from .gates import Gates
 from .paths import APART, HOME, former_gate_path, gate_path
 from .positions import Position
+from .signals import is_signal
 from .wrapper import wrapper
 
-__all__ = ["APART", "HOME", "Gates", "Position", "former_gate_path", "gate_path", "wrapper"]
+__all__ = [
+    "APART",
+    "HOME",
+    "Gates",
+    "Position",
+    "former_gate_path",
+    "gate_path",
+    "is_signal",
+    "wrapper",
+]

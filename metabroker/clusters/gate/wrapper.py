@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 
 from metabroker.clusters.file_transfer import work_folder
 from metabroker.clusters.port import ArrayTask, ComponentRequest
 
-from .spoken import spoken, spoken_as_pbs
+from .signals import forwarded, timer
+from .spoken import spoken, spoken_as_pbs, spoken_elsewhere
 from .tools import NAMED, bare, laying_tools, text
 
 # What sudo tells a command about who called it: none of a job's business.
 _OF_SUDO = "unset SUDO_COMMAND SUDO_USER SUDO_UID SUDO_GID"
 _OWN = "mb__"
-_TO_SHELL = re.compile(r"--signal=R?B:([A-Z0-9]{1,9})(?:@[0-9]{1,5})?")
 # What the peers file says, for programs that look for it in their environment.
 _MET = """\
 if [ -n "$mb__world" ]; then
@@ -26,25 +25,13 @@ fi
 case $mb__gate in *:*) ;; *) export PATH="$mb__gate/bin:$PATH" ;; esac"""
 _OF_SHELLS = frozenset({"BASHOPTS", "BASH_VERSINFO", "EUID", "OPTIND", "PPID", "SHELLOPTS", "UID"})
 
-_WAITS = ")\nmb__status=$?\n"
-# A wait that the signal has ended is begun anew.
-_FORWARDS = """) &
-mb__script=$!
-mb__sent=
-trap 'mb__signalled=signalled; kill -SIGNAL "$mb__script" && mb__sent=1' SIGNAL
-while :; do
-    wait "$mb__script"
-    mb__status=$?
-    [ -n "$mb__sent" ] || break
-    mb__sent=
-done
-"""
 
-
-def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) -> bytes:
+def wrapper(
+    request: ComponentRequest, cluster: str, *, system: str = "slurm", acting: bool = False
+) -> bytes:
     """The text of the native job. All that comes from the user goes in as quoted words, and what
-    is exported for the user's script is set where nothing but that still comes. `acting`: it is
-    submitted as another account."""
+    is exported for the user's script is set where nothing but that still comes. `system`:
+    the cluster's; `acting`: it is submitted as another account."""
     peers = request.peers
     tools = len(peers) > 1 or NAMED in request.script
     variables = {
@@ -81,24 +68,19 @@ def wrapper(request: ComponentRequest, cluster: str, *, acting: bool = False) ->
     body, _, tail = rest.partition("# EXPORTS\n")
     speaks = ("", "")
     if request.speaks == "slurm":
-        speaks = spoken(request.job)
+        native = system == "slurm"
+        speaks = spoken(request.job) if native else ("", spoken_elsewhere(request, cluster))
     elif request.speaks == "pbs":
         job = request.job if request.of is None else f"{request.of.array}[{request.of.task}]"
-        speaks = spoken_as_pbs(job, request.name, request.chdir), ""
-    signal = _forwarded(request.native)
-    if signal:
-        tail = tail.replace(_WAITS, _FORWARDS.replace("SIGNAL", signal), 1)
+        speaks = spoken_as_pbs(job, request.name, request.chdir)
+    tail = forwarded(request.native, tail)
+    if system != "slurm":
+        before = timer(request.native, request.seconds) + before
     met = _MET if tools else ""
     exports = "\n".join(filter(None, (speaks[0], _exports(variables), met, speaks[1])))
     meeting = f"# MEETING\n{bare('meeting.sh')}\n{laying_tools()}# MET\n" if tools else ""
     parts = (head, "\n".join(settings), "\n", before, meeting, body, exports, "\n", tail)
     return "".join(parts).encode()
-
-
-def _forwarded(native: Sequence[str]) -> str:
-    """The signal that its user wants sent to the job's first shell alone (`--signal=B:USR2@30`)."""
-    found = [m for word in native if (m := _TO_SHELL.fullmatch(word)) is not None]
-    return found[-1][1].removeprefix("SIG") if found else ""
 
 
 def _of_array(of: ArrayTask) -> dict[str, str]:

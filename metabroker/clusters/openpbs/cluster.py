@@ -138,7 +138,8 @@ class OpenPBSCluster(GatedCluster):
         """Lay out the gate, submit the wrapper."""
         request = replace(request, gate=self.placed(request.gate))
         self._gates.prepare(request)
-        script = wrapper(request, self._options.name, acting=self._who.operator is not None)
+        acting = self._who.operator is not None
+        script = wrapper(request, self._options.name, system="openpbs", acting=acting)
         submitting = self._pace.working(operations.submit(self._who, request, script))
         done = yield from self._submitted(request, submitting)
         self._known.submitted(done.native_id)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from metabroker.clusters.gate import is_signal
 from metabroker.clusters.port import ComponentRequest, ReserveRequest
 from metabroker.clusters.transports.base import Command
 from metabroker.submission.chunks import Layout, is_layout
@@ -162,7 +163,7 @@ def submit(
     words = [
         *("qsub", "-f", "-C", "", "-m", "n"),
         *who.native,
-        *(word for word in native if not is_layout(word)),
+        *(word for word in native if not is_layout(word) and not is_signal(word)),
         *("-N", request.token, "-S", "/bin/sh", "-r", "n", "-o", "/dev/null", "-e", "/dev/null"),
         *("-l", _select(who, request.tasks, request.shape, layout), "-l", place),
         # Without one a job counts as five years long, and nothing is reserved in front of it.

@@ -56,7 +56,8 @@ class SimulatedCluster(GatedCluster):
             job = adapter.submit(self._controller.model, request, time.time(), self._extra(request))
             if self._options.run:
                 self._controller.script(job).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._controller.script(job).write_bytes(wrapper(request, self._options.name))
+                script = wrapper(request, self._options.name, system="simulated")
+                self._controller.script(job).write_bytes(script)
             self._controller.save()
             self._controller.lock.notify()
             return NativeSubmission(str(job.id), job.submit_time)

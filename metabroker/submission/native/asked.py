@@ -75,8 +75,8 @@ class ClusterWords:
             plain = () if value is None else self._named(asked.option, value)
         elif asked.option in _LAYOUT:
             return self._layout(asked, submission)
-        elif asked.option == "signal" and self.system == "slurm":
-            return (f"--signal={_signal(asked)}",)
+        elif asked.option == "signal" and self.system in ("slurm", "openpbs"):
+            return (f"--signal={_signal(asked, self.system)}",)
         elif asked.option == "comment" and self.system != "slurm":
             return ()  # it is metabroker's own: other systems have none
         else:
@@ -188,18 +188,19 @@ def _lays_out(asked: AskedOption) -> bool:
     return asked.option in _LAYOUT
 
 
-def _signal(asked: AskedOption) -> str:
+def _signal(asked: AskedOption, system: str) -> str:
     value = asked.value or ""
     found = _SIGNAL.fullmatch(value)
     if found is None:
         raise Unsayable(asked, "knows no such signal")
-    if "B" not in (found[1] or ""):
-        return value
-    # It reaches the shell that runs the user's script, and that has to know it by its name.
+    # It reaches the shell that runs the user's script, or our own srun where there is no Slurm, and
+    # these have to know it by its name.
     name = found[2].upper().removeprefix("SIG")
-    if name not in _FOR_SCRIPTS:
+    if name not in _FOR_SCRIPTS and ("B" in (found[1] or "") or system == "openpbs"):
         raise Unsayable(asked, f"sends a job's script {', '.join(sorted(_FOR_SCRIPTS))} alone")
-    return f"{'R' if 'R' in found[1] else ''}B:{name}{found[3] or ''}"
+    if "B" in (found[1] or "") or system == "openpbs":
+        return f"{found[1] or ''}{name}{found[3] or ''}"
+    return value
 
 
 def row_of(option: str) -> Row | None:

@@ -28,10 +28,16 @@ def _hears_interrupts() -> None:
 class Running:
     """A wrapper that runs, as a cluster runs it: in a session of its own."""
 
-    def __init__(self, it: ComponentRequest, shell: list[str], env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        it: ComponentRequest,
+        shell: list[str],
+        env: Mapping[str, str],
+        system: str = "slurm",
+    ) -> None:
         self.gate = Path(it.gate)
         self.script = Path(it.chdir) / f"native-{time.monotonic_ns()}"
-        self.script.write_bytes(wrapper(it, "delft"))
+        self.script.write_bytes(wrapper(it, "delft", system=system))
         self.process = subprocess.Popen(
             [*shell, str(self.script)],
             cwd=it.chdir,
@@ -87,11 +93,12 @@ class Wrappers:
 
     def __init__(self, shell: list[str]) -> None:
         self.shell = shell
+        self.system = "slurm"
         self._started: list[Running] = []
 
     def start(self, it: ComponentRequest, **env: str) -> Running:
         """Run a component whose gate is made."""
-        self._started.append(Running(it, self.shell, env))
+        self._started.append(Running(it, self.shell, env, self.system))
         return self._started[-1]
 
     def single(self, it: ComponentRequest, **env: str) -> tuple[int, bytes, bytes]:

@@ -104,6 +104,11 @@ def test_a_chunk_for_each_task_with_what_it_needs(
     assert f"-l {words}" in " ".join(reserving.argv)
 
 
+def test_a_signal_is_the_wrappers_to_send() -> None:
+    line = argv(replace(ORDER, native=("-p5", "--signal=B:USR2@30")), PbsIdentity("mb"))
+    assert "-p5" in line and not any("signal" in word for word in line)
+
+
 def test_users_own_options_come_first_and_ours_win() -> None:
     who = PbsIdentity("mbsvc", "workq", "acct")
     line = argv(replace(ORDER, native=("-qlong", "-p5", "-Ame")), who)

@@ -96,7 +96,9 @@ def test_in_the_words_of_pbs() -> None:
     assert found == ("-qworkq", "-Pp", "-mae", "-Ma@b")
     assert words(PBS, comment="x", qos="high", resource="software=x") == ("-lsoftware=x",)
     assert words(PBS, nodes="2", ntasks_per_node="4") == ("--nodes=2", "--ntasks-per-node=4")
-    for asked in ({"licenses": "a"}, {"account": "a"}, {"signal": "USR1"},
+    assert words(PBS, signal="SIGUSR2@90") == ("--signal=USR2@90",)
+    assert words(PBS, signal="B:USR1") == ("--signal=B:USR1",)
+    for asked in ({"licenses": "a"}, {"account": "a"}, {"signal": "KILL"},
                   {"resource": "walltime=9"}):  # fmt: skip
         with pytest.raises(Unsayable):
             words(PBS, **asked)

@@ -169,16 +169,19 @@ class JobQueries(Part):
         """What has become of those of these jobs and tasks that have ended."""
         c, found = tables.jobs.c, {}
         kept = select(c.id, c.of, c.task, c.state, c.start_time, c.end_time, c.array)
-        for some in _chunks(sorted({each.job for each in named}), 500):
+        tasks: dict[int, list[int]] = {}
+        for each in named:
+            tasks.setdefault(each.job, []).extend([each.task] * (each.task >= 0))
+        for some in _chunks(sorted(tasks), 500):
             for row in self._rows(kept.where(tables.ended(), c.id.in_(some))):
                 found[Named(row["id"])] = _outcome(row)
                 if row["array"] is not None:
                     gone = TaskSet.read(row["array"]["cancelled"])
                     cancelled = Outcome(JobState.CANCELLED, row["end_time"] or 0.0)
-                    found |= {n: cancelled for n in named if n.job == row["id"] and n.task in gone}
-        for array in sorted({each.job for each in named if each.task >= 0}):
-            tasks = [each.task for each in named if each.job == array]
-            for some in _chunks(sorted(tasks), 500):
+                    over = (task for task in tasks[row["id"]] if task in gone)
+                    found |= {Named(row["id"], task): cancelled for task in over}
+        for array in sorted(tasks):
+            for some in _chunks(sorted(tasks[array]), 500):
                 for row in self._rows(kept.where(tables.ended(), c.of == array, c.task.in_(some))):
                     found[Named(array, row["task"])] = _outcome(row)
         return {each: found[each] for each in named if each in found}

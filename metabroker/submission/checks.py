@@ -29,6 +29,7 @@ MOST_PIECES = 4096  # names between slashes in all patterns of one job's results
 MOST_ASKED = 200  # options of sbatch and qsub in one job
 LARGEST_WORDS = 1024 * 1024  # bytes of all arguments, or of all variables
 
+_MOST_CORRESPONDING = 200_000  # tasks that those of one array wait for
 _INTERPRETER = re.compile(rb"#![ \t]*(/[^ \t\r\n]+)[^\r\n]*")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 
@@ -53,9 +54,7 @@ def check(submission: Submission) -> None:
         check_cluster(cluster)
         _check_words(f"native option of {cluster}", words)
     _check_asked(submission.asked)
-    _ = submission.after
-    if submission.array is not None:
-        parse_array(submission.array)
+    _check_dependency(submission)
     if submission.max_latency is not None:
         check_latency(submission.max_latency)
     if submission.speaks not in (None, "slurm", "pbs"):
@@ -65,6 +64,15 @@ def check(submission: Submission) -> None:
     if request_id is not None and _REQUEST_ID.fullmatch(request_id) is None:
         what = f"the request id {shown(request_id)} cannot be used"
         raise SubmissionError(what, "use at most 128 letters, digits and _ . : -")
+
+
+def _check_dependency(submission: Submission) -> None:
+    """Also of a job that has none: its array."""
+    after, array = submission.after, submission.array
+    tasks = 0 if array is None else len(parse_array(array).tasks)
+    if after is not None and tasks * len(after.corresponding) > _MOST_CORRESPONDING:
+        what = f"{tasks} tasks wait for those of {len(after.corresponding)} other arrays each"
+        raise SubmissionError(what, "name fewer arrays with aftercorr")
 
 
 def _check_asked(asked: tuple[AskedOption, ...]) -> None:

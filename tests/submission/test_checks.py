@@ -114,3 +114,10 @@ def test_no_file_leads_out_of_the_directory(field: str, name: str) -> None:
 def test_files_that_cannot_be_taken(changes: dict[str, Any], what: str) -> None:
     with pytest.raises(SubmissionError, match=what):
         check(replace(SOUND, **{"submit_dir": "/home/anna", **changes}))
+
+
+def test_an_array_waits_for_the_tasks_of_few_others() -> None:
+    array = replace(SOUND, array="0-99999", dependency="aftercorr:1:2")
+    check(array)
+    with pytest.raises(SubmissionError, match="100000 tasks wait for those of 3 other arrays"):
+        check(replace(array, dependency="aftercorr:1:2:3"))

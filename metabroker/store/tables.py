@@ -97,9 +97,9 @@ jobs = Table(
     Column("closed", JSON(none_as_null=True)),  # clusters that cannot be asked for what it asks for
     Column("dependency", JSON(none_as_null=True)),  # `on`, `kill`, `never`: what it waits for
     Column("array", JSON(none_as_null=True)),  # its tasks, and how far they have come
-    Column("max_latency", Float),  # milliseconds between its clusters
     Column("of", Int64),  # the array that it is a task of
     Column("task", Int64),
+    Column("max_latency", Float),  # milliseconds between its clusters
 )
 
 components = Table(

@@ -92,15 +92,21 @@ family() {
                 for (pid in parent) if (!(pid in all) && parent[pid] in all) more = all[pid] = 1
             } while (more)
             for (pid in all) print pid
-        }'
+        }' | sort -n
 }
 
 # End them, with force after a while: what they have started would go on without them, and a step
 # whose output is still open is not over for Slurm for a minute.
 end_family() {
     if [ $# -eq 0 ]; then return; fi
-    family=$(family "$@")
+    # One that is stopped starts nothing more: so none is missed.
+    family=
+    while found=$(family "$@") && [ "$found" != "$family" ]; do
+        family=$found
+        kill -STOP $family 2>/dev/null
+    done
     kill $family 2>/dev/null
+    kill -CONT $family 2>/dev/null
     tries=0
     while [ "$tries" -lt 20 ]; do
         left=

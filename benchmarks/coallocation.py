@@ -2,13 +2,16 @@
 
     python -m benchmarks.coallocation [--runs 15]
 
-Both start at the same moment of the clusters' own rhythm, in turn, in one run. Printed: the
-median seconds of each, their ratio, the skew between components, and where the time goes.
+In turn, in one run. A cluster schedules once a second, so how long a job waits depends on when
+in this second it comes: each way is begun in the same parts of the second, in an order of its
+own. Printed: the median seconds of each, their ratio, the skew between components, and where the
+time goes.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import subprocess
 import sys
@@ -93,6 +96,17 @@ def brokered(federation: Federation, number: int, *, cli: bool) -> tuple[float, 
     return max(stamps) - began, max(stamps) - min(stamps), job
 
 
+def _parts(runs: int, seed: int) -> list[float]:
+    """When in a second each run of one way begins: evenly spread, in an order of its own."""
+    parts = [(number + 0.5) / runs for number in range(runs)]
+    random.Random(seed).shuffle(parts)
+    return parts
+
+
+def _await_part(part: float) -> None:
+    time.sleep((part - time.time()) % 1.0)
+
+
 def _phases(federation: Federation, job: int) -> dict[str, float]:
     """Seconds from the submission to the last of each event."""
     shown = federation.client.get(f"jobs/{job}")
@@ -109,16 +123,21 @@ def main() -> None:
     runs = parser.parse_args().runs
     alone, through, by_cli, skews = [], [], [], []
     phases: dict[str, list[float]] = {}
+    parts = zip(*(_parts(runs, seed) for seed in range(3)), strict=True)
     with on_slurm(poll_interval="2s") as (federation, testbed):
-        for number in range(runs):
+        for number, (first, second, third) in enumerate(parts):
+            _await_part(first)
             alone.append(bare(federation, testbed, number))
             testbed.reset()
+            federation.idle()
+            _await_part(second)
             seconds, skew, job = brokered(federation, number, cli=False)
             through.append(seconds)
             skews.append(skew)
             federation.idle()
             for what, at in _phases(federation, job).items():
                 phases.setdefault(what, []).append(at)
+            _await_part(third)
             seconds, skew, _job = brokered(federation, number, cli=True)
             by_cli.append(seconds)
             skews.append(skew)

@@ -1,8 +1,13 @@
-"""Who waits in a cluster's own queue, looked at now and then beside the cluster itself."""
+"""Who waits in a cluster's own queue, looked at now and then beside the cluster itself.
+
+It is asked for before the broker's own jobs are: one that is submitted between the two listings is
+then in the second alone. In the other order it waits in the cluster's queue and is nobody's, and
+counts as demand of others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -24,6 +29,7 @@ class QueueWatch(Generic[W]):
     every: float | None = EVERY
     waiting: Sequence[W] = ()
     known: bool = False  # whether the last look has shown it
+    ours: frozenset[str] = frozenset()  # ids of the broker's jobs that were seen since that look
     _last: float = float("-inf")
 
     def look(self, now: float, told: Callable[[], Operation[Sequence[W]]]) -> Operation[int]:
@@ -32,9 +38,14 @@ class QueueWatch(Generic[W]):
         if self.every is None or 0 <= now - self._last < self.every:
             yield from ()
             return 0
-        self._last = now
+        self._last, self.ours = now, frozenset()
         try:
             self.waiting, self.known = (yield from told()), True
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
             self.waiting, self.known = (), False
         return 1
+
+    def seen(self, ours: Iterable[str]) -> None:
+        """Ids of the broker's own jobs, as a listing after the look has shown them. A cluster may
+        forget those that end, while `waiting` is still what is known of its queue."""
+        self.ours = self.ours.union(ours)

@@ -39,7 +39,7 @@ from .operations import Ending
 from .parsing import PbsJob, QueueLine
 from .ports import HostPorts, PbsPace
 from .recent_jobs import Known
-from .snapshot import for_us, snapshot
+from .snapshot import for_us, named, snapshot
 
 _KILL_DELAY = 45.0
 """Seconds for which a job that was told to end is left to end, or to be killed by PBS."""
@@ -91,6 +91,7 @@ class OpenPBSCluster(GatedCluster):
         asks = operations.LOOK + (self._options.lines_every is not None)
         now += yield from answered(self._pace.looking(asks))
         more = yield from self._clock.look(now)
+        more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
         verified = self._verified
         accounts = () if verified is None else verified.owners.accounts()
         found = yield from answered(
@@ -104,8 +105,13 @@ class OpenPBSCluster(GatedCluster):
             )
         self._version = found.version
         self._lasting.seen(found, self._clock.known)
-        more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
-        found = replace(found, offset=self._clock.known, waiting=self._queue.waiting)
+        self._queue.seen(job.id for job in named(found.jobs, self._who.user, self._prefix))
+        found = replace(
+            found,
+            offset=self._clock.known,
+            waiting=self._queue.waiting,
+            ours=self._queue.ours,
+        )
         asked = yield from self._lines.look(now, operations.queue_lines)
         more += asked
         if asked and self._lines.known:

@@ -58,6 +58,7 @@ class PbsPoll:
     version: str = ""
     commands: int = 0
     waiting: Sequence[str] = ()  # ids of anybody's jobs that wait in the queue, in its order
+    ours: frozenset[str] = frozenset()  # ids of our jobs that were seen since those were asked for
     lines: Sequence[QueueLine] | None = None  # anybody's jobs, if asked for in this very look
     offset: float = 0.0
 
@@ -96,7 +97,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
     whole = who.unit > 1
     idle = {name: _idle(node, whole) for name, node in usable.items()}
     places = {number: place for place, number in enumerate(look.waiting, 1)}
-    named = _tokens(look.jobs, who.user, prefix)
+    jobs = named(look.jobs, who.user, prefix)
     mine = [r for r in look.reservations if is_ours(r, who.user, prefix)]
     ours = _held(look.jobs, usable, who.user, prefix)
     later = []
@@ -119,7 +120,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
         usable=sum(node.total for node in usable.values()),
         busy=sum(node.total for node in usable.values()) - sum(idle.values()),
         ours=ours,
-        jobs=by_token((job.name, native_job(job, places.get(job.id))) for job in named),
+        jobs=by_token((job.name, native_job(job, places.get(job.id))) for job in jobs),
         unnamed={j.id: native_job(j) for j in look.jobs if not j.name.startswith(prefix)},
         reservations={
             r.name: NativeReservation(
@@ -135,7 +136,7 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
         version=look.version,
         settled=bool(nodes) and not all(is_unsettled(node.states) for node in nodes),
         commands=look.commands,
-        waiting=len(places.keys() - {job.id for job in named}),
+        waiting=len(places.keys() - look.ours.union(job.id for job in jobs)),
         held=_in_use(look, usable, idle),
         wanted=_in_queue(look, who.queue),
         nodes=kinds(_hosts(nodes, {n.name: n.total for n in nodes}, chunked=not whole)),
@@ -214,7 +215,8 @@ def is_ours(thing: PbsJob | PbsReservation, user: str, prefix: str) -> bool:
     return thing.name.startswith(prefix) and thing.owner == user
 
 
-def _tokens(jobs: Iterable[PbsJob], user: str, prefix: str) -> list[PbsJob]:
+def named(jobs: Iterable[PbsJob], user: str, prefix: str) -> list[PbsJob]:
+    """Those that bear a name that the broker has given."""
     return [job for job in jobs if is_ours(job, user, prefix)]
 
 
@@ -281,7 +283,7 @@ def _held(
 ) -> dict[str, int]:
     """Processors that each of our tokens' running jobs hold."""
     held: dict[str, int] = {}
-    for job in _tokens(jobs, user, prefix):
+    for job in named(jobs, user, prefix):
         if job_state(job.state) is NativeState.RUNNING:
             taken = sum(_of(usable[name], n) for name, n in job.vnodes.items() if name in usable)
             held[job.name] = held.get(job.name, 0) + taken

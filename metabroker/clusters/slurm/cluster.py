@@ -72,6 +72,7 @@ class SlurmCluster(GatedCluster):
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at nodes, reservations, and our own jobs; now and then at the clock."""
         more = yield from self._clock.look(now)
+        asked = yield from self._look_at_its_queue(now)
         looking = operations.look(self._who, now, self._prefix, self._version, self._verified)
         found = yield from answered(looking)
         nodes = in_partition(found.nodes, self._who.partition)
@@ -79,16 +80,28 @@ class SlurmCluster(GatedCluster):
             which = self._who.partition or "a default one"
             raise ClusterRefusal(Cause.INVALID, f"no node belongs to the partition ({which})")
         self._nodes, self._version = nodes, found.version
-        told = partial(operations.waiting_in, nodes[0].partition)
-        asked = yield from self._queue.look(now, told)
+        asked += yield from self._look_at_its_queue(now)
+        self._queue.seen(job.id for job in found.jobs if job.name.startswith(self._prefix))
+        found = replace(
+            found,
+            offset=self._clock.known,
+            waiting=self._queue.waiting,
+            asked=bool(asked and self._queue.known),
+            ours=self._queue.ours,
+        )
         more += asked
-        known = bool(asked and self._queue.known)
-        found = replace(found, offset=self._clock.known, waiting=self._queue.waiting, asked=known)
         seen = snapshot(found, self._who.partition, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system
         )
+
+    def _look_at_its_queue(self, now: float) -> Operation[int]:
+        """As soon as it is known which partition is the default one."""
+        partition = self._who.partition or (self._nodes[0].partition if self._nodes else None)
+        if partition is None:
+            return 0
+        return (yield from self._queue.look(now, partial(operations.waiting_in, partition)))
 
     def _look_around(self) -> Operation[int]:
         told, self._system = yield from operations.time_and_identity()

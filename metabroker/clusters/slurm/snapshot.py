@@ -51,6 +51,7 @@ class SlurmPoll:
     commands: int = 0
     waiting: Sequence[WaitingLine] = ()  # jobs of anybody that wait or run in the partition
     asked: bool = False  # whether those were asked for in this very look
+    ours: frozenset[str] = frozenset()  # ids of our jobs that were seen since they were asked for
     offset: float = 0.0
 
     @property
@@ -110,7 +111,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
-        waiting=_wanted_by_others(look.waiting, {job.id for job in jobs}),
+        waiting=_wanted_by_others(look.waiting, look.ours.union(job.id for job in jobs)),
         held=_in_use(look, usable) if look.asked else None,
         wanted=_in_its_queue(look.waiting) if look.asked else (),
         nodes=kinds(NodeKind(n.total, n.memory, n.gpus) for n in nodes),

@@ -1,0 +1,81 @@
+"""Who waits in a Slurm cluster's own queue: the broker's own jobs never count as others'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from metabroker.broker.observation import Snapshot
+from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
+from metabroker.clusters.slurm.parsing import JOB_FORMAT, SEPARATOR, WAITING_FORMAT
+from metabroker.clusters.transports.base import Command, Completed
+from metabroker.clusters.transports.local import LocalTransport
+
+from . import recorded
+from .drive import job, said
+
+OPTIONS = SlurmOptions(
+    "root", name="delft", instance="abcdef01", partition="batch", queue_every=5.0
+)
+COMMANDS = 5  # of a poll that asks for the queue
+
+
+@dataclass
+class Controller:
+    """Answers by what is there when it is asked; `submitted`: after how many commands our job
+    comes; `forgotten`: after how many it has ended, and no listing has it any more."""
+
+    submitted: int
+    forgotten: int = 1000
+    others: int = 0
+    asked: list[Command] = field(default_factory=list)
+
+    def answer(self, command: Command) -> Completed:
+        self.asked.append(command)
+        ours = self.submitted < len(self.asked) <= self.forgotten
+        if JOB_FORMAT in command.argv:
+            return said(job("PENDING", number=7) if ours else "")
+        if WAITING_FORMAT in command.argv:
+            ids = [*(["7"] if ours else []), *(str(100 + n) for n in range(self.others))]
+            columns = ("16", "1", "None", "PENDING", "5:00", "N/A", "(null)", "1795244532")
+            return said("".join(SEPARATOR.join((i, *columns)) + "\n" for i in ids))
+        if command.argv[0] == "sinfo":
+            return said(recorded.sinfo("24.11", "idle"))
+        if "reservation" in command.argv:
+            return said("No reservations in the system\n")
+        return said("slurm 24.11.5")
+
+    def look(self, cluster: SlurmCluster, now: float) -> Snapshot:
+        operation = cluster.observe(now)
+        answer: Completed | None = None
+        while True:
+            try:
+                step = operation.send(answer)
+            except StopIteration as end:
+                found: Snapshot = end.value
+                return found
+            assert isinstance(step, Command)
+            answer = self.answer(step)
+
+
+@pytest.mark.parametrize("moment", range(2 * COMMANDS))
+def test_a_job_that_is_submitted_between_two_listings_is_not_anothers(moment: int) -> None:
+    cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(moment)
+    looks = [controller.look(cluster, now) for now in (0.0, 10.0, 20.0)]
+    assert len(controller.asked) > 2 * COMMANDS  # our job came within one of these looks
+    assert [look.waiting for look in looks] == [0, 0, 0]
+    assert "mb-abcdef01-1-1-0" in looks[-1].jobs
+
+
+def test_others_are_counted_beside_it() -> None:
+    cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(0, others=3)
+    assert controller.look(cluster, 0.0).waiting == 3 * 16
+
+
+def test_a_job_that_has_ended_and_is_forgotten_does_not_become_anothers() -> None:
+    cluster = SlurmCluster(OPTIONS, LocalTransport({}))
+    controller = Controller(0, forgotten=COMMANDS)
+    assert controller.look(cluster, 0.0).waiting == 0
+    # Till it is asked again who waits, that is what was seen then.
+    assert controller.look(cluster, 1.0).waiting == 0

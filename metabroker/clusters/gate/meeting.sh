@@ -11,18 +11,24 @@ mb__tell_nodes() {
     mb__ips=$(hostname -I 2>/dev/null) || mb__ips=
     if [ -z "$mb__ips" ]; then mb__more="$mb__more
 $(timeout 1 getent ahosts "${mb__hosts%%[!A-Za-z0-9._-]*}" 2>/dev/null)"; fi
-    mb__nodes=$({
-        printf '%s\n' "$mb__more" | sed 's/^/G /'
-        if [ -r "${PBS_NODEFILE:-}" ]; then sed 's/^/N /' "$PBS_NODEFILE"; fi
-        cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
-    } | LC_ALL=C awk -v hosts="$mb__hosts" -v counts="${SLURM_TASKS_PER_NODE:-}" \
-        -v ips="$mb__ips" -v tasks="$mb__tasks" -v seed="$$" '
+    set -- /dev/null
+    for mb__file in /proc/net/tcp /proc/net/tcp6 "${PBS_NODEFILE:-/dev/null}"; do
+        if [ -r "$mb__file" ]; then set -- "$@" "$mb__file"; fi
+    done
+    mb__nodes=$(mb__more=$mb__more LC_ALL=C awk -v hosts="$mb__hosts" \
+        -v counts="${SLURM_TASKS_PER_NODE:-}" -v ips="$mb__ips" -v tasks="$mb__tasks" \
+        -v seed="$$" '
     function short(name) { sub(/[.].*/, "", name); return name }
-    $1 == "G" && $3 == "STREAM" && NF > 3 { name = short($4) }
-    $1 == "G" && $3 == "STREAM" && NF > 1 { found[name] = found[name] "+" $2 }
-    $1 == "N" { slots[$2]++ }
+    FILENAME == ENVIRON["PBS_NODEFILE"] { slots[$1]++; next }
     $1 ~ /^[0-9]+:$/ { sub(/.*:/, "", $2); used[$2] = 1 }
     END {
+        n = split(ENVIRON["mb__more"], line, "\n")
+        for (i = 1; i <= n; i++) {
+            m = split(line[i], word, " ")
+            if (m < 2 || word[2] != "STREAM") continue
+            if (m > 2) name = short(word[3])
+            found[name] = found[name] "+" word[1]
+        }
         n = split(hosts, host, " ")
         parts = split(counts, part, ",")
         for (i = 1; i <= parts; i++) {
@@ -46,7 +52,7 @@ $(timeout 1 getent ahosts "${mb__hosts%%[!A-Za-z0-9._-]*}" 2>/dev/null)"; fi
             if (!(sprintf("%04X", port) in used)) break
         }
         print told all " port=" port
-    }' 2>/dev/null)
+    }' "$@" 2>/dev/null)
 }
 
 # What the peers file says of all, for the environment.
@@ -62,8 +68,8 @@ mb__read_peers() {
                 mb__leader=${mb__leader%%\"*} ;;
             ' "world_size": '*) mb__world=$mb__value ;;
             ' "nnodes": '*) mb__nnodes=$mb__value ;;
-            ' "rank_offsets": '*) mb__rank=$(mb__of_list "$mb__value") ;;
-            ' "node_offsets": '*) mb__node=$(mb__of_list "$mb__value") ;;
+            ' "rank_offsets": '*) mb__of_list "$mb__value"; mb__rank=$mb__one ;;
+            ' "node_offsets": '*) mb__of_list "$mb__value"; mb__node=$mb__one ;;
             ' "components": '*) break ;;
         esac
     done < "$mb__gate/peers.json"
@@ -72,8 +78,12 @@ mb__of_list() {
     mb__words=${1#?}
     IFS=', '
     set -- ${mb__words%?}
-    shift "$mb__component"
-    echo "$1"
+    unset IFS
+    mb__one=
+    if [ "$#" -gt "$mb__component" ]; then
+        shift "$mb__component"
+        mb__one=$1
+    fi
 }
 
 # The peers file of a job that has no others.

@@ -1,7 +1,7 @@
 """Commands for components, as POSIX shell that the wrapper lays beside the script.
 
-Nothing is installed in a cluster: their text comes with each component's job. They are laid before
-it has arrived at the barrier. A job of one component has them where its script names them.
+Nothing is installed in a cluster: their text comes with each component's job. They are laid while
+it waits at the barrier for the others. A job of one component has them where its script names them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def laying_tools() -> str:
     for name in COMMANDS:
         lines += [f"cat > \"$mb__gate/bin/{name}\" <<'mb__END'", bare(f"{name[11:]}.sh"), "mb__END"]
     lines.append('chmod 755 "$mb__gate"/bin/metabroker-*')
-    return "\n".join((*lines, "}", ""))
+    return "\n".join((*lines, "} 2>/dev/null", ""))
 
 
 @cache

@@ -28,6 +28,12 @@ mb__note() {
         mv "$mb__gate/.$1-$$" "$mb__gate/$1"
 }
 
+# A name that nobody else knows; none where there is no od.
+mb__mine=
+mb__draw() {
+    for mb__id in $(od -An -N8 -tx8 /dev/urandom 2>/dev/null); do mb__mine=$mb__gate/run.$mb__id; done
+}
+
 mb__wait_at_gate() {
     # Hundredths of a second: few at first, and when the others are about to start too.
     mb__nap=2
@@ -72,11 +78,11 @@ fi
 
 if [ -n "$mb__patience" ]; then
     if [ ! -e "$mb__gate/wait" ]; then exit 75; fi
-    if [ -n "$mb__tools" ]; then
-        mb__lay_tools
-        mb__tell_nodes
-    fi
+    if [ -n "$mb__tools" ]; then mb__tell_nodes; fi
     mb__note arrived || exit 75
+    # What nobody waits for is done while the others come.
+    if [ -n "$mb__tools" ]; then mb__lay_tools; fi
+    mb__draw
     mb__wait_at_gate
     mb__own || exit 75
 fi
@@ -87,8 +93,7 @@ if [ -e "$mb__gate/abort" ]; then exit 75; fi
 # Of several who come here for the same component, the rename succeeds for one only. The others
 # say nothing: their output goes to the same file. It is to a name that nobody else knows at first:
 # NFS may ask for a rename again whose answer was lost, and then say that it has failed.
-mb__mine=
-for mb__id in $(od -An -N8 -tx8 /dev/urandom 2>/dev/null); do mb__mine=$mb__gate/run.$mb__id; done
+if [ -z "$mb__patience" ]; then mb__draw; fi
 mv "$mb__gate/go" "${mb__mine:-$mb__gate/run}" 2>/dev/null || [ -e "$mb__mine" ] || exit 75
 if [ -n "$mb__mine" ]; then
     mv "$mb__mine" "$mb__gate/run" 2>/dev/null || [ -e "$mb__gate/run" ] || exit 75

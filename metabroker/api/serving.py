@@ -3,7 +3,9 @@ what a client does wrong is no traceback in the log."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import traceback
 from typing import Any
 
 from aiohttp import web
@@ -13,10 +15,15 @@ _KEEP_ALIVE = 15.0  # seconds an idle connection stays open
 
 
 class _OwnErrors(logging.Filter):
-    """Lets pass what is the server's own error. What a client sends is answered by a 4xx."""
+    """Lets pass what is the server's own error. What a client sends is answered by a 4xx; and a
+    request that is answered at the very end of the time it is given when the server ends is no
+    error (aiohttp takes it for one after its answer is sent)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, asyncio.InvalidStateError):
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            return last.name != "_handle_request"
         return not isinstance(
             error, HttpProcessingError | ConnectionError | web.RequestPayloadError
         )

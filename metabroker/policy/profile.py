@@ -62,7 +62,7 @@ class Profile:
         step = bisect_right(self.times, now) - 1
         while step < len(self.times):
             start = max(self.times[step], now)
-            window = self.free[step : bisect_left(self.times, start + duration, step + 1)]
+            window = self._window(step, start + duration)
             too_full = self._last_too_full(request, window)
             if too_full is None:
                 too_full = 0
@@ -71,6 +71,15 @@ class Profile:
                     return start, clusters
             step += 1 + too_full
         return NEVER
+
+    def always_free(self, start: float, duration: float) -> list[int]:
+        """What is free all the time from `start` on for `duration`, by cluster."""
+        window = self._window(bisect_right(self.times, start) - 1, start + duration)
+        return list(map(min, *window, window[0]))
+
+    def _window(self, step: int, end: float) -> list[list[int]]:
+        """What is free in this step and all that begin before `end`."""
+        return self.free[step : bisect_left(self.times, end, step + 1)]
 
     def _last_too_full(self, request: Request, window: Sequence[Sequence[int]]) -> int | None:
         """The last step in which there is no room for it: it starts after that, if at all."""

@@ -64,6 +64,8 @@ class JobOutcome:
     """Has the kernel played it, and not the readable engine? The figures are the same."""
     kinds: Mapping[str, JobOutcome] = field(default_factory=dict)
     """Where clusters have local users: each of `local_users.KINDS` of which jobs have ended."""
+    idle_for_plans: float | None = None
+    """Processor-seconds that stood idle for plans, for each of the planned jobs' own."""
 
 
 class Measurements:

@@ -11,6 +11,9 @@ With a `Line`, jobs of one component that the policy would start next *stand in 
 clusters, those in whose own queues somebody waits (`policy.line`). They wait there as siblings; the
 first that starts wins, and the others are withdrawn at that instant, before anything else starts.
 
+With a `Plan`, co-allocated jobs that wait get a time that their clusters keep for them
+(`planned`).
+
 Local users submit until the broker's last job is submitted. A cluster without local users is as in
 `engine`: a run in which no cluster has any starts every job when `simulate` does.
 """
@@ -25,11 +28,14 @@ from operator import attrgetter
 from metabroker.policy import Placement, Request, Scheduler, Start
 from metabroker.policy.entry import Entry
 from metabroker.policy.line import NativeQueue, Standing, stand
+from metabroker.policy.local_queue import LocalEasy
+from metabroker.policy.local_reserving import RESERVING, LocalReserving
 from metabroker.policy.view import SchedulerView
 
 from .errors import Overbooked, impossible, overbooked
 from .job import SimJob
 from .local_users import SCHEDULERS, Line, SharedCluster
+from .planned import Plan, PlanFigures, Plans
 from .stream import CHUNK, Finished, Sink, in_order
 
 Arrival = tuple[float, int, SimJob]
@@ -46,18 +52,20 @@ def simulate_shared(
     sink: Sink,
     local_sink: Sink,
     line: Line | None = None,
-) -> int:
-    """Play the broker's `jobs` to a new policy on clusters with local users; returns their number.
+    plan: Plan | None = None,
+) -> PlanFigures:
+    """Play the broker's `jobs` to a new policy on clusters with local users; returns what plans
+    came to.
 
-    `line`: None is idle-only placement. `sink` gets the broker's jobs after their ends,
-    `local_sink` those of local users, with negative keys. Ends when all have ended. Raises as
-    `engine.simulate`.
+    `line`: None is idle-only placement. `plan`: None is without plans. `sink` gets the broker's
+    jobs after their ends, `local_sink` those of local users, with negative keys. Ends when all have
+    ended. Raises as `engine.simulate`.
     """
     if policy.clusters != len(clusters):
         raise ValueError(f"a policy for {policy.clusters} clusters on a system of {len(clusters)}")
-    engine = _SharedEngine(policy, clusters, sink, local_sink, line)
+    engine = _SharedEngine(policy, clusters, sink, local_sink, line, plan)
     engine.play(in_order(jobs), _arrivals(clusters))
-    return engine.submitted
+    return PlanFigures() if engine.plans is None else engine.plans.figures
 
 
 def _arrivals(clusters: Sequence[SharedCluster]) -> Iterator[Arrival]:
@@ -79,12 +87,17 @@ class _SharedEngine:
         sink: Sink,
         local_sink: Sink,
         line: Line | None,
+        plan: Plan | None,
     ) -> None:
         self._policy = policy
         self._view = SchedulerView(policy)
         self._line = line or Line(0)
         self._processors = [cluster.processors for cluster in clusters]
-        self._pools = [SCHEDULERS[c.scheduler]((c.processors,)) for c in clusters]
+        kept: list[LocalReserving] = []
+        if plan is not None:
+            kept = [RESERVING[c.scheduler]((c.processors,)) for c in clusters]
+        pools: list[LocalEasy] = [SCHEDULERS[c.scheduler]((c.processors,)) for c in clusters]
+        self._pools: Sequence[LocalEasy | LocalReserving] = kept or pools
         self._idle = list(self._processors)
         self._sinks = {True: local_sink, False: sink}
         self._done: dict[bool, list[Finished]] = {True: [], False: []}
@@ -108,15 +121,25 @@ class _SharedEngine:
         self._possible: set[object] = set()
         self.submitted = 0
 
+        def begin(key: int, placement: Placement, now: float) -> None:
+            self._begin(key, self._waiting.pop(key), placement, now)
+
+        self.plans: Plans | None = None
+        if plan is not None:
+            self.plans = Plans(plan, kept, policy, self._waiting, self._restless, begin)
+
     def play(self, stream: Iterator[SimJob], arrivals: Iterator[Arrival]) -> None:
         """Everything, until the last job has ended."""
         following = next(stream, _NO_JOB)
         local = next(arrivals, _NO_ARRIVAL)
-        ends = self._ends
-        while ends or following.submit < inf:
+        ends, plans, now = self._ends, self.plans, 0.0
+        while ends or following.submit < inf or plans:
             if following.submit == inf:
                 local = _NO_ARRIVAL
-            now = min(ends[0].end if ends else inf, following.submit, local[0])
+            planned = plans.next_start(now) if plans else inf
+            now = min(ends[0].end if ends else inf, following.submit, local[0], planned)
+            if plans is not None:
+                plans.passed(now)
             self._end_all(now, following.submit <= now)
             while local[0] <= now:
                 self._submit_locally(local[1], local[2])
@@ -185,9 +208,14 @@ class _SharedEngine:
     def _settle(self, now: float) -> None:
         """Passes of the local schedulers and of the broker, until nobody can start anything."""
         self._limits.clear()
+        plans = self.plans
+        if plans is not None:
+            plans.start_due(now)
         self._local_passes(now)
         while self._waiting and (self._broker_pass(now) or self._stand(now)):
             self._local_passes(now)
+        if plans is not None and plans.after_pass(self._contested(), now):
+            self._settle(now)
 
     def _local_passes(self, now: float) -> None:
         restless = self._restless

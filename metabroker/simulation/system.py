@@ -14,6 +14,7 @@ from .engine import Sink, simulate
 from .kernel import play as kernel
 from .local_users import JobStream, Line, LocalUsers, SharedCluster
 from .measure import SHORT, ByKind, JobOutcome, Measurements
+from .planned import Plan
 from .shared_engine import simulate_shared
 from .workloads.blocks import NotCovered, blocks_of
 from .workloads.streams import Purpose, stream
@@ -25,8 +26,8 @@ class System:
 
     `placement`, `discipline`: None is the paper's. `overhead`: what is added to the run time of a
     job that the policy splits, as a part of it. `local`: the local users of each cluster (None: it
-    has none); empty where no cluster has any. `line`: how the broker's jobs stand in line there
-    (None: they do not).
+    has none); empty where no cluster has any. `line`: how the broker's jobs stand in line there,
+    and `plan`: how co-allocated ones are planned ahead (None: they do not, and are not).
     """
 
     processors: tuple[int, ...]
@@ -38,6 +39,7 @@ class System:
     event_order: str = "batch"
     local: tuple[LocalUsers | None, ...] = ()
     line: Line | None = None
+    plan: Plan | None = None
 
     def scheduler(self, seed: int, replication: int) -> Scheduler | Planner:
         """A new policy. Raises ValueError for what the policy cannot do."""
@@ -114,8 +116,12 @@ class Run:
             raise ValueError(f"{system.policy} plans the clusters alone: they have local users")
         kinds = ByKind(lambda: self._measurements(self.short))
         clusters, both = self._clusters(replication), _both(sink, kinds.broker)
-        simulate_shared(policy, jobs, clusters, both, kinds.local, system.line)
-        return replace(measure.outcome(self.warmup), kinds=kinds.outcomes(self.warmup))
+        plans = simulate_shared(policy, jobs, clusters, both, kinds.local, system.line, system.plan)
+        return replace(
+            measure.outcome(self.warmup),
+            kinds=kinds.outcomes(self.warmup),
+            idle_for_plans=plans.idle / plans.area if plans.area else None,
+        )
 
     def by_kernel(self) -> bool:
         """Is it worth while to have it played by the kernel, and possible, as far as can be said

@@ -14,6 +14,7 @@ from functools import cache
 
 from metabroker.simulation.local_users import Line, LocalUsers
 from metabroker.simulation.measure import JobOutcome
+from metabroker.simulation.planned import Plan
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads.distributions import Discrete, Exponential, power_law, shares
 from metabroker.simulation.workloads.shapes import Composition
@@ -52,20 +53,33 @@ NOTES = (
 
 
 def _drawn(
-    load: float, percent: tuple[float, ...], sizes: Discrete, queues: int, processors: int
+    load: float,
+    percent: tuple[float, ...],
+    sizes: Discrete,
+    queues: int,
+    processors: int,
+    service: Exponential,
 ) -> Synthetic:
     shapes = Composition(percent, sizes)
-    rate = rate_for(load, shapes, _SERVICE, processors)
-    return Synthetic(shapes, _SERVICE, shares([1] * queues), rate)
+    rate = rate_for(load, shapes, service, processors)
+    return Synthetic(shapes, service, shares([1] * queues), rate)
 
 
 @cache
-def run(scheduler: str, load: float, line: Line | None, jobs: int, seed: int) -> Run:
+def run(
+    scheduler: str,
+    load: float,
+    line: Line | None,
+    jobs: int,
+    seed: int,
+    plan: Plan | None = None,
+    service: Exponential = _SERVICE,
+) -> Run:
     """The broker's jobs in clusters whose local users give them this load."""
-    users = LocalUsers(_drawn(load, (100.0,), LOCAL_SIZES, 1, CLUSTERS[0]), scheduler)
-    workload = _drawn(BROKER, COMPOSITION, WIDE_SIZES, len(CLUSTERS), sum(CLUSTERS))
-    system = System(CLUSTERS, POLICY, local=(users,) * len(CLUSTERS), line=line)
-    return Run(system, workload, jobs, seed, short=_SERVICE.mean / 10)
+    users = LocalUsers(_drawn(load, (100.0,), LOCAL_SIZES, 1, CLUSTERS[0], service), scheduler)
+    workload = _drawn(BROKER, COMPOSITION, WIDE_SIZES, len(CLUSTERS), sum(CLUSTERS), service)
+    system = System(CLUSTERS, POLICY, local=(users,) * len(CLUSTERS), line=line, plan=plan)
+    return Run(system, workload, jobs, seed, short=service.mean / 10)
 
 
 def waits(kind: str) -> Figure:

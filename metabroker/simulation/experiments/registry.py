@@ -16,6 +16,7 @@ from functools import cache
 
 from . import (
     beyond_line,
+    beyond_plan,
     beyond_predict,
     bucur_epema_2003,
     bucur_epema_2007,
@@ -27,7 +28,7 @@ from .evidence import Check
 from .experiment import Experiment
 
 PAPERS = (bucur_epema_2003, bucur_epema_2007, karatza_hilzer_2002, ernemann_2002, sinaga_2004)
-OURS = (beyond_line, beyond_predict)
+OURS = (beyond_line, beyond_predict, beyond_plan)
 CLAIMS = "claims"
 """The name under which all claims of the papers are decided; not an experiment."""
 BEYOND = "beyond"

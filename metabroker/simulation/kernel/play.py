@@ -56,7 +56,7 @@ def installed() -> bool:
 def uncovered(system: System) -> str:
     """Why no program plays a system; empty if one does."""
     options = system.options
-    if system.local or system.line is not None:
+    if system.local or system.line is not None or system.plan is not None:
         return "clusters with local users"
     if system.policy not in COVERED:
         return f"the policy {system.policy}"

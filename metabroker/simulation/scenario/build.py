@@ -11,6 +11,7 @@ from metabroker.config.problems import Problem
 from metabroker.policy import Limits, Options, Request
 from metabroker.simulation.local_users import JobStream, Line, LocalUsers
 from metabroker.simulation.measure import SHORT
+from metabroker.simulation.planned import Plan
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.batch import alternating
@@ -51,6 +52,7 @@ def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
     scenario = filled(scenario)
     files = files or ScenarioFiles()
     system = replace(_system(scenario), local=_local(scenario, files), line=_line(scenario))
+    system = replace(system, plan=_plan(scenario))
     room = Room(system, scenario.clusters, _limits(scenario))
     made = _workload(scenario, room, files)
     _check_rates(scenario, system, made)
@@ -96,6 +98,13 @@ def _local(scenario: Scenario, files: ScenarioFiles) -> tuple[LocalUsers | None,
 def _line(scenario: Scenario) -> Line | None:
     given = scenario.line
     return None if given is None or not scenario.local else Line(given.depth, given.siblings)
+
+
+def _plan(scenario: Scenario) -> Plan | None:
+    given = scenario.plan
+    if given is None or not scenario.local:
+        return None
+    return Plan(given.jobs, given.share, given.ahead, given.again)
 
 
 def _users(scenario: Scenario, name: str, files: ScenarioFiles) -> LocalUsers:

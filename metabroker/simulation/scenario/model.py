@@ -253,6 +253,20 @@ class Line(Section):
     """in the queues of up to so many clusters at once; the first that starts wins"""
 
 
+class Ahead(Section):
+    """Planning co-allocated jobs that wait for contested clusters. The workload's times must be in
+    seconds."""
+
+    ahead: Positive = 86400.0
+    """for a start at most so many seconds from now"""
+    share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """plans that have not begun hold no more of a cluster at a time, unless one alone does"""
+    jobs: Annotated[int, Field(ge=1, le=1000)] = 20
+    """up to so many jobs of each of the broker's queues at once"""
+    again: Positive = 15.0
+    """seconds between two looks at who waits, and at who could start earlier"""
+
+
 class Scenario(Section):
     """The whole scenario. Only `clusters` and `workload` have no default."""
 
@@ -271,6 +285,8 @@ class Scenario(Section):
     """the largest request; a larger one is split (`total_sizes`), left out (`runtimes`) or wrong"""
     line: Line | None = None
     """how jobs of one component stand in line in clusters with local users; null: they do not"""
+    plan: Ahead | None = None
+    """how co-allocated jobs get a time in clusters with local users; null: they do not"""
     overhead: NotNegative = 0.0
     """a job that MULTI-SITE splits runs (1 + overhead) times as long"""
     options: Annotated[Readings, BeforeValidator(empty)] = Readings()

@@ -63,6 +63,8 @@ def as_data(plan: Plan, played: Played) -> Json:
         result["makespan"] = _mean(played, lambda o: o.makespan)
     if plan.scenario.local:
         result["by_kind"] = {kind: _kind(played, kind) for kind in KINDS}
+        if plan.scenario.plan is not None:
+            result["idle_for_plans"] = _mean(played, lambda o: o.idle_for_plans)
     if plan.scenario.precision is not None:
         result["precision"] = _precision(plan, played)
     notes = _notes(plan)
@@ -72,8 +74,9 @@ def as_data(plan: Plan, played: Played) -> Json:
 def scenario_data(plan: Plan) -> Json:
     """The scenario with all its defaults, as a file could say it."""
     data = plan.scenario.model_dump(mode="json")
-    if data["line"] is None:
-        del data["line"]
+    for key in ("line", "plan"):
+        if data[key] is None:
+            del data[key]
     locals_ = [data["clusters"][name]["local"] for name in plan.scenario.local]
     for workload in [data["workload"], *(local["workload"] for local in locals_)]:
         for name in [name for name in workload if workload[name] is None]:

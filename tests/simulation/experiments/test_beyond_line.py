@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metabroker.simulation.experiments import beyond_predict, registry
+from metabroker.simulation.experiments import beyond_plan, beyond_predict, registry
 from metabroker.simulation.experiments.beyond_line import (
     IDLE_ONLY,
     USUAL,
@@ -38,7 +38,11 @@ def test_each_claim_of_ours_is_decided_in_a_table_of_its_own(
 ) -> None:
     monkeypatch.setenv("METABROKER_SHARED", str(tmp_path))  # reading whole logs takes long
     decided = decide(results, replace(TINY, jobs=20), table=registry.BEYOND)
-    assert [found.claim.id for found in decided] == [*checks(), *beyond_predict.checks()]
+    assert [found.claim.id for found in decided] == [
+        *checks(),
+        *beyond_predict.checks(),
+        *beyond_plan.checks(),
+    ]
     assert not {found.claim.id for found in decided} & {claim.id for claim in claims()}
     for _, (result, evidence) in decided:
         assert result in {"holds", "fails", "undecided"} and evidence

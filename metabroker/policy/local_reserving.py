@@ -1,8 +1,8 @@
 """The queue of a cluster's own scheduler that keeps reservations for later: EASY or FCFS.
 
 As in Slurm and OpenPBS, a job starts only where it ends before each reservation, by its estimate,
-or leaves the reservation's processors alone. Without reservations every job starts as it does under
-`LocalEasy` and `LocalFcfs`, which are faster.
+or leaves the reservation's processors alone. Without reservations, and where no job outlives its
+estimate, every job starts as it does under `LocalEasy` and `LocalFcfs`, which are faster.
 """
 
 from collections.abc import Mapping

@@ -56,7 +56,7 @@ NOTES = (
 
 def _jobs(scale: Scale) -> int:
     """The broker's jobs in one replication: local users submit some twenty times as many."""
-    return scale.jobs // 20
+    return max(1, scale.jobs // 50)
 
 
 def run(scheduler: str, load: float, way: Way, scale: Scale) -> Run:

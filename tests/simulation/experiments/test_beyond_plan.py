@@ -13,7 +13,7 @@ from metabroker.simulation.experiments.scale import TINY
 
 
 def test_it_runs_and_writes(results: ResultCache, tmp_path: Path) -> None:
-    result = registry.find("beyond-plan").result(results, replace(TINY, jobs=400))
+    result = registry.find("beyond-plan").result(results, replace(TINY, jobs=500))
     assert len(result.panels) == 8 and {value.x for value in result.values} == {0.75}
     assert {value.kind for value in result.values} == {
         "single", "co_allocated", "local_users", "idle",
@@ -23,7 +23,7 @@ def test_it_runs_and_writes(results: ResultCache, tmp_path: Path) -> None:
 
 def test_planned_jobs_wait_less_than_those_that_retry() -> None:
     """A small part of BA-02 (all of it: `metabroker experiment beyond`)."""
-    scale, minutes = replace(TINY, jobs=6000), response("co_allocated")
+    scale, minutes = replace(TINY, jobs=15000), response("co_allocated")
     planned, others = (
         [run("EASY", 0.75, way, scale).play(replication) for replication in range(3)]
         for way in (HALF, IN_LINE)

@@ -29,10 +29,12 @@ OF_REAL_DAEMONS = {"clusters", "make_site", "testbed", "overtime", "sshd"}
 
 
 def pytest_configure() -> None:
-    """What a script starts in the background ignores Ctrl-C, and so do all its processes: also
-    those that tests interrupt, unless the signal is heard here."""
+    """What a script starts in the background ignores Ctrl-C, or a hangup, and so do all its
+    processes: also those that tests interrupt, unless the signal is heard here."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.hookimpl(trylast=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+gc.disable()  # all that is imported for the tests stays: see `pytest_collection_finish`
 
 pytest_plugins = [
     "tests.testbed.fixtures",
@@ -44,6 +47,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("late") is not None)
     if getattr(config.option, "loadgroup", False):  # not ours
         _see_groups(items)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Modules and tests are there to the end: nobody looks for garbage among them. To do so while
+    they are read takes longer than all else of it."""
+    gc.freeze()
+    gc.enable()
 
 
 def _see_groups(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+gc.disable()  # all that is imported for the tests stays: see `pytest_collection_finish`
 
 pytest_plugins = [
     "tests.testbed.fixtures",
@@ -29,10 +32,12 @@ OF_REAL_DAEMONS = {"clusters", "make_site", "testbed", "overtime", "sshd"}
 
 
 def pytest_configure() -> None:
-    """What a script starts in the background ignores Ctrl-C, and so do all its processes: also
-    those that tests interrupt, unless the signal is heard here."""
+    """What a script starts in the background ignores Ctrl-C, or a hangup, and so do all its
+    processes: also those that tests interrupt, unless the signal is heard here."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.hookimpl(trylast=True)
@@ -42,6 +47,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("late") is not None)
     if getattr(config.option, "loadgroup", False):  # not ours
         _see_groups(items)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Modules and tests are there to the end: nobody looks for garbage among them. To do so while
+    they are read takes longer than all else of it."""
+    gc.freeze()
+    gc.enable()
 
 
 def _see_groups(items: list[pytest.Item]) -> None:

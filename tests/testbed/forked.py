@@ -24,6 +24,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 LARGEST = 1 << 19  # bytes of a message: words and environment
 # What a Python reads when it starts.
 _AT_START = ("PYTHONIOENCODING", "PYTHONPATH", "PYTHONUTF8", "PYTHONWARNINGS", "LC_", "LANG")
+_ONE = threading.Lock()
 FORKS = os.environ.get("METABROKER_TEST_FORK") != "0"
 
 
@@ -147,9 +148,14 @@ def _text(file: int) -> str:
     return os.pread(file, os.fstat(file).st_size, 0).decode()
 
 
-@functools.cache
 def _forker() -> socket.socket:
     """Who forks, for this process; it ends with it."""
+    with _ONE:  # threads that begin together would each start one
+        return _started()
+
+
+@functools.cache
+def _started() -> socket.socket:
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LARGEST)
     with its:

@@ -37,6 +37,7 @@ _MODULES = (
 
 def _prepare() -> None:
     """Import what is imported in any case, and nothing that starts a thread."""
+    gc.disable()  # what is imported stays
     for name in _MODULES:
         importlib.import_module(name)
     commands = importlib.import_module("metabroker.cli")
@@ -45,6 +46,7 @@ def _prepare() -> None:
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def main() -> None:

@@ -12,22 +12,23 @@ from .play import play, play_seed
 from .scenario import Scenario, Tally
 from .storm import SEVERAL, brokers_of, hunt
 
-SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "40"))
+SEEDS = int(os.environ.get("METABROKER_STORM_SEEDS", "20"))
 SEVERAL_SEEDS = int(os.environ.get("METABROKER_STORM_BROKERS_SEEDS", "20"))
 SCENARIOS = sorted(Path(__file__).with_name("scenarios").glob("*.json"))
-# Those that show within a few seeds; `make storm-mutations` hunts for all of them.
-QUICK = (
-    "attempt-number-ignored",
-    "debt-dropped-when-a-cluster-is-down",
-    "owed-steps-not-resumed",
-    "watches-not-resumed",
-    "request-id-ignored",
-    "letters-of-another-component",
-    "failed-component-leaves-the-others",
-    "lease-thought-longer",
-    "lease-taken-before-its-end",
-    "any-lease-renewed",
-)
+# Those that show soon, and a seed that shows them (where it no longer does, one of the next);
+# `make storm-mutations` hunts for all of them from one seed on.
+QUICK = {
+    "attempt-number-ignored": 50_006,
+    "debt-dropped-when-a-cluster-is-down": 50_005,
+    "owed-steps-not-resumed": 50_000,
+    "watches-not-resumed": 50_000,
+    "request-id-ignored": 50_000,
+    "letters-of-another-component": 50_000,
+    "failed-component-leaves-the-others": 50_000,
+    "lease-thought-longer": 50_000,
+    "lease-taken-before-its-end": 50_000,
+    "any-lease-renewed": 50_000,
+}
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, 20))
@@ -69,5 +70,5 @@ def test_a_scenario_survives_its_file() -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_planted_mistake_is_found(name: str) -> None:
-    _name, found, _what = hunt(name, 50_000, 60)
+    _name, found, _what = hunt(name, QUICK[name], 60)
     assert found is not None

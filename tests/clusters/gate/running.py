@@ -19,12 +19,6 @@ from .making import gates, order
 SECONDS = 120.0
 
 
-def _hears_interrupts() -> None:
-    """A test run in the background ignores some, and a shell cannot trap what it inherits so."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-
-
 class Running:
     """A wrapper that runs, as a cluster runs it: in a session of its own."""
 
@@ -46,7 +40,6 @@ class Running:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=_hears_interrupts,
         )
 
     def end(self) -> tuple[int, bytes, bytes]:

@@ -38,7 +38,8 @@ Json = dict[str, Any]
 _CLIENTS = 10
 _PASSES = 100  # single jobs that come while the others wait: each makes a pass
 _TIMES = 10  # that squeue is asked
-_AT_MOST = 0.5  # seconds of a task, all of them one after the other: then something hangs
+_START = 600.0  # seconds until a daemon serves, on a machine that is very busy
+_AT_MOST = 2.0  # seconds of a task, all of them one after the other: then something hangs
 _SCRIPT = "#!/bin/sh\necho $SLURM_ARRAY_TASK_ID $METABROKER_CLUSTER >> {file}\n"
 
 
@@ -169,9 +170,9 @@ def killed(place: Place, tasks: int, rng: random.Random, calm: float) -> Json:
     place.federation.daemon.kill()
     place.federation.daemon.wait()
     daemon = start(folder / "metabroker.yaml", folder)
-    await_clusters(place.client)
     kills, queues = 0, []
     try:
+        await_clusters(place.client, _START)
         began = time.monotonic()
         job, submitted = place.submit_array(tasks, _SCRIPT.format(file=file))
         while place.client.get("status")["jobs"]:
@@ -186,7 +187,7 @@ def killed(place: Place, tasks: int, rng: random.Random, calm: float) -> Json:
             kills += 1
             time.sleep(rng.choice((0.0, rng.uniform(0, 3))))
             daemon = start(folder / "metabroker.yaml", folder)
-            await_clusters(place.client)
+            await_clusters(place.client, _START)
         took = time.monotonic() - began
         told = place.command("sacct", "-XnP", "-o", "jobid,state", "-j", str(job)).splitlines()
     finally:
@@ -229,6 +230,7 @@ def main() -> int:
     with on_slurm(poll_interval="2s", **config) as (federation, testbed):
         place = Place(federation, testbed, metrics)
         queued = waiting(place, given.tasks)
+        print(json.dumps(queued), file=sys.stderr, flush=True)
         run = killed(place, given.tasks, random.Random(given.seed), given.calm)
     found = {"waiting": queued, "killed": run}
     print(json.dumps(found, indent=1) if given.json else text(found))

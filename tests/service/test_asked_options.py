@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from metabroker.api.service import ServiceError
+from metabroker.api.service import ServiceError, read
+from metabroker.runtime.cluster_accounts import ClusterUsers
 from metabroker.service.asked_options import AskedOptions
 from metabroker.submission.model import AskedOption, Processors, Submission
 from metabroker.submission.native.asked import ClusterWords, Table
+from tests.daemon_units.making import House
 
 CLUSTERS = {
     "delft": ClusterWords("slurm", {"partition": {"short": "debug"}, "qos": "same"}),
@@ -102,3 +106,25 @@ def test_where_any_name_will_do_they_are_not_known(table: Table) -> None:
     assert AskedOptions(clusters).accounts(["a", "b"]) is None
     assert AskedOptions(clusters).accounts(["a"]) == ["phys"]
     assert AskedOptions(clusters, ("account",)).accounts(["a"]) is None
+
+
+def test_a_users_accounts_are_those_of_clusters_where_the_user_may_have_jobs(
+    house: House,
+) -> None:
+    words = {name: ClusterWords("slurm", {"account": {name: name}}) for name in ("delft", "lab")}
+    users = {"lab": ClusterUsers("lab", {"bob": "b", "carl": "c"}, near=False)}
+    rules = replace(
+        house.rules, options=AskedOptions(words), clusters=("delft", "lab"), users=users
+    )
+    house.service.govern(rules)
+
+    def accounts(user: str | None) -> list[str]:
+        found: list[str] = read(house.service, "names", user=user)["accounts"]
+        return found
+
+    assert [accounts(user) for user in (None, "bob", "anna", "carl", "nobody")] == [
+        ["delft", "lab"], ["delft", "lab"], ["delft"], ["lab"], []
+    ]  # fmt: skip
+    told = read(house.service, "names", user=None)
+    assert told["partitions"] == [{"name": "metabroker", "clusters": ["delft", "lab"]}]
+    assert (told["default_time"], told["max_time"]) == (600, 3600)

@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
@@ -27,15 +26,21 @@ from pathlib import Path
 from typing import Any
 
 from metabroker.api.client import Client
-from metabroker.submission.model import Processors
+from metabroker.broker.core import Broker
+from metabroker.broker.events import SubmitJob
+from metabroker.broker.job import NewJob
+from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.policy import Request, make
+from metabroker.runtime.requests import spec_of
+from metabroker.store import Accepted, Store, Transaction
+from metabroker.store.rows import ClusterNames
+from metabroker.submission.model import Processors, Submission
 from tests.testbed import Testbed
 
 from .federation import Federation, await_clusters, on_slurm, start
-from .load.clients import Door, Task, all_at_once
 from .measures import Metrics, between, free_port
 
 Json = dict[str, Any]
-_CLIENTS = 10
 _PASSES = 100  # single jobs that come while the others wait: each makes a pass
 _TIMES = 10  # that squeue is asked
 _START = 600.0  # seconds until a daemon serves, on a machine that is very busy
@@ -50,6 +55,25 @@ class Place:
     federation: Federation
     testbed: Testbed
     metrics: str
+    policy: str
+    daemon: subprocess.Popen[bytes]
+
+    def anew(self, singles: int = 0) -> None:
+        """A daemon with an empty store, or one in which so many single jobs wait."""
+        folder = self.federation.folder
+        self.daemon.kill()
+        self.daemon.wait()
+        for file in folder.glob("metabroker.db*"):
+            file.unlink()
+        if singles:
+            _fill(folder / "metabroker.db", self.testbed, self.policy, singles)
+        self.start()
+
+    def start(self) -> None:
+        """Serve, and know all clusters."""
+        folder = self.federation.folder
+        self.daemon = start(folder / "metabroker.yaml", folder)
+        await_clusters(self.client, _START)
 
     @property
     def client(self) -> Client:
@@ -75,12 +99,16 @@ class Place:
             job = cluster.submit("-n", str(cluster.processors), "-t", "600", script="sleep 36000")
             cluster.wait_job(job, "RUNNING")
             found.append((cluster.name, job))
-        deadline = time.monotonic() + 60
+        self.see_full()
+        return found
+
+    def see_full(self) -> None:
+        """Until the daemon knows that no processor is idle."""
+        deadline = time.monotonic() + _START
         while any(each["idle"] for each in self.client.get("clusters")["clusters"]):
             if time.monotonic() > deadline:
                 raise TimeoutError("the daemon does not see that the clusters are full")
             time.sleep(0.2)
-        return found
 
     def submit_array(self, tasks: int, script: str) -> tuple[int, float]:
         """Its number, and how long `sbatch` took."""
@@ -89,52 +117,24 @@ class Place:
         job = int(self.command("sbatch", *words, script=script))
         return job, time.monotonic() - began
 
-    def submit_singles(self, jobs: int) -> list[int]:
-        """As many jobs, from some clients at once."""
-        folder = self.federation.folder
-        one = Processors(single=1)
-        wires = [
-            self.federation.submission(
-                "#!/bin/sh\ntrue\n", one, time_limit=300, output="/dev/null", request_id=f"one-{n}"
-            )
-            for n in range(jobs)
-        ]
-        door = Door(str(folder / "metabroker.sock"))
-        tally, _ = all_at_once([Task(door, wires[n::_CLIENTS]) for n in range(_CLIENTS)])
-        if len(tally.jobs) != jobs:
-            raise AssertionError(f"{tally.failed[:1]} {tally.refused[:1]}")
-        return list(tally.jobs.values())
-
     def measured(self, mark: str) -> Json:
         """With what waits now."""
         one = Processors(single=1)
         before = Metrics(self.metrics)
-        more = [
+        for n in range(_PASSES):
             self.client.submit(
                 self.federation.submission(
                     "#!/bin/sh\ntrue\n", one, time_limit=300, request_id=f"{mark}-{n}"
                 )
-            )["job"]
-            for n in range(_PASSES)
-        ]
+            )
         passes = between(before, Metrics(self.metrics), "metabroker_scheduling_pass_seconds")
-        found = {
+        return {
+            "waiting": self.client.get("status")["jobs"],
             "pass_ms": 1000 * passes.mean,
             "squeue_s": _median(lambda: self.command("squeue")),
             "squeue_r_s": _median(lambda: self.command("squeue", "-r")),
             "lines": len(self.command("squeue", "-h").splitlines()),
         }
-        for job in more:
-            self.client.change(job, "cancel")
-        return found
-
-    def none_left(self) -> None:
-        """Wait until every job has ended."""
-        deadline = time.monotonic() + 300
-        while self.client.get("status")["jobs"]:
-            if time.monotonic() > deadline:
-                raise TimeoutError("jobs are left")
-            time.sleep(0.5)
 
 
 def _median(ask: Callable[[], object]) -> float:
@@ -146,53 +146,57 @@ def _median(ask: Callable[[], object]) -> float:
     return statistics.median(seconds)
 
 
+def _fill(path: Path, testbed: Testbed, policy: str, jobs: int) -> None:
+    """A store in which so many single jobs of one processor wait."""
+    store = Store(f"sqlite:///{path}")
+    sizes = {cluster.name: cluster.processors for cluster in testbed.clusters.values()}
+    settings = [ClusterSettings(name, processors=size) for name, size in sizes.items()]
+    broker = Broker(Settings(store.instance, tuple(settings)), make(policy, len(sizes)))
+    for number in range(jobs):
+        broker.handle(SubmitJob(NewJob("u", "one", Request((1,)), 300)), 0.001 * number)
+    ready = broker.take()
+    submission = Submission(b"#!/bin/sh\ntrue\n", "one", Processors(single=1), "/tmp")
+    spec = spec_of(submission)
+    accepted = [Accepted(job.id, "u", None, submission.script, spec) for job in ready.jobs]
+    store.commit(Transaction(ready, accepted), ClusterNames(list(sizes)))
+    store.close()
+
+
 def waiting(place: Place, tasks: int) -> Json:
     """The array, and as many single jobs, in the queue of full clusters."""
     taken = place.occupy()
-    job, seconds = place.submit_array(tasks, "#!/bin/sh\ntrue\n")
+    _job, seconds = place.submit_array(tasks, "#!/bin/sh\ntrue\n")
     array = place.measured("array")
-    place.client.change(job, "cancel")
-    singles = place.submit_singles(tasks)
+    place.anew(tasks)
+    place.see_full()
     single = place.measured("single")
-    for number in singles:
-        place.client.change(number, "cancel")
-    place.none_left()
     for name, native in taken:
         place.testbed[name].run("scancel", native, check=True)
-    ratios = {key: array[key] / single[key] for key in array if key != "lines"}
+    ratios = {key: array[key] / single[key] for key in ("pass_ms", "squeue_s", "squeue_r_s")}
     return {"submission_s": seconds, "array": array, "single": single, "ratios": ratios}
 
 
 def killed(place: Place, tasks: int, rng: random.Random, calm: float) -> Json:
     """It runs; the daemon is killed and started, again and again."""
-    folder = place.federation.folder
-    file = folder / "ran"
-    place.federation.daemon.kill()
-    place.federation.daemon.wait()
-    daemon = start(folder / "metabroker.yaml", folder)
+    file = place.federation.folder / "ran"
     kills, queues = 0, []
-    try:
-        await_clusters(place.client, _START)
-        began = time.monotonic()
-        job, submitted = place.submit_array(tasks, _SCRIPT.format(file=file))
-        while place.client.get("status")["jobs"]:
-            if time.monotonic() - began > 120 + tasks * _AT_MOST:
-                raise TimeoutError(f"{_ran(file).total()} scripts have run")
-            time.sleep(rng.uniform(0, 2 * calm))
-            asked = time.monotonic()
-            place.command("squeue", "-t", "all")
-            queues.append(time.monotonic() - asked)
-            os.kill(daemon.pid, signal.SIGKILL)
-            daemon.wait()
-            kills += 1
-            time.sleep(rng.choice((0.0, rng.uniform(0, 3))))
-            daemon = start(folder / "metabroker.yaml", folder)
-            await_clusters(place.client, _START)
-        took = time.monotonic() - began
-        told = place.command("sacct", "-XnP", "-o", "jobid,state", "-j", str(job)).splitlines()
-    finally:
-        daemon.terminate()
-        daemon.wait(60)
+    began = time.monotonic()
+    job, submitted = place.submit_array(tasks, _SCRIPT.format(file=file))
+    while place.client.get("status")["jobs"]:
+        if time.monotonic() - began > 120 + tasks * _AT_MOST:
+            raise TimeoutError(f"{_ran(file).total()} scripts have run")
+        time.sleep(rng.uniform(0, 2 * calm))
+        asked = time.monotonic()
+        place.command("squeue", "-t", "all")
+        queues.append(time.monotonic() - asked)
+        place.daemon.kill()
+        place.daemon.wait()
+        kills += 1
+        time.sleep(rng.choice((0.0, rng.uniform(0, 3))))
+        place.start()
+        print(f"{len(_ran(file))} have run, {kills} kills", file=sys.stderr, flush=True)
+    took = time.monotonic() - began
+    told = place.command("sacct", "-XnP", "-o", "jobid,state", "-j", str(job)).splitlines()
     ran = _ran(file)
     states = Counter(line.partition("|")[2] for line in told)
     return {
@@ -228,10 +232,15 @@ def main() -> int:
     free: Json = {"requests": None, "submissions": None}
     config: Json = {"metrics": metrics, "policy": given.policy, "rates": free}
     with on_slurm(poll_interval="2s", **config) as (federation, testbed):
-        place = Place(federation, testbed, metrics)
-        queued = waiting(place, given.tasks)
-        print(json.dumps(queued), file=sys.stderr, flush=True)
-        run = killed(place, given.tasks, random.Random(given.seed), given.calm)
+        place = Place(federation, testbed, metrics, given.policy, federation.daemon)
+        try:
+            queued = waiting(place, given.tasks)
+            print(json.dumps(queued), file=sys.stderr, flush=True)
+            place.anew()
+            run = killed(place, given.tasks, random.Random(given.seed), given.calm)
+        finally:
+            place.daemon.terminate()
+            place.daemon.wait(60)
     found = {"waiting": queued, "killed": run}
     print(json.dumps(found, indent=1) if given.json else text(found))
     whole = run["states"] == {"COMPLETED": given.tasks}

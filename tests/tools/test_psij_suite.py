@@ -23,7 +23,7 @@ from tests.tools.conftest import TOOLS
 
 SUITE = os.environ.get("METABROKER_TEST_PSIJ", "")
 _SECONDS = 3600.0  # that nothing takes which does not hang
-pytestmark = [pytest.mark.slurm, pytest.mark.timeout(2 * _SECONDS + 600)]
+pytestmark = pytest.mark.slurm
 _FILES = ("test_executor.py", "test_resources.py", "test_wait.py", "test_callbacks.py",
           "test_issue_387_1.py", "test_issue_387_2.py", "test_issue_387_3.py", "test_issue_435.py",
           "test_mpi.py", "test_nodefile.py", "test_staging.py")  # fmt: skip
@@ -56,6 +56,7 @@ def failed(site: Site, way: str, launchers: Sequence[str], environment: dict[str
     return set(re.findall(r"^(?:FAILED|ERROR) \S*?([^/\s]+::\S+)", done.stdout, re.MULTILINE))
 
 
+@pytest.mark.timeout(2 * _SECONDS + 600)
 @pytest.mark.skipif(not SUITE, reason="METABROKER_TEST_PSIJ names its suite")
 @pytest.mark.parametrize("launchers", [("single", "multiple"), ("srun",), ("mpirun",)])
 def test_no_more_fails_than_over_slurm(

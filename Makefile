@@ -21,7 +21,7 @@ DEBFLAGS ?=
 PACKAGED := debian metabroker systemd configs docs tools README.md CHANGELOG.md LICENSE \
   pyproject.toml requirements-lock.txt
 
-.PHONY: help deb light lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
+.PHONY: help array deb light lock kernel same-second plans-killed submissions tools same-bytes setup demo test test-releases check storm storm-brokers storm-all storm-mutations fuzz soak federation hostile load clusters-up clusters-down clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -87,7 +87,8 @@ tools: setup ## released tools of the package index, unmodified, over real Slurm
 	METABROKER_TEST_TOOLS=$(CURDIR)/.cache/tools $(BIN)/python -m pytest -q -s tests/tools
 
 same-bytes: setup ## the queries of released tools in thirty states of jobs, beside Slurm's own commands
-	METABROKER_TEST_SAME_BYTES=1 $(BIN)/python -m pytest -q -s tests/daemon/test_same_bytes.py
+	METABROKER_TEST_SAME_BYTES=1 $(BIN)/python -m pytest -q -s tests/daemon/test_same_bytes.py \
+	  tests/daemon/test_same_bytes_settings.py
 
 same-second: setup ## TURNS=50 jobs that come up in two real clusters at once, with the broker killed
 	METABROKER_TEST_TURNS=$(TURNS) $(BIN)/python -m pytest -q -s --timeout 0 tests/faults/test_same_second.py
@@ -124,6 +125,9 @@ federation: setup ## a thousand real Slurm nodes in this machine, against plain 
 
 hostile: setup ## 1,000 hostile jobs of one user beside another's, on real Slurm: how long the other waits
 	$(BIN)/python -m benchmarks.hostile
+
+array: setup ## an array of 10,000 tasks on real Slurm: its queries, and the daemon killed at random
+	$(BIN)/python -m benchmarks.array
 
 load: setup ## 10,000 submissions at once, 100,000 waiting jobs, slow clusters, 1,000 users
 	$(BIN)/python -m benchmarks.load

@@ -19,6 +19,7 @@ array `{"most": tasks}` |
 | `GET /v1/records?jobs=&user=&since=` | `{"jobs": [...]}`: these, or those that have not ended or \
 have since then, each with what its user asked for |
 | `GET /v1/clusters` | `{"clusters": [...]}` |
+| `GET /v1/names?user=` | what a user's scripts may call partitions and accounts |
 | `POST /v1/clusters/{cluster}/drain` | the cluster, to which nothing new goes any more, for the \
 `reason` in the body; for administrators |
 | `POST /v1/clusters/{cluster}/resume` | the cluster, which is used again; for administrators |
@@ -154,6 +155,10 @@ def _places(text: str | None) -> list[list[float]] | None:
     return [list(place) for place in zip(times, jobs, strict=True)]
 
 
+def _user(asked: Asked) -> Arguments:
+    return {"user": asked.query.get("user")}
+
+
 def _names(asked: Asked) -> Arguments:
     """Of what is to be removed; None: all of it."""
     names = asked.body.get("names", ()) if isinstance(asked.body, dict) else ()
@@ -242,6 +247,7 @@ CALLS = (
     Call("history", "GET", "/v1/history", _history),
     Call("records", "GET", "/v1/records", _records),
     Call("clusters", "GET", "/v1/clusters"),
+    Call("names", "GET", "/v1/names", _user),
     Call(
         *("drain", "POST", "/v1/clusters/{cluster}/drain", _drain),
         changes=True,

@@ -16,11 +16,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from metabroker.errors import AdvisedError
-
-from .socket_http import BadReply, SocketConnection
+from .endpoint import ClientError as ClientError
+from .endpoint import ClientReply as ClientReply
+from .endpoint import Endpoint as Endpoint
+from .endpoint import Exchange as Exchange
+from .endpoint import LostReply as LostReply
+from .endpoint import SocketEndpoint, reason_of
+from .endpoint import Unreachable as Unreachable
+from .socket_http import BadReply
 
 Json = dict[str, Any]
 _T = TypeVar("_T")
@@ -35,72 +40,6 @@ _UNDECIDED = 504  # the daemon's word that it does not know yet whether it will 
 _TOO_OFTEN = 429
 
 
-class ClientError(AdvisedError):
-    """A request that was not carried out: what is wrong, and what to do about it."""
-
-    def __init__(
-        self, message: str, advice: str = "", status: int | None = None,
-        again_after: float | None = None,
-    ) -> None:  # fmt: skip
-        """`status`: the daemon's answer as an HTTP status; None where it gave none. `again_after`:
-        seconds after which it may be asked again, if it said so."""
-        super().__init__(message, advice)
-        self.status = status
-        self.again_after = again_after
-
-
-class Unreachable(ClientError):
-    """Nobody answers at the socket or address, or not the one who should; nothing was sent."""
-
-
-class LostReply(ClientError):
-    """The request was sent, and no reply came or one that leaves it open: it may or may not have
-    been carried out."""
-
-
-class ClientReply(Protocol):
-    """An answer whose head has come: its HTTP status and its headers."""
-
-    status: int
-    chunked: bool
-    length: int | None
-    """Bytes of its body, unless it comes in chunks; None: its head does not say."""
-
-    def header(self, name: str) -> str:
-        """A header's value; nothing where it has none."""
-
-    def read(self) -> bytes:
-        """The body. Raises `OSError`, `BadReply`."""
-
-    def pieces(self) -> Iterator[bytes]:
-        """The body as it comes. Raises `OSError`, `BadReply`."""
-
-
-class Exchange(Protocol):
-    """A connection for one request."""
-
-    def request(
-        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]
-    ) -> None:
-        """Send it. Raises `OSError`, `BadReply`."""
-
-    def reply(self) -> ClientReply:
-        """Its answer. Raises `OSError`, `BadReply`."""
-
-    def close(self) -> None:
-        """No more."""
-
-
-class Endpoint(Protocol):
-    """How a daemon is reached."""
-
-    def connection(self, timeout: float) -> Exchange:
-        """A connection to it, made. Raises `ClientError`."""
-
-    def headers(self) -> dict[str, str]:
-        """What each request says besides."""
-
-
 class Client:
     """Calls of one daemon. Every method raises `ClientError`."""
 
@@ -109,7 +48,7 @@ class Client:
     ) -> None:
         """`way`: the daemon's socket, or how else it is reached. `timeout` of one reply and
         `patience` with lost ones, in seconds."""
-        self._endpoint: Endpoint = _Socket(str(way)) if isinstance(way, (Path, str)) else way
+        self._endpoint: Endpoint = SocketEndpoint(str(way)) if isinstance(way, (Path, str)) else way
         self._timeout = timeout
         self._patience = patience
 
@@ -313,28 +252,10 @@ class Client:
                 raise LostReply("the daemon's reply was cut off", "see its log")
             yield response
         except (OSError, BadReply) as error:
-            reason = "no reply in time" if isinstance(error, TimeoutError) else _reason(error)
+            reason = "no reply in time" if isinstance(error, TimeoutError) else reason_of(error)
             raise LostReply(f"the daemon did not reply: {reason}", "see its log") from error
         finally:
             connection.close()
-
-
-class _Socket:
-    """The way over a Unix socket, where the kernel says who asks."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def connection(self, timeout: float) -> Exchange:
-        try:
-            return SocketConnection(self._path, timeout)
-        except BlockingIOError as error:
-            raise _unreachable(self._path, "it is too busy") from error
-        except (OSError, ValueError) as error:
-            raise _unreachable(self._path, _reason(error)) from error
-
-    def headers(self) -> dict[str, str]:
-        return {}
 
 
 def _quoted(part: str) -> str:
@@ -383,16 +304,3 @@ def _understood(status: int, raw: bytes, again: str) -> Json:
         seconds = float(again) if status == _TOO_OFTEN and again.isdecimal() else None
         raise kind(message, str(data.get("advice") or ""), status, seconds)
     return data
-
-
-def _unreachable(path: str, reason: str) -> Unreachable:
-    return Unreachable(
-        f"cannot reach the daemon at {path}: {reason}",
-        "start it with `metabroker serve --config FILE`, or name its socket with --socket",
-    )
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__

@@ -72,6 +72,11 @@ SAID: Mapping[str, Said] = {
         "Jobs",
     ),
     "clusters": Said("The clusters.", answer="Clusters"),
+    "names": Said(
+        "What scripts may call partitions, and a user's accounts (null: anything).",
+        {"user": "string"},
+        "Names",
+    ),
     "drain": Said(
         "Nothing new goes to the cluster; for administrators.", answer="Cluster", body=_REASON
     ),
@@ -179,6 +184,13 @@ SCHEMAS: Mapping[str, Json] = {
         drained={"type": ["object", "null"]},
     ),
     "Clusters": _listed("clusters", "Cluster"),
+    "Names": _object(
+        partitions={"type": "array", "items": {"$ref": "#/components/schemas/Partition"}},
+        accounts={"type": ["array", "null"], "items": _TEXT},
+        default_time={"type": "integer", "description": "seconds"},
+        max_time={"type": ["integer", "null"], "description": "seconds"},
+    ),
+    "Partition": _object(name=_TEXT, clusters={"type": "array", "items": _TEXT}),
 }
 """What is promised of answers; they may have more."""
 

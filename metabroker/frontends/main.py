@@ -12,7 +12,7 @@ from typing import NoReturn
 from metabroker.errors import AdvisedError
 
 COMMANDS = (
-    *("sbatch", "scancel", "scontrol", "sacct", "sinfo", "squeue", "srun"),
+    *("sbatch", "scancel", "scontrol", "sacct", "sacctmgr", "sinfo", "squeue", "srun", "sshare"),
     *("qsub", "qstat", "qselect", "qdel", "qhold", "qrls"),
 )
 

@@ -11,7 +11,8 @@ from metabroker.api.client import Client
 from metabroker.submission.patterns import expand
 
 Json = dict[str, Any]
-DEFAULT_PARTITION = "metabroker"
+CLUSTER = DEFAULT_PARTITION = "metabroker"
+"""What all clusters together are called, and a partition of all of them."""
 # State: Slurm's word, its short form, and its place in Slurm's own order of states.
 _STATES = {
     "QUEUED": ("PENDING", "PD", 0),

@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from metabroker.frontends.arrays import JobId, job_ids, rows, shown_id
 from metabroker.frontends.link import client
@@ -21,6 +20,7 @@ from metabroker.frontends.records import (
     user_names,
     whose,
 )
+from metabroker.frontends.tables import Form, form_of
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
@@ -122,21 +122,6 @@ _NO_USAGE = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Form:
-    """How rows are written: in columns, or with `between` them; `after` ends a row."""
-
-    columns: list[tuple[str, int]]
-    between: str | None
-    after: str
-
-    def row(self, texts: list[str]) -> str:
-        if self.between is not None:
-            return self.between.join(texts) + self.after
-        cells = zip(texts, self.columns)
-        return "".join(f"{_column(text, width)} " for text, (_, width) in cells)
-
-
 def run(words: list[str]) -> int:
     """The command. Raises `FrontEndError`, `SubmissionError`, `ClientError`."""
     given, rest = scan([Word(word) for word in words], _ROWS, "sacct", permute=True)
@@ -147,7 +132,7 @@ def run(words: list[str]) -> int:
     if "helpformat" in options:
         print("\n".join(_table([FIELDS[name][1] for name in sorted(FIELDS)])))
         return 0
-    form = _form(options)
+    table = _form(options)
     jobs = _asked(given)
     users = _users(options, jobs)
     since = _since(options)
@@ -156,7 +141,7 @@ def run(words: list[str]) -> int:
     if jobs is not None:
         found = [job for job in found if any(each.means(job) for each in jobs)]
     found = [job for job in rows(found) if jobs is not None or not _ineligible(job)]
-    for line in _lines(form, [job for job in found if _chosen(job, options, users)], options):
+    for line in _lines(table, [job for job in found if _chosen(job, options, users)], options):
         print(line)
     return 0
 
@@ -167,42 +152,25 @@ def _table(names: list[str]) -> Iterator[str]:
         yield "".join(f"{name:<20}" for name in names[first : first + 4]).rstrip()
 
 
-def _lines(form: _Form, jobs: list[Record], options: dict[str, Given]) -> Iterator[str]:
+def _lines(table: Form, jobs: list[Record], options: dict[str, Given]) -> Iterator[str]:
     if "noheader" not in options:
-        yield form.row([FIELDS[name][1] for name, _ in form.columns])
-        if form.between is None:
-            yield form.row(["-" * abs(width) for _, width in form.columns])
+        yield from table.head([FIELDS[name][1] for name, _ in table.columns])
     for job in jobs:
-        yield form.row([FIELDS[name][2](job, False) for name, _ in form.columns])
+        yield table.row([FIELDS[name][2](job, False) for name, _ in table.columns])
         if "allocations" not in options and job.json["start_time"] is not None:
-            yield form.row([FIELDS[name][2](job, True) for name, _ in form.columns])
+            yield table.row([FIELDS[name][2](job, True) for name, _ in table.columns])
 
 
-def _column(text: str, width: int) -> str:
-    size = abs(width)
-    if len(text) > size:
-        text = f"{text[: size - 1]}+"
-    return text.ljust(size) if width < 0 else text.rjust(size)
-
-
-def _form(options: dict[str, Given]) -> _Form:
+def _form(options: dict[str, Given]) -> Form:
     text = options["format"].value if "format" in options else os.environ.get("SACCT_FORMAT")
     if "brief" in options:
         text = _BRIEF
-    columns = []
-    for word in filter(None, (text or _DEFAULT).split(",")):
-        name, percent, width = word.strip().partition("%")
-        name = _field(name)
-        size = int(width) if percent and re.fullmatch(r"-?[0-9]{1,4}", width) else FIELDS[name][0]
-        columns.append((name, size))
-    between = options["delimiter"].value if "delimiter" in options else "|"
-    if "parsable2" in options:
-        return _Form(columns, between, "")
-    return (
-        _Form(columns, between, between or "")
-        if "parsable" in options
-        else _Form(columns, None, "")
-    )
+    return form_of(text or _DEFAULT, _column, options)
+
+
+def _column(word: str) -> tuple[str, int]:
+    name = _field(word)
+    return name, FIELDS[name][0]
 
 
 def _field(name: str) -> str:

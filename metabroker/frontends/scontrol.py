@@ -13,14 +13,18 @@ from metabroker.frontends.arrays import JobId, array_id, job_ids, rows, task_id,
 from metabroker.frontends.dependencies import told, with_others
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError
+from metabroker.frontends.partitions import lines_of as lines_of_partition
+from metabroker.frontends.partitions import partitions
 from metabroker.frontends.printing import duration, hostlist, moment
-from metabroker.frontends.records import Record, cpus_per_node, records, uid_of
-from metabroker.frontends.sinfo import Partition, partitions
+from metabroker.frontends.records import CLUSTER, Record, cpus_per_node, records, uid_of
 from metabroker.frontends.srun import become_native
 from metabroker.submission.tasks import MOST_TASKS
 from metabroker.submission.times import parse_time
 
 _QUIET = ("-o", "--oneliner", "-a", "--all", "-Q", "--quiet", "-v", "--verbose", "-d", "--details")
+
+_Shown = tuple[list[str], int]
+"""What is printed, and the exit code."""
 
 
 def run(words: list[str]) -> int:
@@ -29,22 +33,40 @@ def run(words: list[str]) -> int:
         print(f"slurm metabroker-{__version__}")
         return 0
     one_line = "-o" in words or "--oneliner" in words
-    rest = [word for word in words if word not in _QUIET]
+    rest, among = _among([word for word in words if word not in _QUIET])
     verb, what = rest[0] if rest else "", rest[1] if len(rest) > 1 else ""
     if verb == "show":
         show = _SHOW.get(what.removesuffix("s"))
         if show is not None:
-            print(*show(rest[2:], one_line), sep="\n")
-            return 0
+            lines, code = show(rest[2:], one_line, among)
+            print(*lines, sep="\n")
+            return code
     elif verb in ("hold", "release", "uhold"):
         return _change(rest[1:], "release" if verb == "release" else "hold")
     elif verb == "update" and rest[1:] and _names_job(rest[1]):
         return _update(rest[1:])
     elif verb == "ping":
         client().get("status")
-        print("Slurmctld(primary) at metabroker is UP")
+        print(f"Slurmctld(primary) at {CLUSTER} is UP")
         return 0
     return _native(words)
+
+
+def _among(words: list[str]) -> tuple[list[str], str | None]:
+    """The words without `-M CLUSTERS`, and those clusters; None: all."""
+    rest: list[str] = []
+    among, left = None, iter(words)
+    for word in left:
+        name, equals, value = word.partition("=")
+        if word == "-M" or (name in ("--clusters", "--cluster") and not equals):
+            among = next(left, "")
+        elif name in ("--clusters", "--cluster"):
+            among = value
+        elif word.startswith("-M"):
+            among = word[2:]
+        else:
+            rest.append(word)
+    return rest, among
 
 
 def _native(words: list[str]) -> int:
@@ -108,19 +130,20 @@ def _limit_of(way: Client, asked: JobId) -> int:
     raise FrontEndError(f"Invalid job id specified for job {asked}")
 
 
-def _jobs(words: list[str], one_line: bool) -> list[str]:
+def _jobs(words: list[str], one_line: bool, among: str | None) -> _Shown:
     asked = [each for word in words for each in job_ids(word)]
     way = client()
     found = records(way, jobs=[each.number for each in asked] or None)
     if asked:
         found = [job for job in found if any(each.means(job) for each in asked)]
+    found = [job for job in found if job.in_one_of(among)]
     found = with_others(way, rows(found))
     if asked and not found:
         raise FrontEndError("slurm_load_jobs error: Invalid job id specified")
     texts = [lines_of(job) for job in found]
     if one_line:
-        return [" ".join(line.strip() for line in lines) + " " for lines in texts]
-    return ["\n".join(lines) + "\n" for lines in texts] or ["No jobs in the system"]
+        return [" ".join(line.strip() for line in lines) + " " for lines in texts], 0
+    return ["\n".join(lines) + "\n" for lines in texts] or ["No jobs in the system"], 0
 
 
 def lines_of(job: Record) -> list[str]:
@@ -202,38 +225,28 @@ def _group(user: str) -> str:
         return "(null)"
 
 
-def _partitions(words: list[str], one_line: bool) -> list[str]:
-    found = [each for each in partitions(client()) if not words or each.name in words]
+def _partitions(words: list[str], one_line: bool, among: str | None) -> _Shown:
+    found = [each for each in partitions(client(), among) if not words or each.name in words]
     if words and not found:
-        raise FrontEndError(f"Partition {ascii(words[0])[1:-1]:.60} not found")
-    texts = [_of_partition(each) for each in found]
+        return [f"Partition {ascii(words[0])[1:-1]:.60} not found"], 1
+    texts = [lines_of_partition(each) for each in found]
     if one_line:
-        return [" ".join(line.strip() for line in lines) for lines in texts]
-    return ["\n".join(lines) + "\n" for lines in texts]
+        return [" ".join(line.strip() for line in lines) for lines in texts], 0
+    return ["\n".join(lines) + "\n" for lines in texts], 0
 
 
-def _of_partition(partition: Partition) -> list[str]:
-    return [
-        f"PartitionName={partition.name}",
-        "   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL",
-        f"   AllocNodes=ALL Default={'YES' if partition.default else 'NO'} QoS=N/A",
-        "   MaxNodes=UNLIMITED MaxTime=UNLIMITED MinNodes=0",
-        f"   State=UP TotalCPUs={partition.processors} TotalNodes={partition.nodes}",
-    ]
-
-
-def _config(_words: list[str], _one_line: bool) -> list[str]:
+def _config(_words: list[str], _one_line: bool, _among: str | None) -> _Shown:
     """What tools ask for: for how long ended jobs are told of, and of what release all this is."""
     client().get("status")
-    now = moment(_now())
     settings = {
-        "ClusterName": "metabroker",
+        "ClusterName": CLUSTER,
         "MaxArraySize": str(MOST_TASKS + 1),
         "MinJobAge": "86400 sec",
         "SLURM_VERSION": f"metabroker-{__version__}",
     }
     lines = (f"{name:<23} = {value}" for name, value in settings.items())
-    return [f"Configuration data as of {now}", *lines]
+    up = ["", f"Slurmctld(primary) at {CLUSTER} is UP"]
+    return [f"Configuration data as of {moment(_now())}", *lines, *up], 0
 
 
 def _now() -> float:
@@ -242,7 +255,7 @@ def _now() -> float:
     return time.time()
 
 
-_SHOW: dict[str, Callable[[list[str], bool], list[str]]] = {
+_SHOW: dict[str, Callable[[list[str], bool, str | None], _Shown]] = {
     "job": _jobs,
     "partition": _partitions,
     "config": _config,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from metabroker import __version__
-from metabroker.api.client import Client
 from metabroker.frontends.link import client
 from metabroker.frontends.main import FrontEndError, refuse
-from metabroker.frontends.printing import cell
-from metabroker.frontends.records import DEFAULT_PARTITION
+from metabroker.frontends.partitions import Partition, partitions
+from metabroker.frontends.printing import cell, short_duration
 from metabroker.submission.directives.getopt import Given, scan
 from metabroker.submission.directives.rows import Command, row
 from metabroker.submission.directives.words import Word
@@ -29,37 +27,9 @@ _REFUSED = {
     **dict.fromkeys(("nodes", "Node", "list-reasons", "states"), "single nodes are not shown"),
     **dict.fromkeys(("long", "summarize"), "that form is not printed here"),
 }
+_Column = tuple[str, int, bool, str]
+"""A field, its width, whether it is at the right, and what follows."""
 _DEFAULT = "%9P %.5a %.10l %.6D %.6t %N"
-
-
-@dataclass(frozen=True)
-class Partition:
-    """A partition over all clusters. `idle`: processors; None: not known."""
-
-    name: str
-    default: bool
-    processors: int
-    idle: int | None
-    nodes: int
-
-    @property
-    def state(self) -> str:
-        """Of its nodes taken together."""
-        if self.idle is None:
-            return "unk"
-        if self.idle >= self.processors:
-            return "idle"
-        return "mix" if self.idle else "alloc"
-
-
-def partitions(way: Client) -> list[Partition]:
-    """What jobs can name: one, over all clusters that answer. Raises `ClientError`."""
-    clusters = way.get("clusters")["clusters"]
-    name = way.get("records", jobs="0").get("partition") or DEFAULT_PARTITION
-    idle = [cluster["idle"] for cluster in clusters if cluster["idle"] is not None]
-    nodes = sum(kind["count"] for cluster in clusters for kind in cluster["nodes"])
-    processors = sum(cluster["processors"] for cluster in clusters)
-    return [Partition(name, True, processors, sum(idle) if idle else None, nodes)]
 
 
 _LONG_STATES = {"unk": "unknown", "idle": "idle", "mix": "mixed", "alloc": "allocated"}
@@ -67,7 +37,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Partition], str]]] = {
     "P": ("PARTITION", lambda each: f"{each.name}*" if each.default else each.name),
     "R": ("PARTITION", lambda each: each.name),
     "a": ("AVAIL", lambda each: "up"),
-    "l": ("TIMELIMIT", lambda each: "infinite"),
+    "l": ("TIMELIMIT", lambda each: short_duration(each.longest) if each.longest else "infinite"),
     "D": ("NODES", lambda each: str(each.nodes)),
     "t": ("STATE", lambda each: each.state),
     "T": ("STATE", lambda each: _LONG_STATES[each.state]),
@@ -95,18 +65,27 @@ def run(words: list[str]) -> int:
     refuse(options, _REFUSED)
     if rest:
         raise FrontEndError(f"Unrecognized option: {rest[0].text}")
-    columns = _columns(options)
-    if "noheader" not in options:
-        print("".join(cell(_FIELDS[f][0], w, right=r) + after for f, w, r, after in columns))
-    wanted = options["partition"].value if "partition" in options else None
-    for each in partitions(client()):
-        if wanted is None or each.name in wanted.split(","):
-            print("".join(cell(_FIELDS[f][1](each), w, right=r) + after
-                          for f, w, r, after in columns))  # fmt: skip
+    among = options["clusters"].value if "clusters" in options else None
+    clusters = [None] if among is None else among.split(",")
+    way, form = client(), _columns(options)
+    for number, cluster in enumerate(clusters):
+        if cluster is not None and "noheader" not in options:
+            print("\n" * bool(number) + f"CLUSTER: {cluster}")
+        for line in _lines(partitions(way, cluster), form, options):
+            print(line)
     return 0
 
 
-def _columns(options: dict[str, Given]) -> list[tuple[str, int, bool, str]]:
+def _lines(found: list[Partition], form: list[_Column], options: dict[str, Given]) -> Iterator[str]:
+    if "noheader" not in options:
+        yield "".join(cell(_FIELDS[f][0], w, right=r) + after for f, w, r, after in form)
+    wanted = options["partition"].value if "partition" in options else None
+    for each in found:
+        if wanted is None or each.name in wanted.split(","):
+            yield "".join(cell(_FIELDS[f][1](each), w, right=r) + after for f, w, r, after in form)
+
+
+def _columns(options: dict[str, Given]) -> list[_Column]:
     text = (options["format"].value if "format" in options else None) or _DEFAULT
     found = []
     for token in filter(None, text.split("%")):

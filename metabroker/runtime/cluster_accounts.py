@@ -35,6 +35,12 @@ class ClusterUsers:
         """The account that this user's jobs run under; None: none."""
         return user if self.table == "same" else self.table.get(user)
 
+    def has(self, user: str) -> bool:
+        """Whether the user of that name has one, as far as that is known here. Raises
+        `ServiceError`."""
+        account = self.account(user)
+        return account is not None and (not self.near or self._known(account) is not None)
+
     def given(self, caller: Caller) -> str:
         """The account for this caller.
 

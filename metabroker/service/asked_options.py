@@ -37,6 +37,28 @@ class AskedOptions:
         found = own.pop() if len(own) == 1 else None
         return found or PARTITION
 
+    def partitions(self) -> dict[str, list[str]]:
+        """The partitions that jobs may name, and the clusters that each may mean; first that of
+        jobs that name none."""
+        listed = [n for words in self.clusters.values() for n in words.names("partition") or ()]
+        found = dict.fromkeys((self.partition, *listed))
+        return {
+            name: [cluster for cluster, words in self.clusters.items() if self._has(words, name)]
+            for name in found
+        }
+
+    def accounts(self, clusters: Collection[str]) -> list[str] | None:
+        """The accounts that jobs may name which go to these clusters; None: any."""
+        if "account" in self.dropped:
+            return None
+        listed = [self.clusters[name].names("account") for name in clusters]
+        if None in listed:
+            return None
+        return sorted({name for names in listed for name in names or ()})
+
+    def _has(self, words: ClusterWords, partition: str) -> bool:
+        return partition == self.partition == PARTITION or words.has("partition", partition)
+
     def said(self, submission: Submission, check: Check) -> tuple[Submission, tuple[str, ...]]:
         """The submission, with the words for each cluster that its job may go to, and the others.
         `check`: what is wrong with words for a cluster, or None.

@@ -145,6 +145,12 @@ class Authorization:
                 "ask the administrator to set `shared_dir` for every cluster",
             )
 
+    def may_have_jobs(self, user: str, cluster: str) -> bool:
+        """Whether jobs of the user of that name may go to a cluster. Raises `ServiceError`."""
+        if cluster in self.users:
+            return self.users[cluster].has(user)
+        return user == self.account or (user in self.submitters and self.shared_everywhere)
+
     def owner(self, caller: Caller, submission: Submission) -> str | None:
         """Whose the files are that come and go with a job; None: the daemon's own account's."""
         own = not submission.stages or caller.uid == os.geteuid()

@@ -51,6 +51,7 @@ class Status:
         """The calls of the API that are answered here."""
         return {
             "clusters": lambda: {"clusters": self.clusters()},
+            "names": self.names,
             "status": self.daemon,
             "totals": self.totals,
             "overview": self.overview,
@@ -59,6 +60,19 @@ class Status:
     def clusters(self) -> list[Json]:
         """Each cluster with its processors, health and the age of what is known of it."""
         return self._loop.ask(lambda: cluster_views(self._loop.engine.broker.view, self._clock()))
+
+    def names(self, user: str | None) -> Json:
+        """What scripts may call partitions, and the accounts of a user (by default all; None: any
+        name will do), and the time limits, in seconds."""
+        rules = self.rules
+        own = [c for c in rules.clusters if user is None or rules.may_have_jobs(user, c)]
+        partitions = rules.options.partitions()
+        return {
+            "partitions": [{"name": n, "clusters": among} for n, among in partitions.items()],
+            "accounts": rules.options.accounts(own),
+            "default_time": rules.default_time,
+            "max_time": rules.max_time,
+        }
 
     def daemon(self) -> Json:
         """The daemon itself: version, instance, policy, uptime, pending effects, queue lengths, and

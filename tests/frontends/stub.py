@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 Json = dict[str, Any]
@@ -24,18 +24,35 @@ def job(number: int, state: str = "RUNNING", **more: Any) -> Json:
     return {**plain, **more}
 
 
+NODES = [{"count": 4, "processors": 16, "memory": 65536, "gpus": 0}]
+CLUSTERS = [
+    {"name": "delft", "processors": 64, "idle": 64, "nodes": NODES},
+    {"name": "lab", "processors": 8, "idle": None,
+     "nodes": [{"count": 1, "processors": 8, "memory": 1000, "gpus": 2}]},
+]  # fmt: skip
+NAMES: Json = {
+    "partitions": [
+        {"name": "batch", "clusters": ["delft", "lab"]}, {"name": "short", "clusters": ["delft"]}
+    ],
+    "accounts": ["chem", "phys"], "default_time": 3600, "max_time": None,
+}  # fmt: skip
+
+
 class StubClient:
     """In the place of `api.client.Client`."""
 
-    def __init__(self, *jobs: Json, answer: Callable[[str], Json] | None = None) -> None:
+    def __init__(self, *jobs: Json, names: Json = NAMES) -> None:
         self.jobs = jobs
+        self.names = names
         self.queries: list[Json] = []
         self.submitted: list[Json] = []
         self.changed: list[tuple[int | str, str]] = []
 
     def get(self, path: str, **query: Any) -> Json:
-        """Jobs by their numbers, as the daemon chooses them."""
+        """Jobs by their numbers, as the daemon chooses them; and its clusters and names."""
         self.queries.append(query)
+        if path in ("clusters", "names"):
+            return {"clusters": CLUSTERS, **self.names}
         wanted = query.get("jobs")
         numbers = None if wanted is None else {int(n) for n in wanted.split(",")}
         found = [

@@ -131,3 +131,5 @@ def test_jobs_are_submitted_looked_at_and_cancelled(
     assert ask("squeue", "-h", "-j", array, "-t", "all", "-o", "%T") == "CANCELLED"
     assert "PROCS" in ask("metabroker", "clusters")
     assert ask("sinfo", "-h", "-o", "%a")
+    assert "TotalNodes=" in ask("scontrol", "show", "partition")
+    assert ask("sacctmgr", "-s", "list", "user", "nobody", "format=account")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from metabroker.api.service import ServiceError
+from metabroker.api.service import ServiceError, read
+from metabroker.runtime.cluster_accounts import ClusterUsers
 from metabroker.service.asked_options import AskedOptions
 from metabroker.submission.model import AskedOption, Processors, Submission
-from metabroker.submission.native.asked import ClusterWords
+from metabroker.submission.native.asked import ClusterWords, Table
+from tests.daemon_units.making import House
 
 CLUSTERS = {
     "delft": ClusterWords("slurm", {"partition": {"short": "debug"}, "qos": "same"}),
@@ -75,3 +79,52 @@ def test_some_clusters_may_be_named() -> None:
 
 def test_what_no_command_has_is_refused() -> None:
     assert "is no option" in refusal(AskedOption("nonsense", "x"))
+
+
+def test_names_that_scripts_can_give_are_told() -> None:
+    options = AskedOptions(CLUSTERS)
+    assert options.partitions() == {
+        "metabroker": ["delft", "leiden", "lab"], "short": ["delft", "lab"],
+        "long": ["leiden", "lab"],
+    }  # fmt: skip
+    own = {"batch": {"partition": "batch"}, "account": {"account": "own"}}
+    same = {
+        "a": ClusterWords("slurm", {"account": {"phys": "p", "chem": None}}, own["batch"]),
+        "b": ClusterWords("slurm", {"account": {"phys": "q"}}, own["batch"] | own["account"]),
+        "c": ClusterWords("slurm", {}, own["batch"]),
+    }
+    told = AskedOptions(same)
+    assert told.partitions() == {"batch": ["a", "b", "c"]}
+    assert told.accounts(list(same)) == ["chem", "own", "phys"]
+    assert (told.accounts(["b"]), told.accounts([])) == (["own", "phys"], [])
+
+
+@pytest.mark.parametrize("table", ["same", {"*": "x"}])
+def test_where_any_name_will_do_they_are_not_known(table: Table) -> None:
+    clusters = {"a": ClusterWords("slurm", {"account": {"phys": "p"}}),
+                "b": ClusterWords("slurm", {"account": table})}  # fmt: skip
+    assert AskedOptions(clusters).accounts(["a", "b"]) is None
+    assert AskedOptions(clusters).accounts(["a"]) == ["phys"]
+    assert AskedOptions(clusters, ("account",)).accounts(["a"]) is None
+
+
+def test_a_users_accounts_are_those_of_clusters_where_the_user_may_have_jobs(
+    house: House,
+) -> None:
+    words = {name: ClusterWords("slurm", {"account": {name: name}}) for name in ("delft", "lab")}
+    users = {"lab": ClusterUsers("lab", {"bob": "b", "carl": "c"}, near=False)}
+    rules = replace(
+        house.rules, options=AskedOptions(words), clusters=("delft", "lab"), users=users
+    )
+    house.service.govern(rules)
+
+    def accounts(user: str | None) -> list[str]:
+        found: list[str] = read(house.service, "names", user=user)["accounts"]
+        return found
+
+    assert [accounts(user) for user in (None, "bob", "anna", "carl", "nobody")] == [
+        ["delft", "lab"], ["delft", "lab"], ["delft"], ["lab"], []
+    ]  # fmt: skip
+    told = read(house.service, "names", user=None)
+    assert told["partitions"] == [{"name": "metabroker", "clusters": ["delft", "lab"]}]
+    assert (told["default_time"], told["max_time"]) == (600, 3600)

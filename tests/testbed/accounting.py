@@ -7,7 +7,7 @@ import contextlib
 import getpass
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,8 +105,11 @@ class Accounting:
 
 
 @contextlib.contextmanager
-def accounted(cluster: SlurmCluster) -> Iterator[None]:
-    """The cluster keeps its jobs in a database, up to the end.
+def accounted(
+    cluster: SlurmCluster, more: Mapping[str, str] | None = None, partition: str = ""
+) -> Iterator[None]:
+    """The cluster keeps its jobs in a database, up to the end. `more` of slurm.conf, and of its
+    partition's line, are other then.
 
     Raises `PackagesUnavailable`: that cannot be had here.
     """
@@ -117,8 +120,9 @@ def accounted(cluster: SlurmCluster) -> Iterator[None]:
         "AccountingStoragePort": str(accounting.port),
         "AccountingStoragePass": str(cluster.munge_socket),
     }
+    extra |= more or {}
     try:
-        _change(cluster, replace(before, extra={**before.extra, **extra}))
+        _change(cluster, replace(before, extra={**before.extra, **extra}, partition=partition))
         accounting.start()
         cluster.start_controller()
         yield

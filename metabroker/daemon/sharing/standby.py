@@ -65,7 +65,7 @@ class StandbyService:
         self._lease = lease
         self._started = clock()
         self._ends = CompletionWatcher(self._queries)
-        self._of_leader = frozenset({"leftovers", "totals", "overview"})
+        self._of_leader = frozenset({"leftovers", "totals", "overview", "names"})
         self._reads: Mapping[str, Callable[..., Json]] = {
             **self._queries.calls(),
             "clusters": lambda: {"clusters": self.clusters()},
@@ -89,7 +89,7 @@ class StandbyService:
         if name == "wait":
             return self._wait(**arguments)
         if name in self._of_leader:
-            return answered(self._told_by_leader(name))
+            return answered(self._told_by_leader(name, arguments))
         read = self._reads.get(name)
         if read is not None:
             return answered(read(**arguments))
@@ -148,8 +148,8 @@ class StandbyService:
             "store": trouble,
         }
 
-    def _told_by_leader(self, name: str) -> Json:
-        found: Json | None = self._asked(name)
+    def _told_by_leader(self, name: str, arguments: Mapping[str, Any]) -> Json:
+        found: Json | None = self._asked(name, **arguments)
         if found is None:
             raise unavailable("this broker is a stand-by, and no broker leads now")
         return found

@@ -64,6 +64,20 @@ class ClusterWords:
             word for asked in submission.asked for word in self._of(asked, submission, check)
         )
 
+    def names(self, kind: str) -> tuple[str, ...] | None:
+        """What users may call partitions, say, of this cluster; None: anything."""
+        table, own = self.tables.get(kind), self.own.get(kind)
+        if table == "same" or (table is not None and "*" in table):
+            return None
+        return tuple(dict.fromkeys((*([own] if own else ()), *(table or ()))))
+
+    def has(self, kind: str, name: str) -> bool:
+        """Whether users may call one so."""
+        table = self.tables.get(kind)
+        if table == "same" or self.own.get(kind) == name:
+            return True
+        return table is not None and (name in table or "*" in table)
+
     def _of(
         self,
         asked: AskedOption,
@@ -92,7 +106,7 @@ class ClusterWords:
         """The value with the cluster's own names in it; None: it is left out there."""
         text = asked.value or ""
         if asked.option == "partition":  # any of them will do
-            known = [name for name in text.split(",") if self._has("partition", name)]
+            known = [name for name in text.split(",") if self.has("partition", name)]
             if not known:
                 raise Unsayable(asked, f"has no partition {text}")
             own = [self._name(asked, name) for name in known]
@@ -107,15 +121,9 @@ class ClusterWords:
         left = iter(own)
         return _NAME.sub(lambda _: next(left) or "", text)
 
-    def _has(self, kind: str, name: str) -> bool:
-        table = self.tables.get(kind)
-        if table == "same" or self.own.get(kind) == name:
-            return True
-        return table is not None and (name in table or "*" in table)
-
     def _name(self, asked: AskedOption, name: str) -> str | None:
         kind, table = asked.option, self.tables.get(asked.option)
-        if not name or not self._has(kind, name):
+        if not name or not self.has(kind, name):
             raise Unsayable(asked, f"has no {kind} {name}")
         if table is None or table == "same":
             return name

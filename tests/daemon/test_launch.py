@@ -74,7 +74,8 @@ def run(
     components = range(len(ended["components"]))
     printed = [(apart.jobs / f"out.{job}.{n}").read_text() for n in components]
     wrong = [(apart.jobs / f"err.{job}.{n}").read_text() for n in components]
-    assert ended["state"] == ends, (ended["reason"], printed, wrong, site.story())
+    story = "\n".join((ended["reason"], *printed, *wrong))
+    assert ended["state"] == ends, f"{story}\n{site.story()}"
     return job, "".join(printed).splitlines()
 
 

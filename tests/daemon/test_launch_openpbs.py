@@ -36,9 +36,13 @@ def site(server: PbsServer, apart: Apart, make_site: MakeSite) -> Site:
 
 
 def setting(server: PbsServer) -> str:
-    """Shell: where PBS is; and the nodes of Slurm have names that nobody can look up."""
+    """Shell: where PBS is. The nodes of Slurm have names that nobody can look up; and where the
+    servers are in a network of their own, it may have nothing but a loopback, which Open MPI leaves
+    out."""
     own = "".join(f"export {name}={value}; " for name, value in server.env.items())
     here = socket.gethostbyname(socket.gethostname())
+    if [name for _, name in socket.if_nameindex()] == ["lo"]:
+        own += "export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_tcp_if_include=lo; "
     return f'{own}PATH="$PATH:{server.bin}"; export METABROKER_MASTER_ADDR={here}; '
 
 
@@ -73,15 +77,18 @@ def test_a_process_for_each_slot(site: Site, apart: Apart, server: PbsServer) ->
     assert sorted(errors) == ["[3] 3", "[4] 3", "[5] 4"]
 
 
-def test_a_process_on_another_node_that_fails_ends_all(
+def test_a_process_that_fails_ends_all_on_all_nodes(
     site: Site, apart: Apart, server: PbsServer
 ) -> None:
+    """First one on the other node of OpenPBS, then one on the node of the script."""
     # What its shell has started has a number of its own.
     rest = f"119.{os.getpid()}"
-    fails = f"if [ $METABROKER_RANK = 5 ]; then exit 9; fi; sleep {rest}"
-    line = f"{setting(server)}metabroker-launch sh -c '{fails}'; echo ended $?; exit 9"
-    job, lines = run(site, apart, line, ends="FAILED", places=PLACES)
-    assert site.show(job)["exit_code"] == 9
-    assert "ended 9" in lines, "the launch ended by itself"
+    fails = f"if [ $METABROKER_RANK = $0 ]; then exit $1; fi; sleep {rest}"
+    launch = f"metabroker-launch sh -c '{fails}'"
+    line = f"{launch} 5 9; echo ended $?; {launch} 3 8; echo ended $?; exit 7"
+    only = f"if [ $METABROKER_COMPONENT != 2 ]; then exec sleep {rest}; fi; "
+    job, lines = run(site, apart, setting(server) + only + line, ends="FAILED", places=PLACES)
+    assert site.show(job)["exit_code"] == 7
+    assert lines == ["ended 9", "ended 8"]
     site.wait_clean()
     eventually(lambda: not called("sleep", rest), "what the processes have started ends, too")

@@ -167,9 +167,8 @@ class Daemon:
             self.leader = leader
             self._service.service = leader.service
             self._registry.unregister(self._exporter)
-            self._registry.register(
-                Exporter(leader.service.status.daemon, leader.service.status.clusters)
-            )
+            status = leader.service.status
+            self._registry.register(Exporter(status.daemon, status.clusters, status.links))
             self._of_broker.leads(0 if lease_term is None else lease_term.term)
 
     def _given(self, lease_term: LeaseTerm | None) -> LeaderContext:

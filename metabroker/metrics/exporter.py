@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -12,12 +12,18 @@ Read = Callable[[], Mapping[str, Any]]
 
 
 class Exporter(Collector):
-    """What is read at each scrape: `status` and `clusters` answer as the API's routes do. Without
-    a method `describe` nothing is asked of the daemon before it serves."""
+    """What is read at each scrape: `status`, `clusters` and `links` answer as the API's routes do.
+    Without a method `describe` nothing is asked of the daemon before it serves."""
 
-    def __init__(self, status: Read, clusters: Callable[[], list[dict[str, Any]]]) -> None:
+    def __init__(
+        self,
+        status: Read,
+        clusters: Callable[[], list[dict[str, Any]]],
+        links: Callable[[], Sequence[Mapping[str, Any]]],
+    ) -> None:
         self._status = status
         self._clusters = clusters
+        self._links = links
 
     def collect(self) -> Iterator[Metric]:
         """The metrics, as of now."""
@@ -43,6 +49,7 @@ class Exporter(Collector):
         yield from _of_retention(status["history"] or _NO_RETENTION)
         yield from _of_start_times(status["start_times"])
         yield from self._of_clusters()
+        yield from _of_links(self._links())
 
     def _of_clusters(self) -> Iterator[Metric]:
         up = _gauge("cluster_up", "1 if a cluster answers, else 0.", "cluster")
@@ -97,6 +104,33 @@ class Exporter(Collector):
                 if cluster[state] is not None:
                     processors.add_metric([name, state], cluster[state])
         yield from (up, drained, processors, *plain.values())
+
+
+def _of_links(links: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
+    """What was measured between clusters, in the worse direction; what is not known is left out."""
+    latency = _gauge(
+        "link_latency_seconds",
+        "Time of a small message between nodes of two clusters, there and back, as last measured.",
+        "cluster", "other",
+    )  # fmt: skip
+    bandwidth = _gauge(
+        "link_bandwidth_bytes_per_second",
+        "Bandwidth of one connection between nodes of two clusters, as last measured.",
+        "cluster", "other",
+    )  # fmt: skip
+    measured = _gauge(
+        "link_measured_timestamp_seconds",
+        "When it was last measured between nodes of two clusters, as a Unix time.",
+        "cluster", "other",
+    )  # fmt: skip
+    for link in links:
+        names = list(link["clusters"])
+        if link["latency_ms"] is not None:
+            latency.add_metric(names, link["latency_ms"] / 1000)
+        if link["bandwidth_mb_per_s"] is not None:
+            bandwidth.add_metric(names, link["bandwidth_mb_per_s"] * 1e6)
+        measured.add_metric(names, link["measured"])
+    yield from (latency, bandwidth, measured)
 
 
 _NO_RETENTION: Mapping[str, Any] = {"removed": {}, "failures": 0, "last_run": None, "trouble": None}

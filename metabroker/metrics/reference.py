@@ -33,7 +33,7 @@ def families() -> list[Metric]:
     registry = CollectorRegistry()
     Meters(registry)
     OfBroker(registry)
-    registry.register(Exporter(lambda: _STATUS, list))
+    registry.register(Exporter(lambda: _STATUS, list, list))
     ProcessCollector(registry=registry)
     return sorted(registry.collect(), key=lambda family: family.name)
 
@@ -45,7 +45,7 @@ def labels() -> dict[str, tuple[str, ...]]:
     counted = [meter for meter in made if isinstance(meter, Counter | Gauge | Histogram)]
     found = {meter._name: tuple(meter._labelnames) for meter in counted}
     process = ProcessCollector(registry=None)
-    for family in (*Exporter(lambda: _STATUS, list).collect(), *process.collect()):
+    for family in (*Exporter(lambda: _STATUS, list, list).collect(), *process.collect()):
         found[family.name] = tuple(getattr(family, "_labelnames", ()))  # not ours
     return found
 

@@ -57,6 +57,12 @@ class Status:
             "overview": self.overview,
         }
 
+    def links(self) -> list[Json]:
+        """What was measured between the clusters that there are."""
+        broker = self._loop.engine.broker
+        names = {entry.name for entry in broker.settings.clusters}
+        return [link.told() for link in broker.view.links.all if names.issuperset(link.clusters)]
+
     def clusters(self) -> list[Json]:
         """Each cluster with its processors, health and the age of what is known of it."""
         return self._loop.ask(lambda: cluster_views(self._loop.engine.broker.view, self._clock()))

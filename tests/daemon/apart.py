@@ -1,5 +1,5 @@
 """Two real Slurm clusters that share no files with each other or with the broker's host: it
-reaches them over SSH, one by each way."""
+reaches them over SSH, one by each way. A live OpenPBS may be the third."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Json, Site
-from tests.daemon.kinds import Slurm
+from tests.daemon.kinds import Kind, Slurm
+from tests.daemon.pbs import Mixed, OpenPBS, PbsServer
 from tests.testbed import ClusterSpec, Testbed
 from tests.testbed.openssh import OpenSsh
 from tests.testbed.packages import Installation
@@ -22,6 +23,7 @@ from tests.testbed.sshd import Sshd
 from tests.testbed.testbed import SYSTEM_PATH
 
 WAYS = {"delft": "ssh", "leiden": "openssh"}
+THIRD = "third"
 
 
 @dataclass
@@ -32,22 +34,38 @@ class Apart:
     sshd: Sshd
     folders: dict[str, Path]
 
-    def site(self, make_site: MakeSite) -> Site:
-        """A daemon over them; jobs run in the `jobs` folder."""
+    def site(self, make_site: MakeSite, third: PbsServer | None = None) -> Site:
+        """A daemon over them, and a `third`; jobs run in the `jobs` folder."""
         self.testbed.reset()
-        kind = Slurm(self.testbed.clusters, sizes=dict.fromkeys(WAYS, 0))
+        kind: Kind = Slurm(self.testbed.clusters, sizes=dict.fromkeys(WAYS, 0))
+        clusters = {name: self._slurm(name, via) for name, via in WAYS.items()}
+        if third is not None:
+            pbs = OpenPBS({THIRD: third})
+            sizes = dict.fromkeys((*WAYS, THIRD), 0)
+            kind = Mixed({**dict.fromkeys(WAYS, kind), THIRD: pbs}, sizes=sizes)
+            clusters[THIRD] = {
+                "system": "openpbs",
+                "bin": str(third.bin),
+                "env": {**third.env, "PATH": SYSTEM_PATH},
+                **self._apart(THIRD, "ssh"),
+            }
         site = make_site(kind)
         with site.changing() as text:
-            text["clusters"] = {name: self._cluster(name, via) for name, via in WAYS.items()}
+            text["clusters"] = clusters
         return site
 
-    def _cluster(self, name: str, via: str) -> Json:
+    def _slurm(self, name: str, via: str) -> Json:
         cluster = self.testbed[name]
         return {
             "system": "slurm",
             "partition": "batch",
             "bin": str(cluster.bin),
             "env": {"SLURM_CONF": str(cluster.slurm_conf), "PATH": SYSTEM_PATH},
+            **self._apart(name, via),
+        }
+
+    def _apart(self, name: str, via: str) -> Json:
+        return {
             "shared_dir": str(self.folders[name]),
             "via": via,
             **self.sshd.settings(),
@@ -66,7 +84,7 @@ def apart(installation: Installation, openssh: OpenSsh) -> Iterator[Apart]:
     top = Path(tempfile.mkdtemp(prefix="mb-apart-"))
     top.chmod(0o755)
     sshd = Sshd(openssh, top / "sshd")
-    folders = {name: top / name for name in (*WAYS, "jobs")}
+    folders = {name: top / name for name in (*WAYS, THIRD, "jobs")}
     for folder in folders.values():
         folder.mkdir(mode=0o755)
         if os.geteuid() == 0:

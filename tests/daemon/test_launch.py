@@ -26,12 +26,15 @@ ALLREDUCE = r"""
 #include <unistd.h>
 int main(int argc, char **argv) {
     int rank, size, sum = 0, one;
+    char host[64];
+    gethostname(host, sizeof host);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     one = rank + 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    printf("rank %d of %d: sum %d in %s\n", rank, size, sum, getenv("METABROKER_CLUSTER"));
+    printf("rank %d of %d: sum %d in %s on %s\n", rank, size, sum, getenv("METABROKER_CLUSTER"),
+           host);
     fflush(stdout);
     if (argc > 1 && atoi(argv[1]) == rank) _exit(7);
     if (argc > 1) sleep(60);
@@ -54,16 +57,25 @@ def site(apart: Apart, make_site: MakeSite) -> Site:
     return made
 
 
-def run(site: Site, apart: Apart, line: str, *, ends: str = "COMPLETED") -> tuple[int, list[str]]:
-    """A job of 4 and 2 processors, and all that it printed, component 0 first."""
-    for file in apart.jobs.glob("*.*.[01]"):  # of another daemon, whose jobs have these numbers
+def run(
+    site: Site,
+    apart: Apart,
+    line: str,
+    *,
+    ends: str = "COMPLETED",
+    places: str = "--on delft:4,leiden:2",
+) -> tuple[int, list[str]]:
+    """A job of 6 tasks, and all that it printed, component 0 first."""
+    for file in apart.jobs.glob("*.*.[0-9]"):  # of another daemon, whose jobs have these numbers
         file.unlink()
-    options = f"--on delft:4,leiden:2 -D {apart.jobs} -o out.%j.%c -e err.%j.%c"
+    options = f"{places} -D {apart.jobs} -o out.%j.%c -e err.%j.%c"
     job = site.submit(options, f"#!/bin/sh\n{line}\n")
     ended = site.wait_end(job)
-    printed = [(apart.jobs / f"out.{job}.{n}").read_text() for n in range(2)]
-    wrong = [(apart.jobs / f"err.{job}.{n}").read_text() for n in range(2)]
-    assert ended["state"] == ends, (ended["reason"], printed, wrong, site.story())
+    components = range(len(ended["components"]))
+    printed = [(apart.jobs / f"out.{job}.{n}").read_text() for n in components]
+    wrong = [(apart.jobs / f"err.{job}.{n}").read_text() for n in components]
+    story = "\n".join((ended["reason"], *printed, *wrong))
+    assert ended["state"] == ends, f"{story}\n{site.story()}"
     return job, "".join(printed).splitlines()
 
 
@@ -87,7 +99,9 @@ def test_one_mpi_world(site: Site, apart: Apart, mpi: tuple[str, Path]) -> None:
     kind, program = mpi
     for _ in range(TURNS):
         _, lines = run(site, apart, f"{ONE_HOST}; metabroker-launch --with {kind} {program}")
-        wanted = [f"rank {n} of 6: sum 21 in {'delft' if n < 4 else 'leiden'}" for n in range(6)]
+        here = os.uname().nodename
+        clusters = ["delft"] * 4 + ["leiden"] * 2
+        wanted = [f"rank {n} of 6: sum 21 in {c} on {here}" for n, c in enumerate(clusters)]
         assert sorted(lines) == wanted
     site.wait_clean()
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import urllib.request
 
 import pytest
 
 from tests.daemon.harness import Json, Site
+from tests.daemon.test_offline import free_port
 
 pytestmark = pytest.mark.slurm
 PAIRS = ["delft - lab", "delft - leiden", "lab - leiden"]
@@ -26,7 +28,17 @@ def shown(site: Site) -> dict[tuple[str, ...], Json]:
     return {tuple(link["clusters"]): link for link in json.loads(done.stdout)["links"]}
 
 
+def measured(port: int) -> dict[str, float]:
+    """Latencies, in milliseconds, by what `/metrics` calls the clusters."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+        lines = [line.rpartition(" ") for line in answer.read().decode().splitlines()]
+    head = "metabroker_link_latency_seconds{"
+    return {name: float(value) * 1000 for name, _, value in lines if name.startswith(head)}
+
+
 def test_links_are_measured_and_kept(slurm_site: Site) -> None:
+    port = free_port()
+    slurm_site.configure({"metrics": f"127.0.0.1:{port}"})
     found = measure(slurm_site)
     assert (found["ok"], found["kept"]) == (True, False), found
     slurm_site.start_and_look()
@@ -41,6 +53,9 @@ def test_links_are_measured_and_kept(slurm_site: Site) -> None:
     slurm_site.kill()
     slurm_site.start_and_look()
     assert shown(slurm_site) == known
+    for (one, other), link in known.items():
+        name = f'metabroker_link_latency_seconds{{cluster="{one}",other="{other}"}}'
+        assert measured(port)[name] == pytest.approx(link["latency_ms"])
     table = slurm_site.cli("clusters", "--links").stdout.splitlines()
     assert [line.split()[0] for line in table] == [
         "LINK",

@@ -54,7 +54,7 @@ def at_the_end(world: World) -> None:
             world.tally.add(f"array {row['state']}")
             continue
         world.users.ended(row["id"], JobState(row["state"]))
-        if row["state"] == JobState.TIMEOUT.value and plan.run_time + _LONGEST < plan.limit:
+        if row["state"] == JobState.TIMEOUT.value and plan.longest + _LONGEST < plan.limit:
             raise Violation(f"P6: job {row['id']} is over its time limit of {plan.limit} s")
         refs = [
             Ref(row["id"], row["attempt"], part["component"], part["term"])
@@ -178,7 +178,7 @@ def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:
     refused: a cluster frees processors a moment after the script's own record of its end.)"""
     for index, job in world.users.acknowledged.items():
         plan, row = world.scenario.jobs[index], rows[job]
-        if plan.actions or plan.hold or plan.after or plan.array or plan.run_time > plan.limit - 10:
+        if plan.actions or plan.hold or plan.after or plan.array or plan.longest > plan.limit - 10:
             continue
         parts = sum(part["attempt"] == row["attempt"] for part in row["components"])
         code = plan.exit_of(row["attempt"], parts)

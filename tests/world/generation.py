@@ -12,6 +12,7 @@ from metabroker.policy import BACKFILLING
 from . import broker_faults, local_users
 from .arrays import with_arrays
 from .dependencies import with_dependencies
+from .letters import with_letters
 from .network import COMMAND_TIMEOUT
 from .scenario import (
     BESIDE_ROLLBACK,
@@ -89,6 +90,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             clusters, jobs, faults = _rolled_back(rolled, clusters, jobs, faults)
     jobs = with_arrays(random.Random(f"{seed} arrays"), jobs, faults)
     jobs = with_dependencies(random.Random(f"{seed} dependencies"), jobs, faults)
+    jobs = with_letters(random.Random(f"{seed} letters"), jobs)
     return Scenario(
         seed,
         policy,
@@ -218,8 +220,7 @@ def _with_trouble(
     if rng.random() < 0.3:
         at = round(rng.choice(jobs).at + rng.choice((-1.0, rng.uniform(0, 30))), 3)
         lasts = round(rng.uniform(3, 30), 3)
-        then = rng.choice(("", FULL))
-        found.append(Fault(max(0.0, at), TROUBLE, "", lasts, "", then))
+        found.append(Fault(max(0.0, at), TROUBLE, "", lasts, "", rng.choice(("", FULL))))
         if rng.random() < 0.6:
             crash = round(at + rng.uniform(1.5, lasts), 3)
             found.append(Fault(max(0.0, crash), "crash", "", round(rng.uniform(0, 60), 3), "now"))
@@ -350,10 +351,9 @@ def _rolled_back(
     if rng.random() < 0.5:  # one comes as soon as the broker is there again
         late = replace(jobs[0], at=round(at + lasts + rng.uniform(0, 2), 3))
         jobs = (*jobs, late)
-    found = [f for f in faults if f.what in BESIDE_ROLLBACK]
-    copied = round(max(0.0, at - before), 3)
-    found.append(Fault(copied, ROLLBACK, "", 0.0, "copied"))
-    found.append(Fault(round(at, 3), ROLLBACK, "", lasts, "back"))
+    copied = Fault(round(max(0.0, at - before), 3), ROLLBACK, "", 0.0, "copied")
+    back = Fault(round(at, 3), ROLLBACK, "", lasts, "back")
+    found = [*(f for f in faults if f.what in BESIDE_ROLLBACK), copied, back]
     if rng.random() < 0.8:  # one answers later than the others, when the broker starts
         until = rng.uniform(1, 0.8 * COMMAND_TIMEOUT)
         frozen = round(at + lasts - 0.5, 3)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from metabroker.broker import tokens
 from metabroker.broker.tokens import Ref
 
 from .oracle import Violation
+from .scenario import JobPlan
 
 if TYPE_CHECKING:
     from .world import World
@@ -41,10 +42,42 @@ def letter(token: str, version: int) -> bytes:
     return f":told\n {token}\n {version}\n".encode()
 
 
-def moments(token: str) -> list[float]:
-    """When a component puts something, in seconds after the start of its script."""
+def moments(token: str, seconds: float) -> list[float]:
+    """When a component puts something, in seconds after the start of its script, which runs for so
+    many: often just before its end, too."""
     rng = random.Random(f"{token} puts")
-    return sorted([0.1, *(rng.uniform(0.1, 30.0) for _ in range(rng.randint(0, 3)))])
+    found = [0.1, *(rng.uniform(0.1, 30.0) for _ in range(rng.randint(0, 3)))]
+    if rng.random() < 0.5:
+        found.append(max(0.1, seconds - rng.uniform(0.01, 1.0)))
+    return sorted(found)
+
+
+def with_letters(rng: random.Random, jobs: tuple[JobPlan, ...]) -> tuple[JobPlan, ...]:
+    """Components of some jobs end long after others: they are to have what these put last."""
+    found = []
+    for job in jobs:
+        apart = round(rng.uniform(35, 60), 3) if rng.random() < 0.3 else 0.0
+        several = len(job.sizes) > 1 and not job.array and job.limit > 300
+        found.append(replace(job, apart=apart) if several else job)
+    return tuple(found)
+
+
+class Post:
+    """What becomes of a letter on its way to a component: it gets lost at times, and so does the
+    answer that it has come; but never twice, one after the other. That is no trouble."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._lost: set[str] = set()
+
+    def fate(self, path: str) -> str:
+        """Of what is written there."""
+        if path in self._lost:
+            self._lost.discard(path)
+        elif self._rng.random() < 0.25:
+            self._lost.add(path)
+            return self._rng.choice(("request", "reply"))
+        return "well"
 
 
 @dataclass(slots=True)

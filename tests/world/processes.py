@@ -161,6 +161,7 @@ class Process:
         fails = script.environment["METABROKER_LONE"] in ("-1", str(component))
         code = codes[min(attempt, len(codes)) - 1] if fails else 0
         seconds = float(script.environment["METABROKER_RUN_TIME"])
+        seconds += component * float(script.environment["METABROKER_APART"])
         times = self._around.times()
         self._around.witness.started(self.token, *times, self._passed or times)
         if self.over:
@@ -168,7 +169,7 @@ class Process:
         self._others = int(script.environment["METABROKER_COMPONENTS"])
         if self._others > 1:
             now = self._around.now()
-            for version, moment in enumerate(moments(self.token), 1):
+            for version, moment in enumerate(moments(self.token, seconds), 1):
                 self._around.at(now + moment, partial(self._puts, version))
         self._later(max(_SOON, seconds), code)
 

@@ -25,6 +25,7 @@ def submission_of(index: int, plan: JobPlan, dependency: str | None = None) -> S
         chdir="/home/u",
         environment={
             "METABROKER_RUN_TIME": str(plan.run_time),
+            "METABROKER_APART": str(plan.apart),
             "METABROKER_EXITS": ".".join(map(str, plan.exits)),
             "METABROKER_LONE": str(plan.lone),
             "METABROKER_TRAPS": str(int(plan.traps)),

@@ -115,6 +115,12 @@ class JobPlan:
     either: bool = False  # one of these is enough
     same: bool = False  # it has a name that others have, too
     array: str = ""  # its tasks
+    apart: float = 0.0  # seconds by which each component runs longer than the one before
+
+    @property
+    def longest(self) -> float:
+        """The seconds that the last of its components may run."""
+        return self.run_time + 3 * self.apart
 
     def exit_of(self, attempt: int, components: int) -> int:
         """How the job's scripts end at this attempt, from 1, on so many components."""
@@ -200,6 +206,7 @@ def smaller(scenario: Scenario) -> list[Scenario]:
             replace(job, traps=False),
             replace(job, sends=False),
             replace(job, fetches=False),
+            replace(job, apart=0.0),
         ):
             if changed != job:
                 jobs = (*scenario.jobs[:index], changed, *scenario.jobs[index + 1 :])

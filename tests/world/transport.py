@@ -90,7 +90,13 @@ class WorldFiles:
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """See `Files`."""
+        letter = path.rpartition("/")[2].startswith("in.")
+        fate = self._host.world.post.fate(path) if letter else "well"
+        if fate == "request":
+            raise CommandLost("no answer")
         self._change(lambda: self._inner.write(path, content, executable=executable))
+        if fate == "reply":
+            raise CommandLost("no answer")
 
     def rename(self, old: str, new: str) -> bool:
         """See `Files`."""

@@ -26,7 +26,7 @@ from .files import ClusterFiles
 from .home import HomeFiles, inputs
 from .host import Host
 from .keeping import WorldArchive
-from .letters import Letters, quiet
+from .letters import Letters, Post, quiet
 from .life import Life
 from .network import Network
 from .oracle import Oracle, Violation
@@ -88,6 +88,7 @@ class World:
             self._wanted,
         )
         self.letters = Letters(store.instance, partial(quiet, self))
+        self.post = Post(random.Random(f"{scenario.seed} post"))
         given = (self, self.oracle, self.letters)
         self.clusters = [
             WorldCluster(plan, random.Random(f"{scenario.seed} {plan.name}"), *given)

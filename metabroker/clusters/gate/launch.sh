@@ -52,6 +52,7 @@ agent() {
     if [ -z "$slots" ]; then die "node $node is none of this component's"; fi
     METABROKER_LAUNCH=$launch
     export METABROKER_LAUNCH METABROKER_NODE_RANK METABROKER_MASTER_ADDR METABROKER_MASTER_PORT
+    echo $$ > "$work/$launch.agent.$node"
     case $kind in
         slots) agent_slots ;;
         mpich)
@@ -223,7 +224,9 @@ nap() {
 # One agent on each node of this component, until all have ended.
 agents() {
     nodes=$(awk -v c="$own" '$1 == c' "$work/$launch.nodes" | wc -l)
-    if [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null; then
+    srun=$(command -v srun)
+    # Beside metabroker's own, in a job of PBS, there is a file of its nodes.
+    if [ -n "${SLURM_JOB_ID:-}" ] && [ -n "$srun" ] && [ ! -e "${srun%/*}/nodes" ]; then
         bind=
         if scontrol show config 2>/dev/null | grep -q '^TaskPlugin .*affinity'; then
             bind=--cpu-bind=none
@@ -231,19 +234,7 @@ agents() {
         by_srun --overlap --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \
             $bind --kill-on-bad-exit=1 --quiet
     elif [ -n "${PBS_JOBID:-}" ] && [ "$nodes" -gt 1 ]; then
-        export -p > "$work/environment"
-        pids= n=0
-        trap 'kill $pids 2>/dev/null' TERM INT HUP
-        for host in $(awk -v c="$own" '$1 == c { print $6 }' "$work/$launch.nodes"); do
-            pbs_tmrsh "$host" /bin/sh -c ". '$work/environment'; cd '$PWD'; exec '$self' --agent $launch $n" &
-            pids="$pids $!"
-            n=$((n + 1))
-        done
-        failed=
-        for pid in $pids; do
-            wait "$pid" || { failed=${failed:-$?}; kill $pids 2>/dev/null; }
-        done
-        exit "${failed:-0}"
+        by_tmrsh
     else
         exec "$self" --agent "$launch" 0
     fi
@@ -272,6 +263,86 @@ by_srun() {
     fi
     wait "$srun"
     exit
+}
+
+# By itself on its own node, which is the first, and by PBS's pbs_tmrsh on the others. The user's PATH
+# may come from where there is no PBS.
+by_tmrsh() {
+    tmrsh=$(command -v pbs_tmrsh) ||
+        tmrsh=$( (. "${PBS_CONF_FILE:-/etc/pbs.conf}" && echo "$PBS_EXEC/bin/pbs_tmrsh") 2>/dev/null)
+    if [ ! -x "$tmrsh" ]; then die "no pbs_tmrsh is found for the other nodes"; fi
+    export -p > "$work/$launch.environment" || exit 1
+    ending= relays= running= n=0
+    trap 'ending=yes' TERM INT HUP
+    for host in $(awk -v c="$own" '$1 == c { print $6 }' "$work/$launch.nodes"); do
+        if [ "$n" -eq 0 ]; then
+            "$self" --agent "$launch" 0 &
+        else
+            : > "$work/$launch.out.$n" && : > "$work/$launch.err.$n" || exit 1
+            line=". $(quoted "$work/$launch.environment"); cd $(quoted "$PWD")"
+            line="$line; exec $(quoted "$self") --agent $launch $n"
+            line="$line >> $(quoted "$work/$launch.out.$n") 2>> $(quoted "$work/$launch.err.$n")"
+            "$tmrsh" "$host" /bin/sh -c "$line" </dev/null &
+        fi
+        running="$running $n:$!"
+        if [ "$n" -gt 0 ]; then
+            relay "$work/$launch.out.$n" "$!" &
+            relays="$relays $!"
+            relay "$work/$launch.err.$n" "${running##*:}" >&2 &
+            relays="$relays $!"
+        fi
+        n=$((n + 1))
+    done
+    failed= told=
+    while [ -n "$running" ]; do
+        left=
+        for each in $running; do
+            if kill -0 "${each#*:}" 2>/dev/null; then left="$left $each"; continue; fi
+            wait "${each#*:}" || { failed=${failed:-$?}; ending=yes; }
+        done
+        running=$left
+        if [ -n "$running" ] && [ -n "$ending" ]; then end_agents; fi
+        if [ -n "$running" ]; then nap; fi
+    done
+    for pid in $relays; do wait "$pid"; done
+    exit "${failed:-0}"
+}
+
+# Tell each agent once that it is to end, as soon as its number is known. One that nobody can tell,
+# or that does not listen, is not waited for.
+end_agents() {
+    if [ -z "${give_up:-}" ]; then give_up=$(($(date +%s) + 10)) naps=0; fi
+    for each in $running; do
+        n=${each%%:*}
+        case " $told " in *" $n "*) continue ;; esac
+        if [ ! -s "$work/$launch.agent.$n" ]; then continue; fi
+        told="$told $n"
+        pid=$(cat "$work/$launch.agent.$n")
+        if [ "$n" -eq 0 ]; then kill "$pid"; continue; fi
+        "$tmrsh" "$(awk -v c="$own" -v n="$n" '$1 == c && $2 == n { print $6 }' \
+            "$work/$launch.nodes")" /bin/kill "$pid" </dev/null &
+    done 2>/dev/null
+    if [ "$(date +%s)" -ge "$give_up" ]; then
+        for each in $running; do kill -KILL "${each#*:}" 2>/dev/null; done
+    fi
+}
+
+# What a process of another node writes goes to the job's own output in PBS, wherever this script's
+# goes. So it comes through a file ($1), until process $2 has ended.
+relay() {
+    trap '' TERM INT HUP
+    sent=0
+    while :; do
+        over=yes
+        if kill -0 "$2" 2>/dev/null; then over=; fi
+        size=$(($(wc -c < "$1")))
+        if [ "$size" -gt "$sent" ]; then
+            tail -c +$((sent + 1)) "$1" | head -c $((size - sent))
+            sent=$size
+        fi
+        if [ -n "$over" ]; then break; fi
+        sleep 0.1 2>/dev/null || sleep 1
+    done
 }
 
 # $1: a process, $2: seconds that it is given to end by itself.

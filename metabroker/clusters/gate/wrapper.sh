@@ -10,7 +10,9 @@ mb__hosts=${SLURM_JOB_NODELIST:-}
 case $mb__hosts in
     *\[*) mb__hosts=$(scontrol show hostnames "$mb__hosts" 2>/dev/null) ||
         mb__hosts=$SLURM_JOB_NODELIST ;;
-    '') if [ -r "${PBS_NODEFILE:-}" ]; then mb__hosts=$(sort -u "$PBS_NODEFILE"); fi ;;
+    '') if [ -r "${PBS_NODEFILE:-}" ]; then # this one is the first there
+        mb__hosts=$(awk '!seen[$1]++ { print $1 }' "$PBS_NODEFILE")
+    fi ;;
 esac
 if [ -z "$mb__hosts" ]; then mb__hosts=$(uname -n); fi
 mb__native=${SLURM_JOB_ID:-${PBS_JOBID:-}}

@@ -100,11 +100,11 @@ def test_nodes_of_slurm_and_of_pbs(tmp_path: Path, wrappers: Wrappers) -> None:
     assert [(node.name, node.slots) for node in told] == [("n1", 4), ("n2", 2), ("n3", 2)]
     assert port is not None
     nodefile = tmp_path / "nodefile"
-    nodefile.write_text("p1\np1\np2\n")
+    nodefile.write_text("p2\np2\np1\n")
     other = replace(it, gate=it.gate.replace("secret", "other"))
     wrappers.waiting(other, PBS_NODEFILE=str(nodefile))
     told, _ = nodes_of((Path(other.gate) / "arrived").read_bytes())
-    assert [(node.name, node.slots) for node in told] == [("p1", 2), ("p2", 1)]
+    assert [(node.name, node.slots) for node in told] == [("p2", 2), ("p1", 1)]
 
 
 def test_a_single_component_has_it_all_where_its_script_names_the_tools(

@@ -228,9 +228,9 @@ class Shell(Expansion):
             prefix, _, rest = given[2].partition("[")
             first, last = map(int, rest.rstrip("]").split("-"))
             return "".join(f"{prefix}{number}\n" for number in range(first, last + 1))
-        if name == "sort" and given[0] == "-u":
+        if name == "awk" and given[0] == "!seen[$1]++ { print $1 }":
             content = self.node.files.read(self._path(given[1])) or b""
-            return "".join(f"{line}\n" for line in sorted(set(content.decode().splitlines())))
+            return "".join(f"{line}\n" for line in dict.fromkeys(content.decode().splitlines()))
         return None
 
     def _sleep(self, text: str) -> Running:

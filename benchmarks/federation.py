@@ -94,7 +94,7 @@ def start_as(
         )
 
 
-def await_clusters(client: Client, seconds: float = 60.0) -> None:
+def await_clusters(client: Client, seconds: float = 180.0) -> None:
     """Until the daemon answers and knows all its clusters."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -20,9 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.testbed import ClusterSpec, Testbed
@@ -96,6 +96,7 @@ class Turn:
     began: float  # the last rank's main
     joined: float  # the last MPI_Init
     done: float  # the first MPI_Allreduce, in the last rank
+    phases: Mapping[str, float] = field(default_factory=dict)  # of the job, since its submission
 
     @property
     def skew(self) -> float:
@@ -173,6 +174,12 @@ def _when(found: Callable[[], bool], what: str) -> None:
         time.sleep(0.005)
 
 
+def _phases(federation: Federation, job: int) -> dict[str, float]:
+    """Seconds from the submission to the last of each event."""
+    shown = federation.client.get(f"jobs/{job}")
+    return {event["event"]: event["time"] - shown["submit_time"] for event in shown["events"]}
+
+
 def _turn(tag: str, began: float) -> Turn:
     files = [Path(f"{tag}.rank.{rank}") for rank in range(_RANKS)]
     _when(lambda: all(f.exists() and f.read_text().endswith("\n") for f in files), tag)
@@ -191,11 +198,20 @@ def brokered(where: Site, federation: Federation, number: int) -> Turn:
     on = ",".join(f"{name}:{size}" for name, size in _PLACES.items())
     words = ["submit", "--socket", str(federation.folder / "metabroker.sock"), "--on", on]
     words += ["-t", "5", "-D", str(where.folder / "jobs"), "-o", f"{tag}.out.%c", str(script)]
+    _when(lambda: _all_idle(federation), "the daemon sees that the clusters are idle")
     began = time.time()
-    subprocess.run([sys.executable, "-m", "metabroker", *words], check=True, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "metabroker", *words], check=True, capture_output=True, text=True
+    )
+    submitted = time.time() - began
     turn = _turn(tag, began)
     federation.idle()
-    return turn
+    return replace(turn, phases={"told": submitted, **_phases(federation, int(done.stdout))})
+
+
+def _all_idle(federation: Federation) -> bool:
+    clusters = federation.client.get("clusters")["clusters"]
+    return all(cluster["idle"] == cluster["processors"] for cluster in clusters)
 
 
 def by_hand(where: Site, number: int) -> Turn:
@@ -257,6 +273,9 @@ def main() -> None:
         print(f"  skew: median {median(skews):.3f} s, largest {max(skews):.3f} s")
         after = [turn.done - max(turn.scripts) for turn in found]
         print(f"  from the last script to the first collective: {median(after):.3f} s")
+    for what in turns["metabroker"][0].phases:
+        at = median(turn.phases.get(what, 0.0) for turn in turns["metabroker"])
+        print(f"  {what:<18} {at:.3f}")
     print(f"ratio {middle['metabroker'] / middle['by hand']:.2f}")
     print(f"load {before:.1f} before, {os.getloadavg()[0]:.1f} after")
 

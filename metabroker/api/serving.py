@@ -22,8 +22,8 @@ class _OwnErrors(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, asyncio.InvalidStateError):
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            return last.name != "_handle_request"
+            frames = traceback.extract_tb(error.__traceback__)
+            return not frames or frames[-1].name != "_handle_request"
         return not isinstance(
             error, HttpProcessingError | ConnectionError | web.RequestPayloadError
         )

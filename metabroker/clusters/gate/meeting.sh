@@ -11,8 +11,11 @@ mb__tell_nodes() {
     mb__ips=$(hostname -I 2>/dev/null) || mb__ips=
     if [ -z "$mb__ips" ]; then mb__more="$mb__more
 $(timeout 1 getent ahosts "${mb__hosts%%[!A-Za-z0-9._-]*}" 2>/dev/null)"; fi
-    set -- /dev/null
-    for mb__file in /proc/net/tcp /proc/net/tcp6 "${PBS_NODEFILE:-/dev/null}"; do
+    set -- "${PBS_NODEFILE:-/dev/null}"
+    # The first one's port is that of all. To read which are taken costs a hundredth of a second.
+    if [ "$mb__component" -eq 0 ]; then set -- "$1" /proc/net/tcp /proc/net/tcp6; fi
+    for mb__file do
+        shift
         if [ -r "$mb__file" ]; then set -- "$@" "$mb__file"; fi
     done
     mb__nodes=$(mb__more=$mb__more LC_ALL=C awk -v hosts="$mb__hosts" \
@@ -52,7 +55,7 @@ $(timeout 1 getent ahosts "${mb__hosts%%[!A-Za-z0-9._-]*}" 2>/dev/null)"; fi
             if (!(sprintf("%04X", port) in used)) break
         }
         print told all " port=" port
-    }' "$@" 2>/dev/null)
+    }' "$@" /dev/null 2>/dev/null)
 }
 
 # What the peers file says of all, for the environment.

@@ -21,7 +21,7 @@ def laying_tools() -> str:
     for name in COMMANDS:
         lines += [f"cat > \"$mb__gate/bin/{name}\" <<'mb__END'", bare(f"{name[11:]}.sh"), "mb__END"]
     lines.append('chmod 755 "$mb__gate"/bin/metabroker-*')
-    return "\n".join((*lines, "} 2>/dev/null", ""))
+    return "\n".join((*lines, "}", ""))
 
 
 @cache

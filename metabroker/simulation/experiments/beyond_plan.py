@@ -24,7 +24,7 @@ from .result_cache import ResultCache
 from .scale import Scale
 
 _SERVICE = Exponential(1800.0)
-_AGAIN = 600.0  # seconds between two looks: the figures are the same with 15
+_AGAIN = 600.0  # seconds between two looks; each costs time, and few jobs come in between
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def test_it_runs_and_writes(results: ResultCache, tmp_path: Path) -> None:
     assert len(write(result, tmp_path)) == 4
 
 
-def test_planned_jobs_wait_less_than_those_that_retry() -> None:
+def test_planned_jobs_wait_less_than_those_that_stand_in_line() -> None:
     """A small part of BA-02 (all of it: `metabroker experiment beyond`)."""
     scale, minutes = replace(TINY, jobs=15000), response("co_allocated")
     planned, others = (

@@ -170,7 +170,7 @@ class Cleaned:
     says of its end is the script's. `doubtful`: the same holds, as it left no record of its end,
     and none of a start in this run: it was killed as it took its gate, or its cluster started it
     again, which runs no script. `detail`: the cluster's words on an end that the broker has not
-    brought about.
+    brought about. `signalled`: as in `Ended`.
     """
 
     ref: Ref
@@ -182,6 +182,7 @@ class Cleaned:
     shut: bool = False
     doubtful: bool = False
     detail: str = ""
+    signalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ class CleanupResult:
     """What was found when the last of a component was removed. `shut`: its gate was shut before
     its script could start. `doubtful`: no record shows
     that the run of which its cluster tells was the script's. `detail`: the cluster's words on
-    an end that was not the broker's."""
+    an end that was not the broker's. `signalled`: it was sent a signal before its script ended."""
 
     started: bool = False
     start_time: float | None = None
@@ -253,6 +253,7 @@ class CleanupResult:
     shut: bool = False
     doubtful: bool = False
     detail: str = ""
+    signalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

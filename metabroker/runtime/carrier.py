@@ -133,6 +133,18 @@ class Carrier:
                 self._exchange.enter(ref, clusters, now)
             return True
 
+    def before_transfer(self, ref: Ref, cluster: int) -> None:
+        """It has ended, and its results are about to be brought back, for which its gate may stay
+        for hours: what it has put last is carried meanwhile."""
+        if not self._others(ref):
+            return
+        try:
+            record = self._record(ref, cluster)
+        except _DOUBTS:
+            return  # it is carried when its gate is removed, at the latest
+        if record is not None:
+            self.looked({ref: record})
+
     def last_words(self, ref: Ref, cluster: int) -> None:
         """Its gate is about to be removed: what it has put last is passed on before to those of its
         job that are watched still.
@@ -143,9 +155,7 @@ class Carrier:
         """
         if not self._others(ref):
             return
-        executor = self._executors[cluster]
-        gate = executor.builder.gate(ref)
-        record = None if gate is None else executor.acting(ref).look([gate]).get(gate)
+        record = self._record(ref, cluster)
         if record is None or not record.outbox or not self._enters(ref, time.monotonic()):
             return
         with self._lock:
@@ -157,6 +167,11 @@ class Carrier:
             passed_on = self._exchange.is_passed_on(ref, others)
         if not passed_on:
             raise UnknownOutcome("what it has put last has not come to the other components yet")
+
+    def _record(self, ref: Ref, cluster: int) -> ComponentRecord | None:
+        executor = self._executors[cluster]
+        gate = executor.builder.gate(ref)
+        return None if gate is None else executor.acting(ref).look([gate]).get(gate)
 
     def _others(self, ref: Ref) -> set[int]:
         """Which other components of its attempt are watched."""

@@ -105,6 +105,7 @@ def _steps(effect: PendingEffect, cluster: Cluster, builder: RequestBuilder) -> 
             left.shut,
             left.doubtful,
             left.detail,
+            left.signalled,
         )
     if isinstance(effect, Arm):
         return (yield from _arming(effect, cluster, builder))

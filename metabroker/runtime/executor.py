@@ -168,6 +168,8 @@ class ClusterExecutor:
             cluster = as_account(self.cluster, self._builder.account(effect.ref))
             if isinstance(effect, Discard):
                 self._carrier.last_words(effect.ref, self.index)
+            elif isinstance(effect, Fetch):
+                self._carrier.before_transfer(effect.ref, self.index)
             task = carrying(effect, cluster, self._builder)
             return carry_out(task, self._transport, self._rest(effect))
         except Stopped as stopped:

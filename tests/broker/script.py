@@ -327,7 +327,10 @@ class _Events:
             since = START if "started" in rest else None
             end = now if since else None
             shut, doubtful = "shut" in rest, "doubtful" in rest
-            return Cleaned(ref, "started" in rest, since, end, code, cause, shut, doubtful)
+            signalled = "signalled" in rest
+            return Cleaned(
+                ref, "started" in rest, since, end, code, cause, shut, doubtful, signalled=signalled
+            )
         if command == "refused":
             return Refused(ref, Step(rest[0]), cause or Cause.BUSY, why or "nodes are busy")
         if command == "unsure":

@@ -19,7 +19,7 @@ from metabroker.clusters.transports.base import Command, Listed
 from metabroker.clusters.transports.local import LocalTransport
 from metabroker.clusters.transports.run_as import RunAsTransport
 from metabroker.clusters.transports.user_directory import UserDirectory
-from tests.testbed.accounts import SFTP_SERVER
+from tests.testbed.accounts import require_programs
 
 
 @pytest.fixture(params=["own", "by a server of its user's"])
@@ -27,8 +27,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[SubmitDirectory]:
     if request.param == "own":
         yield LocalSubmitDirectory()
         return
-    if not SFTP_SERVER.exists():
-        pytest.skip(f"left out, it needs {SFTP_SERVER}")
+    require_programs()
     transport = RunAsTransport(LocalTransport({}), lambda command: Command(command.argv))
     yield UserDirectory(transport, "")
     transport.close()
@@ -133,6 +132,7 @@ def test_what_is_cleared_is_not_finished(home: SubmitDirectory, folder: Path) ->
 def test_a_users_server_syncs_each_part_and_each_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    require_programs()
     asked = []
     sync = sftp_steps.sync
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.daemon.harness import Site
+from tests.daemon.harness import Site, eventually
 
 pytestmark = [pytest.mark.slurm, pytest.mark.xdist_group("real clusters")]
 
@@ -64,6 +64,19 @@ def test_the_users_folder_and_name_are_seen_natively(slurm_site: Site) -> None:
     name, comment, folder = (site.work / "shown").read_text().split()
     assert name.startswith("mb-") and f"-{job}-1-0-" in name
     assert (comment, folder) == (f"metabroker:{job}:my_run", work)
+
+
+def test_a_script_that_ends_well_when_it_is_cancelled_is_cancelled_as_in_slurm(
+    slurm_site: Site,
+) -> None:
+    site = slurm_site
+    site.start_and_look()
+    script = "#!/bin/sh\ntrap 'exit 0' TERM\necho up > up\nwhile :; do sleep 0.05; done\n"
+    job = site.submit("-n 1 --cluster delft", script)
+    eventually((site.work / "up").exists, "its script is up")
+    assert site.cli("cancel", str(job)).returncode == 0
+    site.wait_end(job, "CANCELLED")
+    site.wait_clean()
 
 
 def test_a_job_that_renames_itself_is_run_once_and_can_be_cancelled(slurm_site: Site) -> None:

@@ -30,6 +30,7 @@ Told = Callable[..., "tuple[int, str]"]
 """Runs a command on one of both sides: its exit code, and what it prints."""
 
 SLEEP = "sleep 900"
+YIELD = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
 JOBS: Mapping[str, tuple[str, str]] = {
     # name: options of sbatch, and the script's last line, in the order of their submission
     "ends": ("-n2 -t 5", "exit 0"),
@@ -42,7 +43,9 @@ JOBS: Mapping[str, tuple[str, str]] = {
     "percpu": ("-n2 -t 20 --mem-per-cpu=50M --nice=7", SLEEP),
     "twonodes": ("-N2 --ntasks-per-node=2 -t 30", SLEEP),
     "wrapped": ("-t 30 -o out.%x.%j -e err.%j", SLEEP),
+    "lateyields": ("-n1 -t 1", YIELD),
     "gone": ("-n1 -t 0:30:00", SLEEP),
+    "yields": ("-n1 -t 0:30:00", YIELD),
     "goneheld": ("-H -n1 -t 0:30:00", SLEEP),
     "waits": ("-n1 -t9 -d afterany:{runs}:{gone},singleton", "exit 0"),
     "either": ("-n1 -t9 -d afterany:{runs}?afterok:{percpu}", "exit 0"),
@@ -63,7 +66,7 @@ JOBS: Mapping[str, tuple[str, str]] = {
     "aftertask": ("-n1 -t9 -d afterany:{many}_0", "exit 0"),
     "killed": ("-n1 -t9 -d afternotok:{ends} --kill-on-invalid-dep=yes", "exit 0"),
 }
-RUNNING = ("runs", "percpu", "twonodes", "wrapped", "gone")
+RUNNING = ("runs", "percpu", "twonodes", "wrapped", "gone", "yields")
 ENDED = {"ends": "COMPLETED", "fails": "FAILED", "signalled": "FAILED"}
 REASONS = {  # that both sides say before they are compared
     "waits": "Dependency", "either": "Dependency", "never": "DependencyNeverSatisfied",
@@ -178,10 +181,11 @@ class Side:
         self.wait("manymixed", "COMPLETED FAILED COMPLETED")
         self.wait("many", "RUNNING PENDING")
         self.wait("manycut", "RUNNING PENDING PENDING PENDING")
-        for name in ("gone", "goneheld", "manygone"):
+        for name in ("gone", "goneheld", "manygone", "yields"):
             assert self.told("scancel", self.ids[name])[0] == 0
         assert self.told("scancel", f"{self.ids['manycut']}_[2]")[0] == 0
         self.wait("gone", "CANCELLED")
+        self.wait("yields", "CANCELLED")
         self.wait("manygone", "CANCELLED CANCELLED CANCELLED")
         assert self.told("scontrol", "release", self.ids["released"])[0] == 0
         self.wait("released", "RUNNING")
@@ -189,6 +193,7 @@ class Side:
             self.wait(name, reason, "%r")
         self.wait("many", "None JobArrayTaskLimit", "%r")
         self.wait("late", "TIMEOUT")
+        self.wait("lateyields", "TIMEOUT")
 
 
 def fields(side: Side, name: str) -> dict[tuple[str, str], str]:

@@ -35,7 +35,7 @@ from metabroker.clusters.transports.remote_files import CommandFiles
 from metabroker.clusters.transports.sftp import SftpSession
 from metabroker.clusters.transports.sftp_steps import Ways
 from metabroker.clusters.transports.user_files import UserFiles
-from tests.testbed.accounts import SFTP_SERVER
+from tests.testbed.accounts import SFTP_SERVER, require_programs
 
 from .cases import fuzzed
 
@@ -98,8 +98,7 @@ def files(request: pytest.FixtureRequest, local: LocalTransport) -> Iterator[Fil
     elif request.param == "by commands":
         yield CommandFiles(local.run)
     else:
-        if not SFTP_SERVER.exists():
-            pytest.skip("left out: openssh-sftp-server is not installed")
+        require_programs()
         session = SftpSession(
             lambda: paramiko.SFTPClient(local.speak(Command((str(SFTP_SERVER),)))), 60.0
         )

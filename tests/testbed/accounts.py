@@ -21,11 +21,13 @@ from tests.testbed.apt import leave_out
 from tests.testbed.processes import captured
 
 from .apt import PackagesUnavailable, run
+from .packages import cache_folder, locked
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RULES = REPOSITORY / "configs" / "sudoers" / "metabroker"
 SFTP_SERVER = Path("/usr/lib/openssh/sftp-server")
 Done = subprocess.CompletedProcess[str]
+_PROGRAMS = {"sudo": Path("/usr/bin/sudo"), "openssh-sftp-server": SFTP_SERVER}
 _TRIES = 20  # of a change to the user database, which others may be changing too
 
 
@@ -37,25 +39,22 @@ def require_root() -> None:
 
 def require_programs() -> None:
     """sudo and an SFTP server, installed from the distribution where they are missing."""
-    missing = [
-        package
-        for package, path in (
-            ("sudo", Path("/usr/bin/sudo")),
-            ("openssh-sftp-server", SFTP_SERVER),
-        )
-        if not path.exists()
-    ]
-    if not missing:
-        return
-    install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
-    try:
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / "programs.lock"):  # another process may be at it
+        missing = [package for package, path in _PROGRAMS.items() if not path.exists()]
+        if not missing:
+            return
+        waiting = ("-o", "DPkg::Lock::Timeout=300")
+        install = ["apt-get", *waiting, "install", "-y", "--no-install-recommends", *missing]
         try:
-            run(install, 300)
-        except PackagesUnavailable:
-            run(["apt-get", "update"], 120)
-            run(install, 300)
-    except PackagesUnavailable as error:
-        leave_out(f"it needs {' and '.join(missing)}: {error}")
+            try:
+                run(install, 300)
+            except PackagesUnavailable:
+                run(["apt-get", "update"], 120)
+                run(install, 300)
+        except PackagesUnavailable as error:
+            leave_out(f"it needs {' and '.join(missing)}: {error}")
 
 
 class People:

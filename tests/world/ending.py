@@ -73,7 +73,9 @@ def at_the_end(world: World) -> None:
                 world.oracle.told_when(ref, part["start_time"], part["end_time"])
         results = {r: _result(world, r) for r in refs if r in own} if row["stages_out"] else {}
         kept = any("kept" in places for places in results.values())
-        world.oracle.at_the_end(JobState(row["state"]), refs, row["exit_code"], kept=kept)
+        cancelled = len(refs) == 1 and world.users.has_cancelled(row["id"])
+        state, code = JobState(row["state"]), row["exit_code"]
+        world.oracle.at_the_end(state, refs, code, kept=kept, cancelled=cancelled)
         world.oracle.results(JobState(row["state"]), results)
         if row["state"] == "FAILED":
             _not_for_a_black_hole(world, row)

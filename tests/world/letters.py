@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from .world import World
 
 _SLACK = 30.0  # seconds in which the broker must carry what was put
-_AGAIN = 75.0  # the same after something was wrong: what has failed often is tried seldom
+_AGAIN = 150.0
+"""The same after something was wrong: what has failed often is tried again after a minute, and that
+letter may be lost once."""
 
 
 def quiet(world: World) -> float:

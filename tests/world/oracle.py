@@ -57,6 +57,7 @@ class Oracle:
     starts: dict[Ref, int] = field(default_factory=dict)
     running: set[Ref] = field(default_factory=set)
     exits: dict[Ref, int] = field(default_factory=dict)  # of those that ended by themselves
+    yields: set[Ref] = field(default_factory=set)  # that ended well when they were told to end
     lost: set[Ref] = field(default_factory=set)  # forgotten by their controller while they ran
     answered: set[Ref] = field(default_factory=set)  # said at the barrier that they are armed
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
@@ -143,6 +144,13 @@ class Oracle:
             self.over[ref] = (now, there)
         else:
             self.cut.setdefault(ref, now)
+
+    def yielded(self, token: str) -> None:
+        """A user's script was told to end, and did so with exit code 0. Which makes it no success,
+        unless nobody can tell any more why it was told."""
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        self.yields.add(ref)
 
     def told_when(self, ref: Ref, start: float | None, end: float | None) -> None:
         """What users are told of a component: its script began then, and came to its end then."""
@@ -344,12 +352,19 @@ class Oracle:
                 raise Violation(f"a job is COMPLETED, but the results of {ref} are not home")
 
     def at_the_end(
-        self, state: JobState, refs: list[Ref], exit_code: int | None, *, kept: bool = False
+        self,
+        state: JobState,
+        refs: list[Ref],
+        exit_code: int | None,
+        *,
+        kept: bool = False,
+        cancelled: bool = False,
     ) -> None:
         """A job has ended: does its state say what has happened? `kept`: it has results that
-        could not be brought back."""
+        could not be brought back; `cancelled`: its user was told that it would be."""
         if state is JobState.COMPLETED:
-            missing = [str(ref) for ref in refs if self.exits.get(ref) != 0]
+            ends = self.exits | (dict.fromkeys(self.yields, None if cancelled else 0))
+            missing = [str(ref) for ref in refs if ends.get(ref) != 0]
             if missing or exit_code != 0:
                 raise Violation(f"a job is COMPLETED, but {missing} did not run to its end")
         if state is JobState.FAILED:

@@ -31,6 +31,9 @@ class Witness(Protocol):
     def stopped(self, token: str, exit_code: int | None, now: float, there: float) -> None:
         """Its script is over: by itself, or killed (None)."""
 
+    def yielded(self, token: str) -> None:
+        """Its script was told to end, and did so with exit code 0."""
+
     def gave_up(self, token: str) -> None:
         """It has left the barrier by itself."""
 
@@ -103,6 +106,11 @@ class Process:
         return not self._began and not self.over
 
     @property
+    def _when_told(self) -> int:
+        """How its script ends when it is sent SIGTERM."""
+        return random.Random(f"{self.token} is told").choice((0, 143))
+
+    @property
     def terminated(self) -> bool:
         """Whether it was sent SIGTERM."""
         return self._signalled or self.over
@@ -127,7 +135,7 @@ class Process:
             return
         self._signalled = True
         if self._script is not None:
-            self._later(0.0, 143)
+            self._later(0.0, self._when_told)
 
     # --- its life -------------------------------------------------------------------------------
 
@@ -199,7 +207,8 @@ class Process:
         assert script is not None
         if self._others > 1 and not self._signalled:
             self._hears()
-        if "METABROKER_WORK_DIR" in script.environment and not self._signalled:
+        well = not self._signalled or self._when_told == 0
+        if "METABROKER_WORK_DIR" in script.environment and well:
             path = f"{script.folder}/{RESULT}"
             if self._around.files.find(script.folder) is not None:
                 self._around.files.make_folders(path.rpartition("/")[0])
@@ -210,6 +219,8 @@ class Process:
         if self._began:
             own = None if self._signalled else status
             self._around.witness.stopped(self.token, own, *self._around.times())
+            if own is None and status == 0:
+                self._around.witness.yielded(self.token)
         self._ended(status)
 
     def _moved(self, old: str, new: str) -> None:

@@ -140,6 +140,10 @@ class Users:
         most = [told[ref.job] for told in (self._cancelled, self._held) if ref.job in told]
         return ref.attempt <= min(most, default=ref.attempt)
 
+    def has_cancelled(self, job: int) -> bool:
+        """Whether a user was told that it would be."""
+        return job in self._cancelled
+
     def ended(self, job: int, state: JobState) -> None:
         """A job has ended in that state.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from metabroker.broker.events import Arrived, Cleaned, Ended, GaveUp, Started
-from metabroker.broker.job import Component, Job
+from metabroker.broker.job import Component, Goal, Job
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import Cause, JobState, Phase, Step
 
@@ -139,6 +139,8 @@ def take_over(component: Component, job: Job | None, event: Cleaned, now: float)
         component.exit_code = event.exit_code
         component.cause = Cause.EXIT if event.exit_code else None
     _told_by_cluster(component, event)
+    if component.cause is None and _was_stopped(job, event):
+        component.cause = event.cause or Cause.KILLED
 
 
 def _not_of_the_script(component: Component, event: Cleaned) -> str:
@@ -165,6 +167,14 @@ def _told_by_cluster(component: Component, event: Cleaned) -> None:
         component.cause = Cause.KILLED
         if component.tries:
             component.detail = ""
+
+
+def _was_stopped(job: Job | None, event: Cleaned) -> bool:
+    """Whether a script that ended well did so because it was told to end: by its cluster's word, or
+    since its job is cancelled, or over its time limit. That is no success. (So it is in Slurm,
+    whatever such a script returns.)"""
+    ending = job is not None and job.goal in (Goal.CANCEL, Goal.TIMEOUT)
+    return event.signalled and (ending or event.cause is not None)
 
 
 def _within(job: Job | None, time: float, now: float) -> float:

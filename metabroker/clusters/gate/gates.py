@@ -226,6 +226,7 @@ class Gates:
             cause,
             shut=marks.gave_up,
             doubtful=marks.begun and not own and not _is_its_run(native_start, marks.started),
+            signalled=marks.signalled,
         )
 
     @doubted

@@ -48,4 +48,7 @@ class LastSeen:
             return None
         # Its record is by one clock alone; what was seen, by the broker's and the server's.
         lasted = life.lasted if marks.ended is None else marks.ended - marks.started
-        return Cause.OVERTIME if lasted >= life.limit - 1.0 else Cause.KILLED
+        if lasted >= life.limit - 1.0:
+            return Cause.OVERTIME
+        # A signal need not have been sent to end it, where the script ended well.
+        return None if marks.exit_code == 0 else Cause.KILLED

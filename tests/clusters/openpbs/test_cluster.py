@@ -288,18 +288,26 @@ def test_a_lost_a_missing_and_a_garbled_command() -> None:
 LIMITED = "|Resource_List.walltime=00:00:10|stime=Sat Nov 21 04:43:{:02} 2026"
 
 
-@pytest.mark.parametrize(("seconds", "cause"), [(12.0, Cause.OVERTIME), (4.0, Cause.KILLED)])
+@pytest.mark.parametrize(
+    ("seconds", "code", "cause"),
+    [
+        (12.0, 143, Cause.OVERTIME),
+        (4.0, 143, Cause.KILLED),
+        (12.0, 0, Cause.OVERTIME),
+        (4.0, 0, None),
+    ],
+)
 def test_how_a_job_ended_that_its_server_has_forgotten(
-    tmp_path: Path, seconds: float, cause: Cause
+    tmp_path: Path, seconds: float, code: int, cause: Cause | None
 ) -> None:
     it = cluster()
     order = replace(ORDER, chdir=str(tmp_path), gate=gate_path(str(tmp_path), TOKEN, "secret"))
     drive(it.submit(order), [said("37.pbsa\n")], Told())
     look([said("37.pbsa\n"), NO_HISTORY, job(more=LIMITED.format(43)), said(), FREE], it)
-    _record(Path(order.gate), "143 signalled\n", seconds)
+    _record(Path(order.gate), f"{code} signalled\n", seconds)
     wanted = CleanRequest(TOKEN, order.gate, reservation=False)
     left = drive(it.clean(wanted), [NO_HISTORY, said()], Told())
-    assert (left.started, left.exit_code, left.cause) == (True, 143, cause)
+    assert (left.started, left.exit_code, left.cause, left.signalled) == (True, code, cause, True)
 
 
 def test_a_forgotten_job_without_a_record_is_judged_by_how_long_it_was_seen(tmp_path: Path) -> None:

@@ -281,6 +281,12 @@ def completed_is_believed(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+def an_exit_code_is_all_that_counts(stack: contextlib.ExitStack) -> None:
+    """A script that was told to end, and ends with 0, has succeeded, whoever cancelled its job."""
+    swap(stack, records, "_was_stopped", lambda job, event: False)
+
+
+@mutation
 def deadlines_of_another_clock(stack: contextlib.ExitStack) -> None:
     """A deadline is kept over a restart, whatever the clocks of the two lives said."""
 

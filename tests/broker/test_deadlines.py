@@ -110,8 +110,11 @@ def test_a_step_has_its_whole_time_again_after_a_restart(step: int) -> None:
     assert job.components[0].phase is Phase.PLACED
 
 
+@pytest.mark.parametrize("since_restart", [0.1, 10.0])  # by the first poll of all, or a later one
 @pytest.mark.parametrize("too_long", [False, True])
-def test_who_waited_at_the_barrier_without_a_broker_is_opened_only_in_time(too_long: bool) -> None:
+def test_who_waited_at_the_barrier_without_a_broker_is_opened_only_in_time(
+    too_long: bool, since_restart: float
+) -> None:
     script = Script()
     for line in (
         "begin clusters=delft:32,leiden:32",
@@ -127,7 +130,7 @@ def test_who_waited_at_the_barrier_without_a_broker_is_opened_only_in_time(too_l
     waited = bench.settings.barrier_slack + (30.0 if too_long else -30.0)
     bench.now += waited
     bench.restart()
-    bench.now += 10
+    bench.now += since_restart
     bench.handle(poll(script, waited))
     (job,) = bench.broker.view.jobs.values()
     assert (job.state is JobState.WAITING) is not too_long

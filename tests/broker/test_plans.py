@@ -379,20 +379,6 @@ def test_a_plan_whose_time_has_passed_while_the_broker_was_away_is_given_up(site
     assert site.job(job.id).state is JobState.QUEUED
 
 
-def test_who_has_come_up_in_a_reservation_waits_no_longer_for_a_clock_that_was_wrong(
-    site: Site,
-) -> None:
-    job = site.planned()
-    sent = of(site.pass_time(600), Submit)
-    site.handle(*(Submitted(effect.ref, "7", site.now) for effect in sent))
-    site.handle(Arrived(job.components[0].ref, "node"))
-    site.bench.now -= 5000  # in a new life
-    site.bench.restart()
-    job = site.job(job.id)
-    assert job.state is JobState.WAITING
-    assert job.deadline == site.now + site.bench.settings.plan_patience
-
-
 def test_a_reservation_that_ends_too_soon_is_given_up(site: Site) -> None:
     job = site.planned()
     (token,) = found = site.reserved[DELFT]

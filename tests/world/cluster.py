@@ -9,13 +9,14 @@ from functools import partial
 
 from metabroker.broker.settings import Settings
 from metabroker.clusters.openpbs import HostPorts, OpenPBSCluster, OpenPBSOptions
-from metabroker.clusters.simulated.model import Model, SimulatedJob, State
+from metabroker.clusters.simulated.model import SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .controller import FOREIGN, Controller, is_ours
 from .files import HOME, ClusterFiles
 from .gates import SeenGates
+from .late import LateModel
 from .letters import Letters
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
@@ -27,6 +28,7 @@ _GATE = re.compile(rb"^mb__gate='?([^'\n]+)'?$", re.M)
 _TRAPS = re.compile(rb"METABROKER_TRAPS=(\d)")
 _CLOCKS = 5.0  # seconds by which a file server and a controller may differ
 _FRESH = 5.0  # seconds; younger things are lost by a controller that is killed
+_SOON = 0.001
 _AGAIN = 6.0  # seconds after which a controller that has lost its state gives an id again
 
 
@@ -49,7 +51,8 @@ class WorldCluster:
         self._began = moments.now
         self.until: dict[str, float] = {}  # of faults that last
         self.how: dict[str, str] = {}
-        self.model = Model(plan.processors)
+        late = random.Random(f"{plan.name} {plan.processors} late").choice((0.0, 1.5))
+        self.model = LateModel(plan.processors, round=late)
         self.files = ClusterFiles(self.local, lambda: self.suffers("files"))
         self.controller: Controller | Server
         if plan.system == "slurm":
@@ -76,6 +79,7 @@ class WorldCluster:
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
         self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on
+        self.others_waited = False  # at any time
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
 
     def _clock(self) -> float:
@@ -123,7 +127,7 @@ class WorldCluster:
 
     @property
     def busy(self) -> bool:
-        """Whether it has users of its own."""
+        """Whether it may have users of its own."""
         return self.plan.queue_every is not None
 
     def suffers(self, fault: str) -> bool:
@@ -172,6 +176,9 @@ class WorldCluster:
             self._follow(job, now)
         if self.orphans:
             self.orphans -= {process for process in self.orphans if process.over}
+        self.others_waited = self.others_waited or any(
+            job.state is State.PENDING and not is_ours(job.name) for job in self.model.jobs.values()
+        )
 
     def _want(self, now: float) -> None:
         """Local users always have two jobs waiting."""
@@ -251,6 +258,7 @@ class WorldCluster:
             "traps": traps[1] == b"1",
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),
         }
+        self._moments.at(self._clock() + self.model.wait(job) + _SOON, self.step)
 
     # --- faults of a moment -------------------------------------------------------------------
 

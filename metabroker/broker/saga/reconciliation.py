@@ -131,9 +131,14 @@ class Reconciliation:
 
     def _judge(self, component: Component, snapshot: Snapshot, now: float) -> None:
         settings = self._state.settings
+        native = snapshot.jobs.get(tokens.make(settings.instance, component.ref))
+        if native is not None and native.state is not NativeState.ENDED:
+            # By the first poll of all: after a restart the barrier may open a moment later.
+            self._check_limit(component, native, snapshot, now)
+            if not _to_be_judged(component):
+                return
         if snapshot.taken_at < component.asked_at + settings.visible_after:
             return
-        native = snapshot.jobs.get(tokens.make(settings.instance, component.ref))
         if native is None:
             self._missing(component, snapshot, now)
         elif native.state is NativeState.ENDED:
@@ -152,7 +157,6 @@ class Reconciliation:
             if (component.detail, component.hosts, component.submit_time) != seen:
                 component.detail, component.hosts, component.submit_time = seen
                 self._state.outbox.changed(component)
-            self._check_limit(component, native, snapshot, now)
             self._judge_pending(component, native, snapshot, now)
 
     def _judge_pending(
@@ -217,14 +221,15 @@ class Reconciliation:
             return
         ran = snapshot.taken_at + snapshot.clock_offset - native.start_time
         settings = self._state.settings
+        slack = settings.barrier_slack if component.planned is None else settings.plan_overtime
         if job.state in _AT_THE_BARRIER and not job.irreversible:
-            if ran > settings.barrier_slack:  # no broker was there for so long
+            if ran > slack:  # no broker was there for so long
                 why = "it waited at the barrier for too long to run to its end in its cluster"
                 self._rollback.roll_back(job, now, self._state.blame(component, why))
             return
         if job.state is not JobState.RUNNING or job.deadline is not None:
             return
-        most = job.time_limit + settings.barrier_slack + settings.overtime_grace
+        most = job.time_limit + slack + settings.overtime_grace
         if ran > most and native.word != "SUSPENDED":
             self._state.set_deadline(job, now)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from metabroker.broker.saga.claims import Claims
 from metabroker.broker.saga.line import Line
 from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.states import Phase, Step
+from metabroker.clusters.native_queue import QueueWatch
 
 from .planting import mutation, swap
 
@@ -106,3 +108,15 @@ def chosen_where_it_gave_up(stack: contextlib.ExitStack) -> None:
         self._choose(job, sibling, now)
 
     swap(stack, Line, "gave_up", gave_up)
+
+
+@mutation
+def the_queue_is_asked_for_last(stack: contextlib.ExitStack) -> None:
+    """Who waits is asked for after our own jobs are: one that comes in between is another's."""
+    before: dict[int, Iterable[str]] = {}
+
+    def seen(self: Any, ours: Iterable[str]) -> None:
+        old(self, before.get(id(self), ()))
+        before[id(self)] = frozenset(ours)
+
+    old = swap(stack, QueueWatch, "seen", seen)

@@ -13,7 +13,7 @@ from metabroker.clusters.simulated.model import SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
-from .controller import FOREIGN, Controller, is_ours
+from .controller import FOREIGN, Controller, is_ours, shown
 from .files import HOME, ClusterFiles
 from .gates import SeenGates
 from .late import LateModel
@@ -121,9 +121,9 @@ class WorldCluster:
 
     @property
     def put_back(self) -> bool:
-        """Whether one of our jobs waits here for another run: after a restart of a broker it may
-        hold processors again that others have meanwhile."""
-        return any(not job.state.ended and "requeued" in job.extra for job in self._ours())
+        """Whether one of our jobs waits here for another run, or did a while ago: after a restart
+        of a broker it may hold processors again that others have meanwhile."""
+        return any("requeued" in job.extra for job in self._ours())
 
     @property
     def busy(self) -> bool:
@@ -176,9 +176,8 @@ class WorldCluster:
             self._follow(job, now)
         if self.orphans:
             self.orphans -= {process for process in self.orphans if process.over}
-        self.others_waited = self.others_waited or any(
-            job.state is State.PENDING and not is_ours(job.name) for job in self.model.jobs.values()
-        )
+        waiting = (job for job in self.model.jobs.values() if job.state is State.PENDING)
+        self.others_waited = self.others_waited or any(not is_ours(shown(j)) for j in waiting)
 
     def _want(self, now: float) -> None:
         """Local users always have two jobs waiting."""
@@ -313,6 +312,7 @@ class WorldCluster:
             for job in self._ours()
             if job.state is State.RUNNING and job.extra.get("requeued", before) <= before
             if job.id not in self.runs or self.runs[job.id].early
+            if not self.files.has(job.extra["gate"], "started")  # it has said that it has
         ]
         if not early:
             return False

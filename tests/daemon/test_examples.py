@@ -18,6 +18,7 @@ from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import REPOSITORY, Site
 from tests.daemon.kinds import Slurm
 from tests.testbed import SlurmCluster
+from tests.testbed.mpi import compiled
 from tests.testbed.testbed import SYSTEM_PATH
 
 pytestmark = pytest.mark.slurm
@@ -94,10 +95,7 @@ def test_slots(site: Site) -> None:
 @pytest.mark.parametrize("kind", MPIS)
 def test_mpi(site: Site, kind: str) -> None:
     compiler, launcher, variables = MPIS[kind]
-    needs(compiler)
-    needs(launcher)
-    program = site.work / "allreduce"
-    subprocess.run([compiler, "-o", program, EXAMPLES / "allreduce.c"], check=True, timeout=120)
+    compiled(compiler, launcher, EXAMPLES / "allreduce.c", site.work / "allreduce")
     printed = run(site, "mpi.sh", "--export", variables)
     lines = [line for part in printed for line in part]
     in_clusters(lines, printed)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from tests.daemon.apart import Apart, apart
 from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Site, eventually
+from tests.testbed.mpi import compiled
 
 __all__ = ["apart"]
 
@@ -83,14 +82,11 @@ def run(
 def mpi(request: pytest.FixtureRequest, apart: Apart) -> tuple[str, Path]:
     """A kind of MPI, and a program of it."""
     compiler, launcher = MPIS[request.param]
-    for tool in (compiler, launcher):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{request.param} is not here: there is no {tool}")
     program = apart.jobs / f"allreduce-{request.param}"
     if not program.exists():
         source = apart.jobs / "allreduce.c"
         source.write_text(ALLREDUCE)
-        subprocess.run([compiler, "-o", program, source], check=True, timeout=120)
+        compiled(compiler, launcher, source, program)
         program.chmod(0o755)
     return request.param, program
 

@@ -7,9 +7,7 @@ Nothing is healed before the job has ended, where it is said to end.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 
@@ -19,6 +17,7 @@ from tests.daemon.fixtures import MakeSite
 from tests.daemon.harness import Json, Site, eventually, until
 from tests.daemon.kinds import Slurm
 from tests.testbed import SlurmCluster
+from tests.testbed.mpi import compiled
 
 pytestmark = pytest.mark.slurm
 Clusters = dict[str, SlurmCluster]
@@ -73,12 +72,9 @@ def program(request: pytest.FixtureRequest, site: Site) -> tuple[str, int]:
     kind: str = request.param
     if kind == "slots":
         return SLOTS, VICTIMS[kind]
-    for tool in ("mpicc.mpich", "mpiexec.hydra"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{kind} is not here: there is no {tool}")
     source = site.work / "ranks.c"
     source.write_text(RANKS)
-    subprocess.run(["mpicc.mpich", "-o", site.work / "ranks", source], check=True, timeout=120)
+    compiled("mpicc.mpich", "mpiexec.hydra", source, site.work / "ranks")
     return "--with mpich ./ranks", VICTIMS[kind]
 
 

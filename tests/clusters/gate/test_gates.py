@@ -293,7 +293,7 @@ def test_what_remains(tmp_path: Path) -> None:
     gate = at(gates(), tmp_path, Position.RUN)
     marks(gate, started="n1\n", ended="143 signalled\n")
     assert gates().remains(gate, Cause.OVERTIME) == CleanupResult(
-        True, 1000.0, 1000.0, 143, Cause.OVERTIME
+        True, 1000.0, 1000.0, 143, Cause.OVERTIME, signalled=True
     )
     assert gates().remains(None, None) == CleanupResult()
 

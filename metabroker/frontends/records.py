@@ -172,6 +172,8 @@ class Record:
     @property
     def exit_code(self) -> tuple[int, int]:
         """Its exit code and the signal that ended it, as Slurm has them."""
+        if ended_well(self):
+            return 0, 0
         code = self.json["exit_code"]
         if self.state == "TIMEOUT":
             return 0, 15
@@ -196,6 +198,12 @@ class Record:
             return True
         names = (clusters or "").split(",")
         return any(part["cluster"] in names for part in self.json["components"])
+
+
+def ended_well(job: Record) -> bool:
+    """Whether its script ended with exit code 0, also where it was told to end."""
+    parts = job.json["components"]
+    return job.ended and bool(parts) and all(part.get("exit_code") == 0 for part in parts)
 
 
 def _time(value: Any) -> float | None:

@@ -13,6 +13,7 @@ from metabroker.frontends.main import FrontEndError, refuse
 from metabroker.frontends.printing import duration, hostlist, moment
 from metabroker.frontends.records import (
     Record,
+    ended_well,
     own_user,
     records,
     state_word,
@@ -56,6 +57,8 @@ def _exit(job: Record, step: bool) -> str:
 
 def _state(job: Record, step: bool) -> str:
     if step:
+        if ended_well(job):
+            return "COMPLETED"
         cut = job.state == "TIMEOUT" or (job.state == "FAILED" and job.exit_code[1])
         return "CANCELLED" if cut else job.state
     by = re.fullmatch(r"cancelled by (\S+?);?( .*)?", str(job.json["reason"]))

@@ -33,8 +33,9 @@ SLEEP = "sleep 900"
 YIELD = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
 JOBS: Mapping[str, tuple[str, str]] = {
     # name: options of sbatch, and the script's last line, in the order of their submission
-    "ends": ("-n2 -t 5", "exit 0"),
-    "fails": ("-n 1 -t 1-01:00:00 --comment=why", "exit 3"),
+    # These run until all that depends on them is submitted: else Slurm refuses that at once.
+    "ends": ("-n2 -t 5", "sleep 8; exit 0"),
+    "fails": ("-n 1 -t 1-01:00:00 --comment=why", "sleep 8; exit 3"),
     "signalled": ("-n 1 -t 10", "kill -KILL $$"),
     "late": ("-n1 -t 1", SLEEP),
     "held": ("-H -N2 -n4 -t 90 -A phys", "exit 0"),

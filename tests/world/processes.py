@@ -81,6 +81,8 @@ class Process:
         self._passed: tuple[float, float] | None = None
         self._turn = 0
         self._others = 1
+        # How its script ends when it is sent SIGTERM.
+        self._when_told = random.Random(f"{self.token} {around.now()}").choice((0, 143))
         variables = self._native_variables(job)
         node = Node(f"{around.name}n1", around.files, self._pace, around.wholes, self._moved)
         self._shell = Shell(node, variables, set(variables), folder=job.extra["folder"])
@@ -104,11 +106,6 @@ class Process:
     def early(self) -> bool:
         """Whether it may still start the script, and has not."""
         return not self._began and not self.over
-
-    @property
-    def _when_told(self) -> int:
-        """How its script ends when it is sent SIGTERM."""
-        return random.Random(f"{self.token} is told").choice((0, 143))
 
     @property
     def terminated(self) -> bool:

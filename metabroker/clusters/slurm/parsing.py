@@ -302,7 +302,7 @@ def _reservation(line: str) -> SlurmReservation:
             node_count=_number("scontrol", fields.get("NodeCnt") or "0"),
             core_count=cores,
             processors=_number("scontrol", threads[1]) if threads else cores,
-            state=fields.get("State", ""),
+            state=fields["State"],  # one of the last: a line that was cut off tells of no size
             flags=fields.get("Flags", ""),
             users=_value(fields.get("Users", "")),
             partition=_value(fields.get("PartitionName", "")),

@@ -79,6 +79,18 @@ def test_no_reservations_and_no_jobs(release: str) -> None:
             parsing.reservations(cut)
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_reservation_that_is_cut_off_is_not_taken_for_a_smaller_one(release: str) -> None:
+    printed = recorded.text(release, "reserved-cores", "reservation").splitlines()[0]
+    (whole,) = parsing.reservations(printed)
+    for end in range(len("ReservationName=x"), len(printed)):
+        try:
+            (found,) = parsing.reservations(printed[:end])
+        except Garbled:
+            continue
+        assert (found.processors, found.cores) == (whole.processors, whole.cores)
+
+
 def test_one_reservation_of_each_release() -> None:
     shown = {
         r: parsing.reservations(recorded.text(r, "reserved-cores", "reservation")) for r in RELEASES

@@ -117,7 +117,8 @@ class Side:
             own = number.partition(".")[0].removesuffix("[]")
             text = re.sub(rf"(?<![\w.\[]){own}(?=[.\[])|(?<=\.[oe]){own}\b", f"<{name}>", text)
         text = re.sub(r"\b\d\d:\d\d:\d\d\b|(?<= )0(?= [A-Z] )", "T", text)
-        text = text.replace(self._server, "PBS")
+        cut = rf"(?<=\.){re.escape(self._server[:1])}[\w.-]*\*"  # a long name, in a narrow column
+        text = re.sub(cut, "PBS", text.replace(self._server, "PBS"))
         text = re.sub(r"(?<= )( *\d+|  +--)(?= +\d+ +\d+ )", "SESSION", text)
         # Ids, times and names have other widths. Other jobs are no matter of ours.
         lines = [re.sub(r" +", " ", line).strip() for line in text.splitlines()]
@@ -198,7 +199,8 @@ def test_in_the_same_states_they_print_what_pbs_prints(
     monkeypatch.setenv("TZ", "UTC")
     (site.work / "out").mkdir()
     monkeypatch.chdir(site.work)
-    theirs = Side(own_commands(found["leiden"], site), "leiden")
+    name = re.findall(r"^Server: (\S+)$", found["leiden"].run("qstat", "-Bf"), re.MULTILINE)[0]
+    theirs = Side(own_commands(found["leiden"], site), name)
     ours = Side(ask, "metabroker")
     try:
         for side in (theirs, ours):

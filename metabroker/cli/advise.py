@@ -63,9 +63,8 @@ def advise(
 ) -> int:
     """Say what to set, by a site's own log.
 
-    The log is replayed under every policy and every setting of the line that fits its clusters. The
-    report (advice.md, advice.html) says what to set, for whom that changes what, and how sure that
-    is.
+    The log is replayed under every policy, line and plan that fits its clusters. The report
+    (advice.md, advice.html) says what to set, for whom that changes what, and how sure that is.
     """
     if from_history == bool(sources) or (more and not sources):
         raise CliError("name one log", "write --from FILE..., or --from-history", USAGE)

@@ -97,8 +97,10 @@ def advise(site: Site, now: str, executor: Executor) -> Advice:
     replay = site.replay()
     jobs, entries = list(replay.jobs()), list(replay.entries())
     submits = np.array([job.submit for job in jobs])
-    tried = families(len(site.processors), now)
-    tasks = [Tried(site, s) for family in tried for s in (family.now, *family.others)]
+    co_allocated = any(not job.request.single for job in jobs)
+    tried = families(len(site.processors), now, co_allocated)
+    each = dict.fromkeys(s for family in tried for s in (family.now, *family.others))
+    tasks = [Tried(site, setting) for setting in each]
     outcomes: list[Waits] = executor.map(play, [(task, 0) for task in tasks])
     waits = dict(zip((task.setting for task in tasks), outcomes, strict=True))
     chapters = []

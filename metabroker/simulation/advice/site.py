@@ -117,7 +117,8 @@ def _shared(
     done: list[Finished] = []
     local: list[Finished] = []
     broker = [jobs[key] for key in ours]
-    simulate_shared(policy, broker, clusters, done.extend, local.extend, setting.line)
+    plan = setting.plan if setting.plan and setting.plan.ahead else None
+    simulate_shared(policy, broker, clusters, done.extend, local.extend, setting.line, plan)
     for finished in done:
         yield ours[finished.key], finished.start - finished.job.submit
     order = sorted(

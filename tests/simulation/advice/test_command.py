@@ -89,15 +89,32 @@ def test_several_clusters_and_co_allocated_jobs(call: Any, tmp_path: Path) -> No
         "; Cluster: a 60",
         "; Cluster: b 60",
         *(f"; Components: {n} 45,45" for n in range(2, 421, 6)),
+        *(f"; Components: {n} 30,30" for n in range(1, 421, 6)),
     ]
     file = log(tmp_path / "two.swf", header)
     code, out, _ = call("--from", file, "--processes", "1", "--json")
-    policies, lines = json.loads(out)["advice"]
+    policies, lines, plans = json.loads(out)["advice"]
     assert code == 0 and policies["now"]["name"] == "GS"
     assert {"LP-GF", "FPFS", "LQ, FPFS"} <= {tried["name"] for tried in policies["tried"]}
     assert not any(tried["refused"] for tried in policies["tried"])
-    whose = {effect["who"] for tried in lines["tried"] for effect in tried["effects"]}
-    assert whose == {"all jobs", "local jobs", "single jobs of the broker"}  # 70 are too few
+    local = {"local jobs", "single jobs of the broker"}
+    for chapter in (lines, plans):
+        assert chapter["now"]["set"]["plan"] == {"share": 0.5}
+        whose = {effect["who"] for tried in chapter["tried"] for effect in tried["effects"]}
+        assert whose == {"all jobs", "co-allocated jobs", *local}
+    assert [tried["set"]["plan"] for tried in plans["tried"]] == [
+        {"ahead": 0},
+        {"share": 0.25},
+        {"share": 1.0},
+    ]
+
+
+def test_plans_are_tried_only_where_jobs_have_several_components() -> None:
+    """They are for no others."""
+    alone, several = (settings.families(3, "GS", co_allocated) for co_allocated in (False, True))
+    assert len(alone) == 2 and not any("plan" in each.now.keys for each in alone)
+    assert [family.about.split(",")[0] for family in several] == ["the policy", "the line", "plans"]
+    assert len({setting.name for setting in (several[2].now, *several[2].others)}) == 4
 
 
 def test_the_output_of_sacct(call: Any, tmp_path: Path) -> None:

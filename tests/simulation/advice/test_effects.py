@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from metabroker.simulation.advice.effects import LEAST_JOBS, LEAST_WEEKS, WEEK, effects, groups
-from metabroker.simulation.advice.settings import Setting
+from metabroker.simulation.advice.settings import NO_PLANS, Setting
 from metabroker.simulation.advice.site import Floats, Site, Tried
+from metabroker.simulation.local_users import Line
+from metabroker.simulation.planned import Plan
 from tests.simulation.traces import KTH, TRACES
 
 WEEKS, EACH = 20, 50
@@ -88,6 +91,25 @@ def test_each_job_has_its_own_wait_also_those_of_local_users(tmp_path: Path) -> 
     assert waits.tolist()[:4] == [0.0, 0.0, 90.0, 30.0]
     alone = Tried(site, Setting("FPFS")).play(0).waits
     assert alone.tolist() == [0.0, 0.0, 40.0, 50.0, 0.0]
+
+
+def test_a_co_allocated_job_gets_a_time_in_full_clusters_where_plans_are_tried(
+    tmp_path: Path,
+) -> None:
+    """The local users' next job waits at any time, in both clusters."""
+    local = [(100 * (n // 2), 3, 100, 1) for n in range(60)]
+    local[4:] = [(submit - 150, *rest) for submit, *rest in local[4:]]
+    jobs = sorted([*local, (60, 4, 20, 2), (9999, 1, 1, 2)])  # local users stop with the last one
+    lines = [line(n, *job) for n, job in enumerate(jobs, 1)]
+    ours = jobs.index((60, 4, 20, 2))
+    site = Site(
+        swf(tmp_path / "log", [f"; Components: {ours + 1} 2,2", *lines]), ("a", "b"), (4, 4)
+    )
+    usual = Setting("FPFS", None, True, Line(16, 2), Plan(share=1.0, again=10.0))
+    with_plans = Tried(site, usual).play(0).waits
+    without = Tried(site, replace(usual, plan=NO_PLANS)).play(0).waits
+    assert with_plans[ours] < 400 < 2000 < without[ours]
+    assert without.tolist() == Tried(site, replace(usual, plan=None)).play(0).waits.tolist()
 
 
 def test_what_cannot_be_tried_says_why(tmp_path: Path) -> None:

@@ -57,11 +57,15 @@ mb__wait_at_gate() {
         fi
         if [ "$mb__nap" -ne 100 ]; then
             mb__nap=2
-            if [ "$mb__waited" -ge 300 ] && [ ! -e "$mb__gate/armed" ]; then mb__nap=5; fi
+            if [ "$mb__waited" -ge 100 ] && [ ! -e "$mb__gate/armed" ]; then
+                mb__nap=5
+                if [ "$mb__waited" -ge 300 ]; then mb__nap=10; fi
+            fi
         fi
         mb__waited=$((mb__waited + mb__nap))
         case $mb__nap in
             100) sleep 1 ;;
+            10) sleep 0.1 ;;
             *) sleep "0.0$mb__nap" ;;
         esac
     done

@@ -98,7 +98,7 @@ def test_a_co_allocated_job_gets_a_time_in_full_clusters_where_plans_are_tried(
 ) -> None:
     """The local users' next job waits at any time, in both clusters."""
     local = [(100 * (n // 2), 3, 100, 1) for n in range(60)]
-    local[4:] = [(submit - 150, *rest) for submit, *rest in local[4:]]
+    local[4:] = [(submit - 150, size, run, user) for submit, size, run, user in local[4:]]
     jobs = sorted([*local, (60, 4, 20, 2), (9999, 1, 1, 2)])  # local users stop with the last one
     lines = [line(n, *job) for n, job in enumerate(jobs, 1)]
     ours = jobs.index((60, 4, 20, 2))

@@ -30,15 +30,15 @@ class QueueWatch(Generic[W]):
     waiting: Sequence[W] = ()
     known: bool = False  # whether the last look has shown it
     ours: frozenset[str] = frozenset()  # ids of the broker's jobs that were seen since that look
-    listed_at: float = float("-inf")  # when `waiting` was asked for, by the broker's clock
+    _last: float = float("-inf")
 
     def look(self, now: float, told: Callable[[], Operation[Sequence[W]]]) -> Operation[int]:
         """Ask, if it is time; answers how many commands that took. `now`: the broker's clock. What
         cannot be seen is as if nobody waited: jobs of ours that stay pending show it too."""
-        if self.every is None or 0 <= now - self.listed_at < self.every:
+        if self.every is None or 0 <= now - self._last < self.every:
             yield from ()
             return 0
-        self.listed_at, self.ours = now, frozenset()
+        self._last, self.ours = now, frozenset()
         try:
             self.waiting, self.known = (yield from told()), True
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):

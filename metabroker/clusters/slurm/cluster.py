@@ -86,7 +86,6 @@ class SlurmCluster(GatedCluster):
             found,
             offset=self._clock.known,
             waiting=self._queue.waiting,
-            listed_at=self._queue.listed_at,
             asked=bool(asked and self._queue.known),
             ours=self._queue.ours,
         )

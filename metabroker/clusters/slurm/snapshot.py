@@ -50,8 +50,7 @@ class SlurmPoll:
     version: str = ""
     commands: int = 0
     waiting: Sequence[WaitingLine] = ()  # jobs of anybody that wait or run in the partition
-    listed_at: float = math.inf  # when those were asked for, by the clock of `taken_at`
-    asked: bool = False  # whether that was in this very look
+    asked: bool = False  # whether those were asked for in this very look
     ours: frozenset[str] = frozenset()  # ids of our jobs that were seen since they were asked for
     offset: float = 0.0
 
@@ -112,7 +111,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
-        waiting=_wanted_by_others(look, look.ours.union(job.id for job in jobs)),
+        waiting=_wanted_by_others(look.waiting, look.ours.union(job.id for job in jobs)),
         held=_in_use(look, usable) if look.asked else None,
         wanted=_in_its_queue(look.waiting) if look.asked else (),
         nodes=kinds(NodeKind(n.total, n.memory, n.gpus) for n in nodes),
@@ -127,20 +126,9 @@ _FOR_EVER = 5 * 365 * 86400.0  # seconds
 _COMPETING = frozenset({"Priority", "Resources", "None", ""})
 
 
-_MOMENT = 2.0
-"""Seconds that a controller may take to start a job for which there is room; it tells a job's
-submission in whole seconds."""
-
-
-def _wanted_by_others(look: SlurmPoll, ours: Collection[str]) -> int:
-    """Processors that others' jobs wait for in the partition. One that came a moment ago has not
-    been kept waiting: should it be, the next listing shows it."""
-    latest = look.listed_at + look.offset - _MOMENT
-    return sum(
-        line.processors
-        for line in _competing(look.waiting)
-        if line.id not in ours and (line.submit_time or 0.0) <= latest
-    )
+def _wanted_by_others(waiting: Iterable[WaitingLine], ours: Collection[str]) -> int:
+    """Processors that others' jobs wait for in the partition."""
+    return sum(line.processors for line in _competing(waiting) if line.id not in ours)
 
 
 def _places(waiting: Iterable[WaitingLine]) -> dict[str, int]:

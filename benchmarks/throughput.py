@@ -81,11 +81,11 @@ def main() -> None:
     jobs = parser.parse_args().jobs
     with on_slurm() as (federation, testbed):
         idle = [c["commands_per_look"] for c in federation.client.get("clusters")["clusters"]]
-        # Before the bare jobs: should one of these be seen waiting, others want the clusters, and
-        # for a minute the broker's jobs stand in line there.
-        acknowledged, done, commands = through_broker(federation, jobs)
-        testbed.reset()
+        # The daemon sees the bare jobs come, too: none of them is kept waiting, so the broker's own
+        # do not stand in line after them.
         direct_acknowledged, direct = by_sbatch(testbed, jobs)
+        testbed.reset()
+        acknowledged, done, commands = through_broker(federation, jobs)
         testbed.reset()
         direct_rate, rate = acknowledged_alone(federation, testbed, jobs)
     for way, total, taken in (

@@ -30,7 +30,7 @@ class LedgerEntry:
 
     processors: int = 0  # in all, as last known
     usable: int = 0
-    others: int = 0  # held by anybody but live claims of ours
+    others: int = 0  # held by anybody but live claims of ours, or about to be
     claimed: int = 0
     snapshot: Snapshot | None = None
     clock_offset: float = 0.0  # as far as it is known
@@ -103,7 +103,8 @@ class Ledger:
         entry.processors = snapshot.processors
         entry.nodes = snapshot.nodes
         entry.usable = snapshot.usable
-        entry.others = max(0, snapshot.busy - counted)
+        arriving = min(snapshot.arriving, max(0, snapshot.usable - snapshot.busy))
+        entry.others = max(0, snapshot.busy - counted) + arriving
         if snapshot.clock_offset is not None:
             entry.clock_offset = snapshot.clock_offset
         entry.upcoming = Upcoming(snapshot.coming, entry.clock_offset)

@@ -119,7 +119,8 @@ class Snapshot:
     ours, which may have been renamed. `taken_at` is the broker's clock when the poll began, so that
     what happened since is not judged by it. `system`: what its controller says that it is ("":
     nothing). `waiting`: processors that jobs of others wait for in its queue, as far as those can
-    be seen.
+    be seen; `arriving`: those that others' jobs want which came a moment ago, and will take now if
+    they are idle.
     `held`: what its processors are in use for, ours too, until when by the cluster's clock; None:
     not asked this time. `wanted`: with it, what waits in its queue, in that order.
     `nodes`: all that our jobs can go to, those that are down now too (empty: not known); `idle`:
@@ -144,6 +145,7 @@ class Snapshot:
     free: tuple[NodeKind, ...] = ()
     clock_offset: float | None = None  # seconds that the cluster's clock is ahead of the broker's
     waiting: int = 0
+    arriving: int = 0
     held: Sequence[Held] | None = None
     wanted: Sequence[Wanted] = ()
 

@@ -20,6 +20,7 @@ W = TypeVar("W")
 
 EVERY = 5.0
 """Seconds between two looks: on a large site it is a long list."""
+_SOON = 1.0  # seconds, where what was seen looks otherwise in a moment
 
 
 @dataclass(slots=True)
@@ -30,20 +31,24 @@ class QueueWatch(Generic[W]):
     waiting: Sequence[W] = ()
     known: bool = False  # whether the last look has shown it
     ours: frozenset[str] = frozenset()  # ids of the broker's jobs that were seen since that look
-    _last: float = float("-inf")
+    listed_at: float = float("-inf")  # when `waiting` was asked for, by the broker's clock
+    passing: bool = False  # somebody in it came just now, and may be started in a moment
 
     def look(self, now: float, told: Callable[[], Operation[Sequence[W]]]) -> Operation[int]:
         """Ask, if it is time; answers how many commands that took. `now`: the broker's clock. What
         cannot be seen is as if nobody waited: jobs of ours that stay pending show it too."""
-        if self.every is None or 0 <= now - self._last < self.every:
+        if self.every is None or 0 <= now - self.listed_at < self._pause(self.every):
             yield from ()
             return 0
-        self._last, self.ours = now, frozenset()
+        self.listed_at, self.ours = now, frozenset()
         try:
             self.waiting, self.known = (yield from told()), True
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
             self.waiting, self.known = (), False
         return 1
+
+    def _pause(self, every: float) -> float:
+        return min(_SOON, every) if self.passing else every
 
     def seen(self, ours: Iterable[str]) -> None:
         """Ids of the broker's own jobs, as a listing after the look has shown them. A cluster may

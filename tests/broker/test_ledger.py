@@ -197,3 +197,12 @@ def test_the_smallest_refused_number_counts_until_its_time_is_over() -> None:
     assert ledger.available(2.0) == [SIZE]
     ledger.refused(0, 48, "no", 9.0)
     assert ledger.available(9.0) == [47], "an old cap does not come back"
+
+
+def test_what_others_are_about_to_take_is_not_idle() -> None:
+    ledger = Ledger(SETTINGS)
+    ledger.observe(0, Snapshot(1000.0, SIZE, SIZE, 40, arriving=16), lambda token: 0)
+    assert ledger.available(1000.0) == [8]
+    ledger.observe(0, Snapshot(1001.0, SIZE, SIZE, 40, arriving=100), lambda token: 0)
+    assert ledger.available(1001.0) == [0]
+    assert ledger.contested(1001.0) == ()

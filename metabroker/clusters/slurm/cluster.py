@@ -86,11 +86,13 @@ class SlurmCluster(GatedCluster):
             found,
             offset=self._clock.known,
             waiting=self._queue.waiting,
+            listed_at=self._queue.listed_at,
             asked=bool(asked and self._queue.known),
             ours=self._queue.ours,
         )
         more += asked
         seen = snapshot(found, self._who.partition, self._prefix)
+        self._queue.passing = seen.arriving > 0
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system

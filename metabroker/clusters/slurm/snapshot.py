@@ -50,7 +50,8 @@ class SlurmPoll:
     version: str = ""
     commands: int = 0
     waiting: Sequence[WaitingLine] = ()  # jobs of anybody that wait or run in the partition
-    asked: bool = False  # whether those were asked for in this very look
+    listed_at: float = math.inf  # when those were asked for, by the clock of `taken_at`
+    asked: bool = False  # whether that was in this very look
     ours: frozenset[str] = frozenset()  # ids of our jobs that were seen since they were asked for
     offset: float = 0.0
 
@@ -81,6 +82,7 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
     ours = _held((job.name, job) for job in jobs)
     inside = _inside(look)
     places = _places(look.waiting)
+    waiting, arriving = _wanted_by_others(look, look.ours.union(job.id for job in jobs))
     reserved, later = 0, []
     for reservation in look.reservations:
         mine = reservation.name.startswith(prefix)
@@ -111,7 +113,8 @@ def snapshot(look: SlurmPoll, partition: str | None, prefix: str) -> Snapshot:
         version=look.version,
         settled=bool(nodes) and not any(is_unsettled(node.state) for node in nodes),
         commands=look.commands,
-        waiting=_wanted_by_others(look.waiting, look.ours.union(job.id for job in jobs)),
+        waiting=waiting,
+        arriving=arriving,
         held=_in_use(look, usable) if look.asked else None,
         wanted=_in_its_queue(look.waiting) if look.asked else (),
         nodes=kinds(NodeKind(n.total, n.memory, n.gpus) for n in nodes),
@@ -126,9 +129,20 @@ _FOR_EVER = 5 * 365 * 86400.0  # seconds
 _COMPETING = frozenset({"Priority", "Resources", "None", ""})
 
 
-def _wanted_by_others(waiting: Iterable[WaitingLine], ours: Collection[str]) -> int:
-    """Processors that others' jobs wait for in the partition."""
-    return sum(line.processors for line in _competing(waiting) if line.id not in ours)
+_MOMENT = 4.0
+"""Seconds that a controller may take to start a job for which there is room: by default it lets
+batch jobs gather for 3 (`batch_sched_delay`), and it tells a submission in whole seconds."""
+
+
+def _wanted_by_others(look: SlurmPoll, ours: Collection[str]) -> tuple[int, int]:
+    """Processors that others' jobs wait for in the partition; and those that jobs which came a
+    moment ago want: nobody has kept these waiting yet."""
+    latest = look.listed_at + look.offset - _MOMENT
+    wanted = [0, 0]
+    for line in _competing(look.waiting):
+        if line.id not in ours:
+            wanted[(line.submit_time or 0.0) > latest] += line.processors
+    return wanted[False], wanted[True]
 
 
 def _places(waiting: Iterable[WaitingLine]) -> dict[str, int]:

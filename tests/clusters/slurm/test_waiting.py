@@ -24,11 +24,13 @@ COMMANDS = 5  # of a poll that asks for the queue
 @dataclass
 class Controller:
     """Answers by what is there when it is asked; `submitted`: after how many commands our job
-    comes; `forgotten`: after how many it has ended, and no listing has it any more."""
+    comes; `forgotten`: after how many it has ended, and no listing has it any more; `since`: when
+    those of others came."""
 
     submitted: int
     forgotten: int = 1000
     others: int = 0
+    since: int = 1000
     asked: list[Command] = field(default_factory=list)
 
     def answer(self, command: Command) -> Completed:
@@ -38,7 +40,7 @@ class Controller:
             return said(job("PENDING", number=7) if ours else "")
         if WAITING_FORMAT in command.argv:
             ids = [*(["7"] if ours else []), *(str(100 + n) for n in range(self.others))]
-            columns = ("16", "1", "None", "PENDING", "5:00", "N/A", "(null)", "1795244532")
+            columns = ("16", "1", "None", "PENDING", "5:00", "N/A", "(null)", str(self.since))
             return said("".join(SEPARATOR.join((i, *columns)) + "\n" for i in ids))
         if command.argv[0] == "sinfo":
             return said(recorded.sinfo("24.11", "idle"))
@@ -62,7 +64,7 @@ class Controller:
 @pytest.mark.parametrize("moment", range(2 * COMMANDS))
 def test_a_job_that_is_submitted_between_two_listings_is_not_anothers(moment: int) -> None:
     cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(moment)
-    looks = [controller.look(cluster, now) for now in (0.0, 10.0, 20.0)]
+    looks = [controller.look(cluster, now) for now in (2000.0, 2010.0, 2020.0)]
     assert len(controller.asked) > 2 * COMMANDS  # our job came within one of these looks
     assert [look.waiting for look in looks] == [0, 0, 0]
     assert "mb-abcdef01-1-1-0" in looks[-1].jobs
@@ -70,12 +72,25 @@ def test_a_job_that_is_submitted_between_two_listings_is_not_anothers(moment: in
 
 def test_others_are_counted_beside_it() -> None:
     cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(0, others=3)
-    assert controller.look(cluster, 0.0).waiting == 3 * 16
+    assert controller.look(cluster, 2000.0).waiting == 3 * 16
 
 
 def test_a_job_that_has_ended_and_is_forgotten_does_not_become_anothers() -> None:
     cluster = SlurmCluster(OPTIONS, LocalTransport({}))
     controller = Controller(0, forgotten=COMMANDS)
-    assert controller.look(cluster, 0.0).waiting == 0
+    assert controller.look(cluster, 2000.0).waiting == 0
     # Till it is asked again who waits, that is what was seen then.
-    assert controller.look(cluster, 1.0).waiting == 0
+    assert controller.look(cluster, 2001.0).waiting == 0
+
+
+def test_who_came_a_moment_ago_has_not_been_kept_waiting_but_takes_what_is_idle() -> None:
+    """A controller takes a moment to start what there is room for. It is asked again soon."""
+    cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(1000, others=3)
+    controller.since = 1999
+    looks = [controller.look(cluster, now) for now in (2000.0, 2000.5, 2002.0, 2003.5)]
+    assert [(look.waiting, look.arriving) for look in looks] == [
+        *[(0, 3 * 16)] * 3,
+        (3 * 16, 0),
+    ]
+    asked = [c for c in controller.asked if WAITING_FORMAT in c.argv]
+    assert len(asked) == 3  # not again within half a second

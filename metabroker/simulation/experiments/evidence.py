@@ -3,9 +3,9 @@
 A *comparison* says that one quantity is below another (or below a multiple of it). It is decided by
 the 95 % interval of the difference on the same jobs: "yes" if all of it is on the right side, "no"
 if all of it is on the wrong one, else "open". A system that could not keep up has no mean: against
-one that could it has lost, and two of them say nothing. What is open after the last look is "same" if
-all of the interval lies within 1 % of the second quantity: a difference, if any, that nobody would
-speak of.
+one that could it has lost, and two of them say nothing. What is open after the last look is "same"
+if all of the interval lies within 1 % of the second quantity: a difference, if any, that nobody
+would speak of.
 
 A *statement* is a comparison at several utilizations: it holds if one of them says yes and none no,
 fails if one says no and none yes, or if all that say anything say same; if they contradict each

@@ -7,6 +7,7 @@ No clock, no I/O, no randomness, no logging: time and random numbers are passed 
 
 from metabroker.policy.aging import Aging
 from metabroker.policy.backfilling import Backfilling, Book, Run
+from metabroker.policy.close_to_files import transfer_time
 from metabroker.policy.context import Context, Options
 from metabroker.policy.entry import Start
 from metabroker.policy.limits import (
@@ -69,6 +70,7 @@ __all__ = [
     "make_planner",
     "sequential",
     "split_total",
+    "transfer_time",
     "why_never",
     "worst_fit",
     "worst_fit_reuse",

@@ -139,6 +139,6 @@ def test_a_policy_starts_a_job_where_its_files_are() -> None:
     for policy, name in (("GS", "close-to-files"), ("FPFS", "close-to-files-reuse")):
         scheduler = make(policy, 3, placement=name)
         request = Request((4,), costs=(30.0, 0.0, 30.0))
-        scheduler.arrive("near", request, scheduler.queue_of(request, 0), 0.0)
-        scheduler.arrive("any", Request((4,)), scheduler.queue_of(request, 0), 0.0)
-        assert scheduler.run([16, 8, 8], 0.0) == [("near", (1,)), ("any", (0,))]
+        scheduler.arrive(1, request, scheduler.queue_of(request, 0), 0.0)
+        scheduler.arrive(2, Request((4,)), scheduler.queue_of(request, 0), 0.0)
+        assert scheduler.run([16, 8, 8], 0.0) == [(1, (1,)), (2, (0,))]

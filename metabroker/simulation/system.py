@@ -17,6 +17,7 @@ from .measure import SHORT, ByKind, JobOutcome, Measurements
 from .planned import Plan
 from .shared_engine import simulate_shared
 from .workloads.blocks import NotCovered, blocks_of
+from .workloads.inputs import Files
 from .workloads.streams import Purpose, stream
 
 
@@ -84,7 +85,8 @@ class Run:
     """Replications of one system under one workload: `jobs` jobs each.
 
     `warmup`: see `statistics.warmup.cut`. `extension`, `gangs`, `most`: see `Measurements`.
-    `short`: the same of the kinds of jobs where clusters have local users.
+    `short`: the same of the kinds of jobs where clusters have local users. `files`: what the jobs
+    read; None: nothing.
     """
 
     system: System
@@ -96,6 +98,7 @@ class Run:
     gangs: bool = False
     most: int | None = None
     short: float = SHORT
+    files: Files | None = None
 
     def play(self, replication: int = 0, also: Sink | None = None) -> JobOutcome:
         """One replication. `also` gets the finished jobs too. Raises as `simulate`."""
@@ -109,6 +112,8 @@ class Run:
             with contextlib.suppress(NotCovered):
                 return self._play_by_kernel(replication)
         jobs = self.workload.jobs(self.seed, replication, self.jobs)
+        if self.files is not None:
+            jobs = self.files.given_to(jobs, self.seed, replication)
         if not system.local:
             simulate(policy, jobs, system.processors, sink, event_order=system.event_order)
             return measure.outcome(self.warmup)
@@ -126,9 +131,9 @@ class Run:
     def by_kernel(self) -> bool:
         """Is it worth while to have it played by the kernel, and possible, as far as can be said
         before its jobs are seen?"""
-        return (
-            self.jobs >= kernel.LEAST and kernel.installed() and not kernel.uncovered(self.system)
-        )
+        if self.files is not None or self.jobs < kernel.LEAST:
+            return False
+        return kernel.installed() and not kernel.uncovered(self.system)
 
     def _play_by_kernel(self, replication: int) -> JobOutcome:
         """One replication. Raises as `play`, and NotCovered."""

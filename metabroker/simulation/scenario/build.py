@@ -15,6 +15,7 @@ from metabroker.simulation.planned import Plan
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.batch import alternating
+from metabroker.simulation.workloads.inputs import Files
 from metabroker.simulation.workloads.job_mix import JobMixStream
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.simulation.workloads.runtimes import Runtimes, admitted, work
@@ -68,6 +69,7 @@ def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
         extension=extension,
         gangs=scenario.workload.job_mix is not None,
         short=SHORT if synthetic is None else min(SHORT, synthetic.service.mean / 10),
+        files=_files(scenario),
     )
 
 
@@ -105,6 +107,21 @@ def _plan(scenario: Scenario) -> Plan | None:
     if given is None or not scenario.local:
         return None
     return Plan(given.jobs, given.share, given.ahead, given.again)
+
+
+def _files(scenario: Scenario) -> Files | None:
+    given, names = scenario.inputs, list(scenario.clusters)
+    if given is None:
+        return None
+    links = {}
+    for one, others in given.links.items():
+        for other, speed in others.items():
+            first, second = sorted((names.index(one), names.index(other)))
+            links[first, second] = speed
+    with blamed(("inputs", "size")):
+        size = _law(given.size)
+    with blamed(("inputs", "copies")):
+        return Files(given.share, size, given.homes or (), given.copies, given.bandwidth, links)
 
 
 def _users(scenario: Scenario, name: str, files: ScenarioFiles) -> LocalUsers:

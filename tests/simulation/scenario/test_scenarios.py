@@ -16,6 +16,7 @@ from metabroker.simulation.scenario.loader import load, parse_text
 from metabroker.simulation.scenario.model import (
     BatchWorkload,
     ComponentSizes,
+    InputFiles,
     JobMixWorkload,
     Kind,
     Line,
@@ -102,7 +103,7 @@ MODELS: tuple[type[BaseModel], ...] = (
         SwfWorkload,
     ),
     *(BatchWorkload, Kind, RuntimesWorkload, Readings, Precision),
-    *(SharedCluster, Local, LocalWorkload, Line),
+    *(SharedCluster, Local, LocalWorkload, Line, InputFiles),
 )
 
 

@@ -84,6 +84,7 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
 _REPEATED = ("--native", "--stage-in", "--stage-out", "--input-at")
 _FLAGS = (
     ("--exclusive", "share nodes with no other job"),
+    ("--only-at-input", "run only in clusters in which all files of --input-at lie"),
     ("--kill-on-invalid-dep", "cancel the job if what it waits for can never be"),
     ("--hold", "hold the job until `metabroker release`"),
     ("--wait", "wait for the end of the job; exit with its exit code"),

@@ -126,7 +126,7 @@ def _inputs(inputs: Json) -> str | None:
 def _bytes(size: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
-            return f"{size:.3g} {unit}"
+            return f"{size:.4g} {unit}"
         size /= 1000
     return f"{size:.6g} TB"
 

@@ -54,6 +54,7 @@ class Options(TypedDict, total=False):
     stage_in: Sequence[str]
     stage_out: Sequence[str]
     input_at: Sequence[str]
+    only_at_input: bool
     dependency: str
     kill_on_invalid_dep: bool
     array: str

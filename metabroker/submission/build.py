@@ -108,6 +108,7 @@ def submission_of(
         array=options.get("array"),
         max_latency=options.get("max_latency"),
         input_at=tuple(options.get("input_at", ())),
+        only_at_input=options.get("only_at_input", False),
         staged_bytes=_bytes_of(home, stage_in),
         kill_on_invalid_dep=options.get("kill_on_invalid_dep", False),
     )

@@ -61,7 +61,8 @@ class Submission:
     by that system's variables which job of metabroker it is. `dependency`: the jobs that it waits
     for, as sbatch says it; `kill_on_invalid_dep`: it ends once that can never be. `array`: it is
     one of many tasks, as sbatch says it. `max_latency`: milliseconds between its clusters, at most.
-    `input_at`: files that lie in clusters, as `--input-at` says it; `staged_bytes`: of `stage_in`.
+    `input_at`: files that lie in clusters, as `--input-at` says it, and `only_at_input`: it runs
+    nowhere else. `staged_bytes`: of `stage_in`.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -90,6 +91,7 @@ class Submission:
     array: str | None = None
     max_latency: float | None = None
     input_at: tuple[str, ...] = ()
+    only_at_input: bool = False
     staged_bytes: int = 0
 
     @property

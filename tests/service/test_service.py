@@ -81,6 +81,28 @@ def test_a_file_in_a_cluster_that_there_is_not_is_refused(house: House) -> None:
         assert "no cluster 'dleft'" in why.message and "delft, leiden" in why.advice
 
 
+def test_a_job_may_be_kept_where_its_files_are(house: House) -> None:
+    """Under a placement that does not go by files, too."""
+    files = ("leiden:/x:5", "delft:/y,leiden:/y:5")
+    shown = house.submit(input_at=files, only_at_input=True)
+    assert house.ended(shown["job"])["components"][0]["cluster"] == "leiden"
+    for given in (
+        {"input_at": ("delft:/x", "leiden:/y")},
+        {"input_at": ("delft:/x",), "processors": Processors(single=1, cluster="leiden")},
+        {"input_at": ("delft:/x",), "processors": Processors(on=(("delft", 1), ("leiden", 1)))},
+    ):
+        asked = submission(str(house.folder), only_at_input=True, **given)
+        told = refused(lambda: house.api.submit(ANNA, asked))  # noqa: B023
+        assert "not all files of --input-at lie in" in told.message
+    both = submission(
+        str(house.folder),
+        only_at_input=True,
+        input_at=("delft:/x",),
+        processors=Processors(components=(1, 1)),
+    )
+    assert "never run" in refused(lambda: house.api.submit(ANNA, both)).message
+
+
 def test_show_tells_where_the_files_of_a_job_are_and_no_paths(house: House) -> None:
     house.submit(input_at=("delft:/secret/x:5",), staged_bytes=7)
     ended = house.ended(1)

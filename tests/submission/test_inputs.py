@@ -119,7 +119,13 @@ def test_the_files_that_are_sent_are_counted_where_they_are(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"input_at": ["delft"]}, {"input_at": ["delft:/x"] * 101}, {"staged_bytes": -5}]
+    "wrong",
+    [
+        {"input_at": ["delft"]},
+        {"input_at": ["delft:/x"] * 101},
+        {"staged_bytes": -5},
+        {"only_at_input": True},
+    ],
 )
 def test_the_daemon_believes_none_of_it(wrong: dict[str, object]) -> None:
     plain = submission_of({"single": 1}, b"#!/bin/sh\ntrue\n", "job.sh", ())

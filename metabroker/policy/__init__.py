@@ -18,6 +18,7 @@ from metabroker.policy.limits import (
     split_total,
     why_never,
 )
+from metabroker.policy.near import largest_sets
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit, worst_fit_reuse
 from metabroker.policy.planner import Launch, Planner
 from metabroker.policy.registry import (
@@ -66,6 +67,7 @@ __all__ = [
     "Start",
     "Why",
     "ever_fits",
+    "largest_sets",
     "make",
     "make_planner",
     "sequential",

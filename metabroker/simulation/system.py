@@ -18,6 +18,7 @@ from .planned import Plan
 from .shared_engine import simulate_shared
 from .workloads.blocks import NotCovered, blocks_of
 from .workloads.inputs import Files
+from .workloads.latency import near_each_other
 from .workloads.streams import Purpose, stream
 
 
@@ -86,7 +87,8 @@ class Run:
 
     `warmup`: see `statistics.warmup.cut`. `extension`, `gangs`, `most`: see `Measurements`.
     `short`: the same of the kinds of jobs where clusters have local users. `files`: what the jobs
-    read; None: nothing.
+    read; None: nothing. `near`: the sets of clusters, of one of which all those of a job are; ():
+    any clusters.
     """
 
     system: System
@@ -99,6 +101,7 @@ class Run:
     most: int | None = None
     short: float = SHORT
     files: Files | None = None
+    near: tuple[tuple[int, ...], ...] = ()
 
     def play(self, replication: int = 0, also: Sink | None = None) -> JobOutcome:
         """One replication. `also` gets the finished jobs too. Raises as `simulate`."""
@@ -112,6 +115,8 @@ class Run:
             with contextlib.suppress(NotCovered):
                 return self._play_by_kernel(replication)
         jobs = self.workload.jobs(self.seed, replication, self.jobs)
+        if self.near:
+            jobs = near_each_other(jobs, self.near)
         if self.files is not None:
             jobs = self.files.given_to(jobs, self.seed, replication)
         if not system.local:
@@ -131,7 +136,7 @@ class Run:
     def by_kernel(self) -> bool:
         """Is it worth while to have it played by the kernel, and possible, as far as can be said
         before its jobs are seen?"""
-        if self.files is not None or self.jobs < kernel.LEAST:
+        if self.files is not None or self.near or self.jobs < kernel.LEAST:
             return False
         return kernel.installed() and not kernel.uncovered(self.system)
 

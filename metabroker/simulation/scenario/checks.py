@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from metabroker.config.keys import Key
 from metabroker.config.problems import Problem, nearest
@@ -37,6 +37,7 @@ def problems(scenario: Scenario) -> list[Problem]:
         _precision,
         _local,
         _inputs,
+        _latency,
     )
     found = [problem for check in checks for problem in check(scenario)]
     synthetic, runtimes = scenario.workload.synthetic, scenario.workload.runtimes
@@ -156,26 +157,45 @@ def _inputs(scenario: Scenario) -> Iterator[Problem]:
     if given.copies > len(scenario.clusters):
         message = f"there are {len(scenario.clusters)} clusters for {given.copies} copies"
         yield Problem(("inputs", "copies"), message, "write a smaller number")
-    pairs: set[frozenset[str]] = set()
-    for one, others in given.links.items():
-        for other in others:
-            key: Key = ("inputs", "links", one, other)
-            unknown = [name for name in (one, other) if name not in scenario.clusters]
-            if unknown:
-                advice = nearest(unknown[0], scenario.clusters) or "name two of `clusters`"
-                yield Problem(key, f"there is no cluster {unknown[0]!r}", advice)
-            elif one == other or frozenset((one, other)) in pairs:
-                message = "is no link between two clusters, or is given twice"
-                yield Problem(key, message, "name each two clusters once")
-            pairs.add(frozenset((one, other)))
-    if scenario.local:
-        message = f"is for clusters that only the broker uses, and {', '.join(scenario.local)} has"
-        yield Problem(("inputs",), f"{message} local users", "leave one of the two out")
+    yield from _links(given.links, scenario, "inputs")
+    yield from _unshared(scenario, "inputs")
     if scenario.event_order != "batch":
         message = f"files are not for the event order {scenario.event_order}"
         yield Problem(("event_order",), message, "write batch")
     if scenario.workload.job_mix is not None:
         yield Problem(("inputs",), "a job mix has no files", "leave `inputs` out")
+
+
+def _latency(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.latency is None:
+        return
+    yield from _links(scenario.latency.links, scenario, "latency")
+    yield from _unshared(scenario, "latency")
+    if scenario.policy == "MULTI-SITE":
+        message = "MULTI-SITE splits jobs over any clusters"
+        yield Problem(("latency",), message, "leave `latency` out, or choose another policy")
+
+
+def _links(
+    links: Mapping[str, Mapping[str, float]], scenario: Scenario, section: str
+) -> Iterator[Problem]:
+    pairs: set[frozenset[str]] = set()
+    for one, other in [(one, other) for one, others in links.items() for other in others]:
+        key: Key = (section, "links", one, other)
+        unknown = [name for name in (one, other) if name not in scenario.clusters]
+        if unknown:
+            advice = nearest(unknown[0], scenario.clusters) or "name two of `clusters`"
+            yield Problem(key, f"there is no cluster {unknown[0]!r}", advice)
+        elif one == other or frozenset((one, other)) in pairs:
+            message = "is no link between two clusters, or is given twice"
+            yield Problem(key, message, "name each two clusters once")
+        pairs.add(frozenset((one, other)))
+
+
+def _unshared(scenario: Scenario, section: str) -> Iterator[Problem]:
+    if scenario.local:
+        message = f"is for clusters that only the broker uses, and {', '.join(scenario.local)} has"
+        yield Problem((section,), f"{message} local users", "leave one of the two out")
 
 
 def _precision(scenario: Scenario) -> Iterator[Problem]:

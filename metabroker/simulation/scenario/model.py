@@ -223,6 +223,19 @@ class InputFiles(Section):
     """the same between two clusters, where it is another: {c1: {c2: 500}}"""
 
 
+class Latency(Section):
+    """Jobs of several components go only into clusters that are near to each other, as with
+    `submit --max-latency`."""
+
+    most: Positive
+    """milliseconds between any two of a job's clusters"""
+    links: Annotated[
+        Mapping[ClusterName, Annotated[Mapping[ClusterName, NotNegative], BeforeValidator(empty)]],
+        BeforeValidator(empty),
+    ] = {}
+    """milliseconds between two clusters: {c1: {c2: 0.5}}; what is not known is not near"""
+
+
 class SharedCluster(Section):
     """A cluster that may have users of its own."""
 
@@ -309,6 +322,8 @@ class Scenario(Section):
     """the largest request; a larger one is split (`total_sizes`), left out (`runtimes`) or wrong"""
     inputs: InputFiles | None = None
     """files that jobs read; null: none"""
+    latency: Latency | None = None
+    """how near to each other a job's clusters are; null: that does not matter"""
     line: Line | None = None
     """how jobs of one component stand in line in clusters with local users; null: they do not"""
     plan: Ahead | None = None

@@ -76,7 +76,7 @@ def as_data(plan: Plan, played: Played) -> Json:
 def scenario_data(plan: Plan) -> Json:
     """The scenario with all its defaults, as a file could say it."""
     data = plan.scenario.model_dump(mode="json")
-    for key in ("line", "plan", "inputs"):
+    for key in ("line", "plan", "inputs", "latency"):
         if data[key] is None:
             del data[key]
     locals_ = [data["clusters"][name]["local"] for name in plan.scenario.local]

@@ -88,6 +88,15 @@ CASES: list[tuple[str, int, str, str, str]] = [
     (f"inputs: {{links: {{c1: {{c2: 0}}}}}}\n{LEAST}", 1, "inputs.links.c1.c2", "above 0", ""),
     (f"inputs: {{}}\nevent_order: pyss\n{LEAST}", 2, "event_order", "pyss", "batch"),
     (shared(USERS, SYNTHETIC + "inputs: {}\n"), 9, "inputs", "a has local users", "leave one"),
+    # latency
+    (f"latency: {{}}\n{LEAST}", 1, "latency.most", "is missing", ""),
+    (f"latency: {{most: 0}}\n{LEAST}", 1, "latency.most", "above 0", ""),
+    (f"latency: {{most: 5}}\n{LEAST}", 4, f"{W}.component_sizes.max", "near enough to each", ""),
+    (f"latency: {{most: 5, links: {{c1: {{c2: -1}}}}}}\n{LEAST}", 1, "latency.links.c1.c2", "", ""),
+    (f"latency: {{most: 5, links: {{c1: {{d2: 1}}}}}}\n{LEAST}", 1, "latency.links.c1.d2",
+     "no cluster 'd2'", ""),
+    (shared(USERS, SYNTHETIC + "latency: {most: 1}\n"), 9, "latency", "local users", "leave one"),
+    (f"latency: {{most: 5}}\npolicy: MULTI-SITE\n{LEAST}", 1, "latency", "any clusters", ""),
     # numbers
     (f"jobs: 0\n{LEAST}", 1, "jobs", "at least 1", "correct"),
     (f"jobs: 1e5\n{LEAST}", 1, "jobs", "whole number", "digits"),

@@ -19,6 +19,7 @@ from metabroker.simulation.scenario.model import (
     InputFiles,
     JobMixWorkload,
     Kind,
+    Latency,
     Line,
     Local,
     LocalWorkload,
@@ -103,7 +104,7 @@ MODELS: tuple[type[BaseModel], ...] = (
         SwfWorkload,
     ),
     *(BatchWorkload, Kind, RuntimesWorkload, Readings, Precision),
-    *(SharedCluster, Local, LocalWorkload, Line, InputFiles),
+    *(SharedCluster, Local, LocalWorkload, Line, InputFiles, Latency),
 )
 
 

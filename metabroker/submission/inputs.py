@@ -30,7 +30,7 @@ _COPIES = re.compile(r",(?=[A-Za-z0-9][A-Za-z0-9_-]*:/)")
 _EXAMPLE = "write for example --input-at delft:/data/x:20G"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InputFile:
     """A file of `size` bytes. `copies`: clusters, by name, and its path in each."""
 
@@ -51,7 +51,7 @@ class InputFile:
         return InputFile(copies, self.size)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inputs:
     """What a job reads, as far as that says where it should run. `staged`: bytes that are sent to
     each of its components (`--stage-in`). `files`: of each other file its bytes, and the clusters

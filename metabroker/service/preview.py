@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from metabroker.api.service import Json
 from metabroker.broker.transfer import costs, told
 from metabroker.prediction import Asked
@@ -39,11 +41,13 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
         start, shown = None, reasons.held_back(view, new, queue, usage)
     if new.after is not None:
         beyond, start, shown = True, None, reasons.dependency(str(new.after))
-    files = costs(new.inputs, view.settings, view.links) if new.inputs else ()
+    files: Sequence[float] = ()
+    if new.inputs:
+        files = costs(new.inputs, view.settings, view.links) or (0.0,) * len(names)
     if start is not None:
         shown = "it fits on the idle processors now"
-        if new.inputs:
-            longest = max((files[cluster] for cluster in start), default=0.0) if files else 0.0
+        if files:
+            longest = max(files[cluster] for cluster in start)
             shown += f"; {told(longest, [names[cluster] for cluster in start])}"
     shown_plan: Json = {
         "dry_run": True,
@@ -58,11 +62,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
                 "held": processors
                 if where is None
                 else view.settings.clusters[where[index]].held(processors, new.shape.cpus_per_task),
-                "files_in": None
-                if where is None or not new.inputs
-                else files[where[index]]
-                if files
-                else 0.0,
+                "files_in": files[where[index]] if files and where is not None else None,
             }
             for index, processors in enumerate(new.request.sizes)
         ],

@@ -12,6 +12,7 @@ from enum import Enum
 
 from metabroker.policy import Request
 from metabroker.submission.dependency import Dependency
+from metabroker.submission.inputs import NOTHING, Inputs
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 from metabroker.submission.tasks import ArraySpec
 
@@ -38,6 +39,7 @@ class NewJob:
     files are sent to its clusters before it is submitted there; `stages_out`: its results are
     brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
     it waits for; `array`: its tasks. `max_latency`: of milliseconds between its clusters.
+    `inputs`: what it reads, and where that lies.
     """
 
     user: str
@@ -54,6 +56,7 @@ class NewJob:
     after: Dependency | None = None
     array: ArraySpec | None = None
     max_latency: float | None = None
+    inputs: Inputs = NOTHING
 
 
 class ImpossibleTransition(Exception):
@@ -182,6 +185,7 @@ class Job:
     of: int = 0  # the array that it is a task of, and which
     task: int = -1
     max_latency: float | None = None  # milliseconds between its clusters, at most
+    inputs: Inputs = NOTHING
     kept: bool = False  # a task that was held: enough others of its array are under way
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)

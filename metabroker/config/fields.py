@@ -15,7 +15,7 @@ Policy = Literal[
     "EQ-LF", "EQ-GF", "EQ-RD", "LQ", "FCFS", "FPFS", "EASY", "CONSERVATIVE", "JOB-SHARING",
 ]  # fmt: skip
 Discipline = Literal["FCFS", "FPFS"]
-Placement = Literal["worst-fit", "worst-fit-reuse"]
+Placement = Literal["worst-fit", "worst-fit-reuse", "close-to-files", "close-to-files-reuse"]
 RunAs = Literal["self", "sudo", "root-uid"]
 
 
@@ -41,4 +41,5 @@ JumpHost = Annotated[values.JumpHost, BeforeValidator(values.jump_host), AsText]
 SomeWords = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 Word = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9_.,:@/+-]+$")]
 Chunk = Annotated[str, AfterValidator(values.chunk)]
+Speed = Annotated[float, Field(ge=0.001, le=1e6, allow_inf_nan=False)]
 PerSecond = Annotated[float, BeforeValidator(values.per_second)]

@@ -104,6 +104,9 @@ def settings(config: Config, store: Store) -> Settings:
         plan_ahead=config.plan.ahead,
         plan_share=config.plan.share,
         plan_jobs=config.plan.jobs,
+        close_to_files=config.close_to_files,
+        bandwidth=config.transfer.bandwidth,
+        staging=config.transfer.staging,
         stale_after=3 * config.poll_interval + config.timeouts.command,
     )
 

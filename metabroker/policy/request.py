@@ -1,7 +1,8 @@
 """What a job asks for: processors per component (BE03 2.4, BE07 2.1, DCS 2.3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 
 Sizes = tuple[int, ...]
 Placement = tuple[int, ...]
@@ -17,7 +18,9 @@ class Request:
     `exclude`: clusters, in increasing order, that an unordered request must not go to. `bounds`:
     (cluster, processors), in increasing order: it can have so many there at most, however many are
     idle (an unordered one). `groups`: if there are any, all its clusters are of one of these.
-    Raises ValueError for no component, a size below 1, a negative cluster, or a number of
+    `costs`: for each cluster, the seconds that the input of a component takes to come there; ():
+    that does not matter. They say where it goes, and never whether it fits.
+    Raises ValueError for no component, a size below 1, a negative cluster or cost, or a number of
     clusters that differs from the number of components.
     """
 
@@ -26,6 +29,7 @@ class Request:
     exclude: tuple[int, ...] = field(default=(), kw_only=True)
     bounds: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
     groups: tuple[tuple[int, ...], ...] = field(default=(), kw_only=True)
+    costs: tuple[float, ...] = field(default=(), kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
     single: bool = field(init=False, compare=False, repr=False)
@@ -61,6 +65,8 @@ class Request:
                 raise ValueError(f"{len(sizes)} components but {len(clusters)} clusters")
             if min(clusters) < 0:
                 raise ValueError(f"no cluster has the index {min(clusters)}")
+        if not all(0 <= cost < inf for cost in self.costs):
+            raise ValueError("what files take to come to a cluster is a number of seconds")
         order = tuple(sorted(range(len(sizes)), key=lambda i: -sizes[i]))
         decreasing = tuple(sizes[i] for i in order)
         needs = _needs(sizes, clusters)
@@ -78,9 +84,7 @@ class Request:
             "sorted": decreasing == sizes,
             "needs": needs,
             "bounded": bool(self.exclude or self.bounds or self.groups),
-            "ungrouped": Request(sizes, clusters, exclude=self.exclude, bounds=self.bounds)
-            if self.groups
-            else None,
+            "ungrouped": replace(self, groups=()) if self.groups else None,
             "mask": sum(1 << cluster for cluster, _ in needs),
             "shape": ((), needs, (), (), self.groups)
             if needs

@@ -38,13 +38,13 @@ from metabroker.broker.job import NewJob
 from metabroker.broker.links import Link
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
+from metabroker.broker.transfer import checked
 from metabroker.policy import Limits, Place
 from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.dependency import Named
 from metabroker.submission.model import Submission
-from metabroker.submission.tasks import parse_array
 
 _LOG = "ask the administrator to read the daemon's log"
 
@@ -267,14 +267,13 @@ class Engine:
         links, most = self.broker.view.links, submission.max_latency
         admission = replace(self.admission(), closed=closed, links=links, max_latency=most)
         request, local = admission.request(submission.processors, submission.shape)
-        home = asked.home if asked.home in self.names.names else None
         return NewJob(
             user=asked.user,
             name=submission.name or submission.script_name,
             request=self.names.shared(request),
             time_limit=asked.time_limit,
             local=local,
-            home=self.names.index(home),
+            home=next(iter(self.names.known([asked.home or ""])), None),
             hold=submission.hold,
             shape=submission.shape,
             stages_in=bool(submission.stage_in),
@@ -282,7 +281,8 @@ class Engine:
             closed=closed,
             after=submission.after,
             max_latency=submission.max_latency,
-            array=None if submission.array is None else parse_array(submission.array),
+            inputs=checked(submission.inputs, self.broker.view.settings),
+            array=submission.array_spec,
         )
 
     def ended(self, new: NewJob) -> Mapping[Named, Outcome]:

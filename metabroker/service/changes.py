@@ -35,6 +35,7 @@ from .authorization import Authorization
 from .cluster_view import cluster_views
 from .job_paths import Candidate, Paths
 from .job_view import job_view, start_view
+from .near_input import away
 from .predictions import Predictions
 from .preview import preview
 from .queries import ENDED_WORDS, Queries, unavailable
@@ -189,6 +190,7 @@ class Changes:
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
         submission, closed = self.rules.options.said(submission, self._wrong_words)
+        closed = away(submission, [each.name for each in self._executors], closed)
         accounts = self.rules.accounts(caller, submission, closed)
         self._check_paths(submission, accounts, closed)
         return AskToSubmit(

@@ -73,6 +73,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "plan": None if in_queue else plan_of(row),
         "dependency": told_dependency(row),
         "max_latency_ms": row["max_latency"],
+        "inputs": row["inputs"],
         **_of_array(row),
         "left_behind": [
             _left(part, instance)
@@ -141,6 +142,7 @@ def waiting_text(
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
         f'"line":[],"plan":null,"dependency":{json.dumps(_waits_for(job), separators=_TIGHT)},'
         f'"max_latency_ms":{json.dumps(job.max_latency)},'
+        f'"inputs":{json.dumps(job.inputs.told(), separators=_TIGHT)},'
         f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
         '"left_behind":[],'
         f'"position":{"null" if position is None else position},'

@@ -11,6 +11,7 @@ from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
 from metabroker.submission.dependency import Dependency, parse_dependency
+from metabroker.submission.inputs import Inputs
 from metabroker.submission.shape import Shape
 from metabroker.submission.tasks import TaskSet
 
@@ -98,6 +99,7 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "closed": [names.names[cluster] for cluster in sorted(job.closed)] or None,
         "dependency": dependency_row(job),
         "max_latency": job.max_latency,
+        "inputs": job.inputs.told(),
         **array_columns(job),
     }
 
@@ -191,6 +193,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         after=parse_dependency(waits["on"], kill=waits["kill"]) if waits else None,
         never=waits["never"] if waits else "",
         max_latency=row["max_latency"],
+        inputs=Inputs.read(row["inputs"]),
         array=_array_of(row["array"]) if row["array"] else None,
         of=row["of"] or 0,
         task=-1 if row["task"] is None else row["task"],

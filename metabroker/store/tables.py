@@ -100,6 +100,7 @@ jobs = Table(
     Column("of", Int64),  # the array that it is a task of
     Column("task", Int64),
     Column("max_latency", Float),  # milliseconds between its clusters
+    Column("inputs", JSON(none_as_null=True)),  # bytes of its files, and clusters that have them
 )
 
 components = Table(

@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
@@ -34,8 +34,9 @@ from metabroker.broker.job import NewJob
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.tokens import Ref
-from metabroker.policy import Scheduler
+from metabroker.policy import Scheduler, transfer_time
 from metabroker.simulation.job import SimJob
+from metabroker.submission.inputs import Inputs
 
 LONG = 10**9
 
@@ -54,17 +55,26 @@ class Cluster:
 
 
 class Protocol:
-    """One run. `reserves[c]`: whether cluster c holds components by reservations."""
+    """One run. `reserves[c]`: whether cluster c holds components by reservations. `inputs`: what
+    each job reads, for a placement that goes by it; its script is at work once that is there."""
 
     def __init__(
-        self, scheduler: Scheduler, processors: Sequence[int], reserves: Sequence[bool]
+        self,
+        scheduler: Scheduler,
+        processors: Sequence[int],
+        reserves: Sequence[bool],
+        inputs: Sequence[Inputs] = (),
     ) -> None:
         names = [f"c{index}" for index in range(len(processors))]
         clusters = [
             ClusterSettings(name, holds, size)
             for name, holds, size in zip(names, reserves, processors, strict=True)
         ]
-        self.settings = Settings("0123abcd", tuple(clusters), stale_after=LONG)
+        self.settings = Settings(
+            "0123abcd", tuple(clusters), stale_after=LONG, close_to_files=bool(inputs)
+        )
+        self._inputs = inputs
+        self._placed: dict[int, float] = {}
         self.broker = Broker(self.settings, scheduler)
         self.clusters = [Cluster(size) for size in processors]
         self.now = 0.0
@@ -107,6 +117,10 @@ class Protocol:
 
     def _arrive(self, job: SimJob) -> None:
         new = NewJob("u", "job", job.request, math.ceil(job.estimate), local=job.local)
+        if self._inputs:  # the broker finds out by itself what they cost
+            number = self.broker.next_job - 1
+            plain = replace(job.request, costs=())
+            new = replace(new, request=plain, inputs=self._inputs[number])
         self._tell([SubmitJob(new)])
 
     def _tell(self, events: Sequence[Event]) -> None:
@@ -148,10 +162,14 @@ class Protocol:
         return [Opened(effect.ref), Started(effect.ref, self.now, "")]
 
     def _begin(self, ref: Ref, cluster: int) -> None:
-        known = self.starts.setdefault(ref.job, self.now)
+        known = self._placed.setdefault(ref.job, self.now)
         assert known == self.now, "the components of a job start at one moment"
+        job = self._jobs[ref.job - 1]
+        parts = self.broker.view.jobs[ref.job].components
+        start = self.now + transfer_time(job.request, [part.cluster for part in parts])
+        self.starts[ref.job] = start
         self._serial += 1
-        end = self.now + self._jobs[ref.job - 1].run_time
+        end = start + job.run_time
         heapq.heappush(self._ends, (end, self._serial, ref, cluster))
 
     def _end(self, ended: Sequence[tuple[Ref, int]]) -> None:

@@ -14,6 +14,7 @@ from .arrays import with_arrays
 from .dependencies import with_dependencies
 from .letters import with_letters
 from .network import COMMAND_TIMEOUT
+from .reads import with_reads
 from .scenario import (
     BESIDE_ROLLBACK,
     CRASHES,
@@ -90,7 +91,7 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             clusters, jobs, faults = _rolled_back(rolled, clusters, jobs, faults)
     jobs = with_arrays(random.Random(f"{seed} arrays"), jobs, faults)
     jobs = with_dependencies(random.Random(f"{seed} dependencies"), jobs, faults)
-    jobs = with_letters(random.Random(f"{seed} letters"), jobs)
+    jobs = with_letters(random.Random(f"{seed} letters"), with_reads(seed, clusters, jobs))
     return Scenario(
         seed,
         policy,
@@ -116,8 +117,7 @@ def _overtaken(rng: random.Random, policy: str) -> int | None:
 
 
 def _kept(rng: random.Random) -> float | None:
-    """In one world of ten ended jobs are kept for minutes only: for longer than a user waits for
-    an answer before asking again."""
+    """In one world of ten ended jobs are kept for minutes: longer than users wait for an answer."""
     return round(rng.uniform(40, 200), 3) if rng.random() < 0.1 else None
 
 

@@ -13,7 +13,7 @@ from metabroker.broker.effects import CleanStray, Effect, PendingEffect
 from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
-from metabroker.policy import PLACEMENTS, Aging, Limits, make
+from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, make
 from metabroker.runtime.carrier import Carrier
 from metabroker.runtime.engine import Engine, Item
 from metabroker.runtime.executor import ClusterExecutor
@@ -25,6 +25,7 @@ from metabroker.store import StoreUnavailable
 from . import virtual
 from .home import WorldHome
 from .keeping import goes_on
+from .reads import placement
 from .scenario import WHOLE
 from .transport import transport
 
@@ -49,6 +50,7 @@ class Life:
         scheduler = make(
             scenario.policy,
             len(world.clusters),
+            placement=placement(scenario),
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
         )
@@ -211,7 +213,8 @@ class Watched(Engine):
     def __init__(self, life: Life, broker: Broker) -> None:
         world = life.world
         policy = world.scenario.policy
-        place = PLACEMENTS["worst-fit-reuse" if policy in ("FCFS", "FPFS") else "worst-fit"]
+        usual = "worst-fit-reuse" if policy in ("FCFS", "FPFS") else "worst-fit"
+        place = ALL_PLACEMENTS[placement(world.scenario) or usual]
         super().__init__(
             broker,
             life.host.store,

@@ -116,6 +116,7 @@ class JobPlan:
     same: bool = False  # it has a name that others have, too
     array: str = ""  # its tasks
     apart: float = 0.0  # seconds by which each component runs longer than the one before
+    reads: tuple[str, ...] = ()  # files, as `--input-at` says where they lie
 
     @property
     def longest(self) -> float:
@@ -162,6 +163,11 @@ class Scenario:
     slice: int = WHOLE  # so many jobs, and so many items, in one turn
     ahead: float = 0.0  # how far ahead co-allocated jobs are planned, in seconds
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
+
+    @property
+    def close(self) -> bool:
+        """Whether the placement goes by where files lie."""
+        return any(job.reads for job in self.jobs)
 
     def to_json(self) -> str:
         """As a file's content."""

@@ -13,6 +13,7 @@ from metabroker.clusters.simulated.model import SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
+from .asked import Asked
 from .controller import FOREIGN, Controller, is_ours, shown
 from .files import HOME, ClusterFiles
 from .gates import SeenGates
@@ -75,6 +76,7 @@ class WorldCluster:
             letters,
             wholes=rng.random() < 0.8,
         )
+        self.asked = Asked()
         self._ids_again = 0.0, 0  # till when no other job gets an id that is lower
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
@@ -253,6 +255,7 @@ class WorldCluster:
             "gate": gate[1].decode(),
             "text": without_meeting(text.decode()),
             "folder": HOME,
+            "came": self._clock(),
             "system": self.plan.system,
             "traps": traps[1] == b"1",
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),

@@ -26,6 +26,7 @@ from . import virtual
 from .home import WorldHome
 from .keeping import goes_on
 from .scenario import WHOLE
+from .told import clean, lost, remembered
 from .transport import transport
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Life:
         self.loop.start()
         self.engine.recovered = True
         self.world.oracle.restarted(self.engine.broker)
+        remembered(self.world, self.engine.broker)
         for executor in self.executors:
             self.host.process.start(lambda executor=executor: self._poll(executor))  # type: ignore[misc]
         kept = self.world.scenario.kept
@@ -176,6 +178,7 @@ class Life:
         else:
             if isinstance(item, Cleaned):
                 self.world.oracle.cleaned(item.ref)
+                clean(self.world, item.ref)
             self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:
@@ -203,6 +206,7 @@ class Life:
         for entry in ready.journal:
             self.world.tally.add(f"event {entry.what}")
             self.world.tell(f"job {entry.job}.{entry.attempt} {entry.what} {entry.detail}")
+            lost(self.world, entry)
 
 
 class Watched(Engine):

@@ -225,8 +225,9 @@ class Oracle:
         they would stand in line there for nothing."""
         for cluster, others in enumerate(clusters):
             snapshot = broker.view.entries[cluster].snapshot
-            if snapshot is not None and snapshot.waiting and not others:
-                raise Violation(f"{snapshot.waiting} wait in cluster {cluster}, and are our own")
+            seen = 0 if snapshot is None else snapshot.waiting + snapshot.arriving
+            if seen and not others:
+                raise Violation(f"{seen} wait in cluster {cluster}, and are our own")
 
     def in_time(
         self, broker: Broker, now: float, able_since: float, clock: float, away: Sequence[float]

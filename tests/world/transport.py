@@ -46,7 +46,8 @@ class WorldTransport:
 
     def run(self, command: Command) -> Completed:
         """See `Transport.run`."""
-        self._host.acts()
+        if not self._host.acts():
+            self._cluster.asked.sent(command, self._host.world.now)
         done = virtual.call(partial(self._host.world.network.send, self._cluster, command))
         assert isinstance(done, Completed)
         return done

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from metabroker.broker.events import CancelJob, ChangeJob, Event, HoldJob, ReleaseJob
-from metabroker.broker.job import Goal, Job
+from metabroker.broker.job import Job
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
@@ -121,10 +121,10 @@ class Users:
             tasks = None if action == "cancel" else SOME_TASKS
             self.arrays.told(job, tasks, self._world.now)
             return
-        if action == "cancel" and (job is None or job.goal is Goal.CANCEL):
+        if action == "cancel":
             self._cancelled.setdefault(number, 0 if job is None else job.attempt)
         if action == "hold" and job is not None and job.state is JobState.HELD:
-            self._held[number] = job.attempt
+            self._held[number] = 0  # it is in no attempt, and comes into none
         if action == "release":  # asked for, maybe, before the answer to a hold had come
             self._released(number)
 

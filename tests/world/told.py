@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from metabroker.broker import tokens
@@ -35,6 +36,17 @@ def lost(world: World, entry: OutboxEntry) -> None:
         same = (entry.job, entry.attempt, entry.detail["component"])
         if ref[:3] == same and job.extra["came"] < world.now - _THERE:
             raise Violation(f"told: {ref} is lost, and {cluster.plan.name} has it")
+
+
+def chosen(left: Collection[Ref], entry: OutboxEntry) -> None:
+    """A sibling is chosen.
+
+    Raises:
+        Violation: it had `left` its gate before its broker began to look.
+    """
+    same = (entry.job, entry.attempt, entry.detail.get("component"))
+    if entry.what == "chosen" and any(ref[:3] == same for ref in left):
+        raise Violation(f"told: the sibling {same} is chosen, and has left its gate long before")
 
 
 def clean(world: World, ref: Ref) -> None:

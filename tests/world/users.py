@@ -19,7 +19,7 @@ from .cancelled import CancelledArrays
 from .dependencies import asked
 from .oracle import Violation
 from .requests import submission_of
-from .scenario import JobPlan
+from .scenario import LED, JobPlan
 
 if TYPE_CHECKING:
     from .world import World
@@ -45,6 +45,7 @@ class Users:
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
         self.arrays = CancelledArrays(self._cancelled)
+        self._done: set[tuple[int, str]] = set()  # whims
 
     @property
     def all_answered(self) -> bool:
@@ -85,6 +86,20 @@ class Users:
         for delay, action in plan.actions:
             when = max(self._world.now, self._world.began + plan.at + delay)
             self._world.at(when, partial(self.act, action, job))
+
+    def heard(self, job: int, event: str) -> None:
+        """Something of a job was written, which its user has waited for, maybe."""
+        index = next((i for i, number in self.acknowledged.items() if number == job), None)
+        whims = () if index is None else self._world.scenario.jobs[index].whims
+        for wanted, action, delay in whims:
+            if wanted == event and (job, action) not in self._done:
+                self._done.add((job, action))
+                self._world.at(self._world.now + delay, partial(self.act, action, job))
+
+    def led(self) -> None:
+        """A broker has begun to lead."""
+        for number in self.acknowledged.values():
+            self.heard(number, LED)
 
     def act(self, action: str, job: int) -> None:
         """A user asks for something to be done with a job."""

@@ -10,6 +10,9 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from metabroker.policy import BACKFILLING
+
+from .older_stores import rolled_back
 from .scenario import (
     BLIND,
     CLINGS,
@@ -235,9 +238,10 @@ def _whims(rng: random.Random, scenario: Scenario) -> Scenario:
         event = rng.choice(("opened", "opened", "submitted", "submitting", "at the barrier"))
         action = rng.choice(("cancel", "hold"))
         whims = ((event, action, round(rng.uniform(0, 0.6), 3)),)
-        make = rng.choice((_several, _several, _single))
-        where = () if make is _single else scenario
-        job = make(rng, rng.uniform(0, SPAN), where, whims=whims)  # type: ignore[operator]
+        at = rng.uniform(0, SPAN)
+        alone = rng.random() < 1 / 3
+        job = _single(rng, at) if alone else _several(rng, at, scenario)
+        job = replace(job, whims=whims)
         jobs.append(job)
     return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
 
@@ -281,3 +285,46 @@ def _meetings(rng: random.Random, scenario: Scenario) -> Scenario:
         lasts, to = round(rng.uniform(30, 120), 3), rng.choice(("armed", "go"))
         faults.append(Fault(round(max(0.0, at - 0.1), 3), "stop", "", lasts, MEETS, to))
     return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@_kind
+def _lossy(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Jobs are submitted to clusters that lose requests and answers, and are put back there."""
+    jobs, faults = list(scenario.jobs), _some(rng, scenario, 0.15)
+    for cluster in scenario.clusters:
+        lasts = round(rng.uniform(100, 200), 3)
+        faults.append(Fault(round(rng.uniform(0, 20), 3), "lossy", cluster.name, lasts))
+    for _ in range(6):
+        at, where = rng.uniform(5, 100), rng.choice(scenario.clusters)
+        jobs.append(_single(rng, at, [where]))
+        if rng.random() < 0.5:
+            again = round(at + rng.uniform(5, 40), 3)
+            faults.append(Fault(again, "requeue", where.name))
+    return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@_kind
+def _older_store(rng: random.Random, scenario: Scenario) -> Scenario:
+    """The store goes back."""
+    given = (scenario.clusters, scenario.jobs, scenario.faults)
+    clusters, jobs, faults = rolled_back(rng, *given, share=1.0)
+    jobs = tuple(replace(job, after=(), array="") for job in jobs)
+    return replace(scenario, clusters=clusters, jobs=jobs, faults=tuple(faults))
+
+
+@_kind
+def _overtaken(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Small jobs overtake large ones, which may not be overtaken often; and the broker dies."""
+    jobs, faults = list(scenario.jobs), _some(rng, scenario, 0.15)
+    most = max(cluster.processors for cluster in scenario.clusters)
+    for _ in range(3):
+        jobs.append(_single(rng, rng.uniform(5, 60), sizes=(most,)))
+    jobs += [_single(rng, rng.uniform(0, 150)) for _ in range(8)]
+    for _ in range(2):
+        at, lasts = rng.uniform(20, 160), rng.uniform(0, 15)
+        faults.append(Fault(round(at, 3), "crash", "", round(lasts, 3), "now"))
+    policy = scenario.policy if scenario.policy not in BACKFILLING else "LS-OR"
+    jobs = [replace(job, after=()) for job in jobs]
+    overtaken = rng.choice((1, 1, 2, 3))
+    made = replace(scenario, policy=policy, overtaken=overtaken)
+    return replace(made, jobs=tuple(jobs), faults=tuple(faults))

@@ -16,7 +16,7 @@ from metabroker.broker.states import Phase, Step
 from metabroker.clusters.native_queue import QueueWatch
 from metabroker.runtime.requests import RequestBuilder
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -47,6 +47,7 @@ def losers_stay_in_line(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("leaving")
 def sibling_without_a_gate(stack: contextlib.ExitStack) -> None:
     """A sibling's script starts as soon as it comes up."""
 
@@ -99,6 +100,7 @@ def siblings_forgotten_at_a_restart(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("patience")
 def chosen_where_it_gave_up(stack: contextlib.ExitStack) -> None:
     """A sibling that has left its gate wins."""
 

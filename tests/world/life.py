@@ -13,6 +13,7 @@ from metabroker.broker.effects import CleanStray, Effect, PendingEffect
 from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
+from metabroker.broker.tokens import Ref
 from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, make
 from metabroker.runtime.carrier import Carrier
 from metabroker.runtime.engine import Engine, Item
@@ -27,6 +28,7 @@ from .home import WorldHome
 from .keeping import goes_on
 from .reads import placement
 from .scenario import WHOLE
+from .told import chosen, clean, lost, remembered
 from .transport import transport
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ class Life:
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
+        self.left: frozenset[Ref] = frozenset()
 
     def clock(self) -> float:
         """What its host takes for Unix seconds."""
@@ -97,8 +100,11 @@ class Life:
         self.loop.start()
         self.engine.recovered = True
         self.world.oracle.restarted(self.engine.broker)
+        remembered(self.world, self.engine.broker)
         for executor in self.executors:
             self.host.process.start(lambda executor=executor: self._poll(executor))  # type: ignore[misc]
+        self.left = frozenset(self.world.oracle.left)  # before any look of this life's
+        self.world.users.led()
         kept = self.world.scenario.kept
         if kept is not None:
             self.host.process.start(lambda: goes_on(self, kept))
@@ -178,6 +184,7 @@ class Life:
         else:
             if isinstance(item, Cleaned):
                 self.world.oracle.cleaned(item.ref)
+                clean(self.world, item.ref)
             self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:
@@ -205,6 +212,9 @@ class Life:
         for entry in ready.journal:
             self.world.tally.add(f"event {entry.what}")
             self.world.tell(f"job {entry.job}.{entry.attempt} {entry.what} {entry.detail}")
+            lost(self.world, entry)
+            chosen(self.left, entry)
+            self.world.users.heard(entry.job, entry.what)
 
 
 class Watched(Engine):

@@ -338,6 +338,8 @@ class Oracle:
                 continue
             count = self.overtaken.get(key, (seq, 0))
             total = known = count[1] if count[0] == seq else 0
+            if job.single and mask.bit_count() == 1 and job.request.clusters is None:
+                mask &= 1 << job.queue  # it may be in another cluster's since before this pass
             for other, clusters, decided in starts:
                 if other > seq and any(mask >> cluster & 1 for cluster in clusters):
                     total += decided > self._since.get(key, -1)

@@ -7,6 +7,7 @@ No clock, no I/O, no randomness, no logging: time and random numbers are passed 
 
 from metabroker.policy.aging import Aging
 from metabroker.policy.backfilling import Backfilling, Book, Run
+from metabroker.policy.best_fit import parts_of
 from metabroker.policy.context import Context, Options
 from metabroker.policy.entry import Start
 from metabroker.policy.limits import (
@@ -25,6 +26,7 @@ from metabroker.policy.registry import (
     PLANNERS,
     POLICIES,
     RANDOMISED,
+    SPLITTING,
     make,
     make_planner,
 )
@@ -41,6 +43,7 @@ __all__ = [
     "PLANNERS",
     "POLICIES",
     "RANDOMISED",
+    "SPLITTING",
     "Aging",
     "Backfilling",
     "Book",
@@ -67,6 +70,7 @@ __all__ = [
     "ever_fits",
     "make",
     "make_planner",
+    "parts_of",
     "sequential",
     "split_total",
     "why_never",

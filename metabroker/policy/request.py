@@ -1,7 +1,7 @@
 """What a job asks for: processors per component (BE03 2.4, BE07 2.1, DCS 2.3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Sizes = tuple[int, ...]
 Placement = tuple[int, ...]
@@ -17,8 +17,10 @@ class Request:
     `exclude`: clusters, in increasing order, that an unordered request must not go to. `bounds`:
     (cluster, processors), in increasing order: it can have so many there at most, however many are
     idle (an unordered one). `groups`: if there are any, all its clusters are of one of these.
-    Raises ValueError for no component, a size below 1, a negative cluster, or a number of
-    clusters that differs from the number of components.
+    `parts`: a policy may split its one component into so many at most (1: it must not), each of a
+    multiple of `grain` processors. Raises ValueError for no component, a size below 1, a negative
+    cluster, a number of clusters that differs from the number of components, and where `parts` or
+    `grain` is below 1 or what is to be split is not one unordered component.
     """
 
     sizes: Sizes
@@ -26,6 +28,8 @@ class Request:
     exclude: tuple[int, ...] = field(default=(), kw_only=True)
     bounds: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
     groups: tuple[tuple[int, ...], ...] = field(default=(), kw_only=True)
+    parts: int = field(default=1, kw_only=True)
+    grain: int = field(default=1, kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
     single: bool = field(init=False, compare=False, repr=False)
@@ -61,6 +65,10 @@ class Request:
                 raise ValueError(f"{len(sizes)} components but {len(clusters)} clusters")
             if min(clusters) < 0:
                 raise ValueError(f"no cluster has the index {min(clusters)}")
+        if min(self.parts, self.grain) < 1:
+            raise ValueError(f"no job has {self.parts} parts of multiples of {self.grain}")
+        if self.parts > 1 and (len(sizes) > 1 or clusters is not None):
+            raise ValueError("only one component for which no cluster is named can be split")
         order = tuple(sorted(range(len(sizes)), key=lambda i: -sizes[i]))
         decreasing = tuple(sizes[i] for i in order)
         needs = _needs(sizes, clusters)
@@ -78,13 +86,11 @@ class Request:
             "sorted": decreasing == sizes,
             "needs": needs,
             "bounded": bool(self.exclude or self.bounds or self.groups),
-            "ungrouped": Request(sizes, clusters, exclude=self.exclude, bounds=self.bounds)
-            if self.groups
-            else None,
+            "ungrouped": replace(self, groups=()) if self.groups else None,
             "mask": sum(1 << cluster for cluster, _ in needs),
             "shape": ((), needs, (), (), self.groups)
             if needs
-            else (decreasing, (), self.exclude, self.bounds, self.groups),
+            else (decreasing, (), self.exclude, self.bounds, self.groups, self.parts, self.grain),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)

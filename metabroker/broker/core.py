@@ -235,6 +235,7 @@ class Broker:
             self.number_from(job.id + 1)
             self._queues.next_seq = max(self._queues.next_seq, job.seq + places(job))
             if job.state is JobState.QUEUED:
+                self._queues.settle_parts(job)
                 waiting.append(job)
         waiting.sort(key=lambda job: job.seq)
         for job in waiting:

@@ -13,10 +13,10 @@ count.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
-from metabroker.policy import Request, Scheduler, SchedulerView
+from metabroker.policy import Limits, Request, Scheduler, SchedulerView, Sizes, split_total
 from metabroker.submission.shape import Shape
 
 from .events import TellLinks
@@ -68,6 +68,7 @@ class Queues:
         self.wait_for_nodes = False
         self.next_seq = 1
         self.decided: dict[int, tuple[int, ...]] = {}
+        self.divided: Mapping[int, Sizes] = {}  # of those that the policy has split
         self.stepped_back: dict[int, Job] = {}
         self._departures: list[Departure] = []
         self._bounds: dict[Shape, Bounds] = {}
@@ -105,9 +106,30 @@ class Queues:
 
     def rejoin(self, job: Job, now: float) -> None:
         """Join a queue at its old place."""
+        self.settle_parts(job)
         job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
         self._state.outbox.changed(job)
         self.arrive(job, now)
+
+    def settle_parts(self, job: Job) -> None:
+        """One that a former policy would have split when it starts is split now, as at a
+        submission, if the policy of now splits none."""
+        split, cpus = job.split, job.shape.cpus_per_task
+        if split is None or self._state.settings.splits:
+            return
+        most = None if split.component is None else split.component // cpus
+        bounds = dict(self._bounds_of(job.shape))
+        rooms = [
+            0 if c in job.closed else min(size or _ANY, bounds.get(c, _ANY)) // cpus
+            for c, size in enumerate(self._state.ledger.sizes())
+        ]
+        limits = Limits(component=most, components=split.parts)
+        sizes = split_total(job.request.total // cpus, rooms, limits)
+        job.split = None
+        if isinstance(sizes, tuple):
+            job.request = Request(tuple(size * cpus for size in sizes))
+        job.queue = self.queue_of(job)
+        self._state.outbox.changed(job)
 
     def arrive(self, job: Job, now: float) -> None:
         """Wait in the queue that the job has, or outside of it for other jobs or a limit."""
@@ -153,9 +175,20 @@ class Queues:
         near = _groups_of(job, self._state)
         if request.clusters is not None:
             return Request(request.sizes, request.clusters, groups=near) if near else request
+        without = tuple(sorted(barred))
+        if job.split is not None:
+            most = job.split.component
+            bounds = _bounded(bounds, most, len(self._state.settings.clusters))
+            return Request(
+                (request.total,),
+                exclude=without,
+                bounds=bounds,
+                groups=near,
+                parts=job.split.parts,
+                grain=job.shape.cpus_per_task,
+            )
         if not (barred or bounds or near):
             return request
-        without = tuple(sorted(barred))
         return Request(request.sizes, exclude=without, bounds=bounds, groups=near)
 
     def nodes_changed(self, now: float) -> None:
@@ -253,6 +286,8 @@ class Queues:
         for cluster, most in self._bounds_of(job.shape):
             sizes[cluster] = min(sizes[cluster], most)
         queue = self.queue_of(job, barred)
+        if job.split is not None:
+            request = self.request_of(job, barred)
         return queue not in barred and self.scheduler.ever_fits(request, queue, sizes)
 
     # --- what may let others start ------------------------------------------------------------
@@ -326,10 +361,18 @@ def choose_local(
     return max(candidates, key=lambda c: (available[c] - waiting[c], -c))
 
 
+def _bounded(bounds: Bounds, most: int | None, clusters: int) -> Bounds:
+    """The bounds, with so many processors at most in any cluster."""
+    if most is None:
+        return bounds
+    known = dict(bounds)
+    return tuple((c, min(most, known.get(c, most))) for c in range(clusters))
+
+
 def _groups_of(job: Job | NewJob, state: BrokerState) -> tuple[tuple[int, ...], ...]:
     """The sets of clusters that are as near to each other as the job wants; () if it does not
     matter."""
-    if job.max_latency is None or job.request.single:
+    if job.max_latency is None or job.alone:
         return ()
     names = [cluster.name for cluster in state.settings.clusters]
     return groups(names, state.links, job.max_latency)

@@ -212,7 +212,7 @@ class Backfilling(GlobalScheduler):
         self._driven = _Driven(make, self._room, most)
         queue = _BackfilledQueue(self.clusters, self.clusters, self._place, self._waiting, None)
         queue.driven, queue.size = self._driven, ()
-        self._queue = self._queues[self.clusters] = queue
+        self._queue = self._queues[self.clusters] = self._backfilled = queue
         self._book: Book | None = None
         self._size: list[int] = []
 
@@ -251,7 +251,7 @@ class Backfilling(GlobalScheduler):
             driven.outdate()
         size = list(self._size or idle) if capacity is None else list(capacity)
         if self._reach.update(size) or size != self._size:
-            self._size = queue.size = size
+            self._size = self._backfilled.size = size
             driven.outdate()
         driven.catch_up(idle, size, queue, now, book)
         starts: list[Start] = []

@@ -33,7 +33,9 @@ class LiveMultiSite(Easy):
         super().__init__(processors, place)
         self.overhead = overhead
         self._newcomers: list[Waiting] = []
-        one = [[int(c == other) for other in range(len(processors))] for c in range(len(processors))]
+        one = [
+            [int(c == other) for other in range(len(processors))] for c in range(len(processors))
+        ]
         self._all_open = all(place(_ONE, idle) is not None for idle in one)
         self._anywhere = False  # the head may be split over all clusters
         self._left = 0  # if so: what it leaves free at the shadow, in all of them together

@@ -107,8 +107,8 @@ def make(
     for the others. `discipline`: FCFS (the papers', the default) or FPFS in every queue; the
     policies FCFS and FPFS are one global queue with that discipline. `rng`: for LS-RD, LP-RD,
     EQ-RD and random ties. Those of `BACKFILLING` have no discipline and no aging, and follow a book
-    of what runs. `overhead`: as for `make_planner`. Raises ValueError for an unknown name (it says the nearest known one), for a
-    discipline that contradicts the policy's name, and for a missing `rng`.
+    of what runs. `overhead`: as for `make_planner`. Raises ValueError for an unknown name (it says
+    the nearest known one), for what the policy cannot do, and for a missing `rng`.
     """
     if policy in BACKFILLING:
         return _backfilling(policy, clusters, placement, discipline, overhead)

@@ -254,7 +254,8 @@ class Engine:
         view = self.broker.view
         nodes = [entry.nodes for entry in view.entries]
         units = [cluster.unit for cluster in view.settings.clusters]
-        return Admission(self.names.names, view.sizes(), self._limits, self._place, nodes, units)
+        known = self.names.names, view.sizes(), self._limits, self._place, nodes, units
+        return Admission(*known, splits=view.settings.splits)
 
     def new_job(self, asked: AskToSubmit) -> NewJob:
         """The submission as the core takes it.
@@ -282,6 +283,7 @@ class Engine:
             closed=closed,
             after=submission.after,
             max_latency=submission.max_latency,
+            split=admission.split(submission.processors, submission.shape),
             array=None if submission.array is None else parse_array(submission.array),
         )
 

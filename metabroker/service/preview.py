@@ -29,7 +29,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     position = view.in_queues.waiting().get(queue, 0)
     where = new.request.clusters if start is None else start
     shown = reasons.preview(view, new, plan, now)
-    if start is not None and new.shape and not view.at(now).has_nodes(new, start):
+    if start is not None and new.shape and not view.at(now).has_nodes(new, plan):
         start, shown = None, reasons.no_nodes(new)
     usage = view.usage()
     beyond = view.beyond(new, queue, usage) is not None
@@ -51,7 +51,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
                 if where is None
                 else view.settings.clusters[where[index]].held(processors, new.shape.cpus_per_task),
             }
-            for index, processors in enumerate(new.request.sizes)
+            for index, processors in enumerate(plan.sizes)
         ],
         "earliest_start": now if start is not None else None,
         "expected_start": None,

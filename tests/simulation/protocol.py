@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from metabroker.broker import tokens
 from metabroker.broker.core import Broker
@@ -30,7 +30,7 @@ from metabroker.broker.events import (
     SubmitJob,
     Submitted,
 )
-from metabroker.broker.job import NewJob
+from metabroker.broker.job import NewJob, Split
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.tokens import Ref
@@ -54,21 +54,30 @@ class Cluster:
 
 
 class Protocol:
-    """One run. `reserves[c]`: whether cluster c holds components by reservations."""
+    """One run. `reserves[c]`: whether cluster c holds components by reservations. `overhead`: the
+    policy may split every job, which takes (1 + overhead) times as long then; None: it splits
+    none."""
 
     def __init__(
-        self, scheduler: Scheduler, processors: Sequence[int], reserves: Sequence[bool]
+        self,
+        scheduler: Scheduler,
+        processors: Sequence[int],
+        reserves: Sequence[bool],
+        overhead: float | None = None,
     ) -> None:
         names = [f"c{index}" for index in range(len(processors))]
         clusters = [
             ClusterSettings(name, holds, size)
             for name, holds, size in zip(names, reserves, processors, strict=True)
         ]
-        self.settings = Settings("0123abcd", tuple(clusters), stale_after=LONG)
+        self._split = None if overhead is None else Split(len(names))
+        splits = Settings("0123abcd", tuple(clusters), splits=True, overhead=overhead or 0.0)
+        self.settings = replace(splits, splits=overhead is not None, stale_after=LONG)
         self.broker = Broker(self.settings, scheduler)
         self.clusters = [Cluster(size) for size in processors]
         self.now = 0.0
         self.starts: dict[int, float] = {}
+        self.parts: dict[int, int] = {}  # of the jobs that were split
         self._jobs: list[SimJob] = []
         self._ends: list[tuple[float, int, Ref, int]] = []
         self._serial = 0
@@ -106,7 +115,8 @@ class Protocol:
         return [self.starts[index + 1] for index in range(len(self._jobs))]
 
     def _arrive(self, job: SimJob) -> None:
-        new = NewJob("u", "job", job.request, math.ceil(job.estimate), local=job.local)
+        limit = math.ceil(job.estimate)
+        new = NewJob("u", "job", job.request, limit, local=job.local, split=self._split)
         self._tell([SubmitJob(new)])
 
     def _tell(self, events: Sequence[Event]) -> None:
@@ -151,7 +161,11 @@ class Protocol:
         known = self.starts.setdefault(ref.job, self.now)
         assert known == self.now, "the components of a job start at one moment"
         self._serial += 1
-        end = self.now + self._jobs[ref.job - 1].run_time
+        job, run_time = self.broker.view.jobs[ref.job], self._jobs[ref.job - 1].run_time
+        if self._split is not None and not job.single:
+            run_time *= 1 + self.settings.overhead
+            self.parts[ref.job] = len(job.components)
+        end = self.now + run_time
         heapq.heappush(self._ends, (end, self._serial, ref, cluster))
 
     def _end(self, ended: Sequence[tuple[Ref, int]]) -> None:

@@ -9,11 +9,11 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from metabroker.broker.core import Broker
-from metabroker.broker.effects import CleanStray, Effect, PendingEffect
+from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Submit
 from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
-from metabroker.policy import PLACEMENTS, Aging, Limits, make
+from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, make
 from metabroker.runtime.carrier import Carrier
 from metabroker.runtime.engine import Engine, Item
 from metabroker.runtime.executor import ClusterExecutor
@@ -26,6 +26,7 @@ from . import virtual
 from .home import WorldHome
 from .keeping import goes_on
 from .scenario import WHOLE
+from .splitting import Parts, long_enough
 from .transport import transport
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Life:
             len(world.clusters),
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
+            overhead=scenario.overhead,
         )
         world.oracle.tells_who_leaves(scheduler)
         self.engine = Watched(self, Broker(settings, scheduler, host.store.restorations.history()))
@@ -80,6 +82,7 @@ class Life:
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
+        self._parts = Parts()
 
     def clock(self) -> float:
         """What its host takes for Unix seconds."""
@@ -160,7 +163,10 @@ class Life:
         every = [component.cluster for job in new for component in job.components]
         world.oracle.undrained(every, world.administrator.drained)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
+        self._parts.check(broker)
         for effect in effects:
+            if isinstance(effect, Submit):
+                long_enough(broker, effect)
             if isinstance(effect, CleanStray):
                 world.tally.add("stray")
 
@@ -211,7 +217,9 @@ class Watched(Engine):
     def __init__(self, life: Life, broker: Broker) -> None:
         world = life.world
         policy = world.scenario.policy
-        place = PLACEMENTS["worst-fit-reuse" if policy in ("FCFS", "FPFS") else "worst-fit"]
+        usual = {"FCFS": "worst-fit-reuse", "FPFS": "worst-fit-reuse"}
+        usual["MULTI-SITE"] = "fewest-clusters"
+        place = ALL_PLACEMENTS[usual.get(policy, "worst-fit")]
         super().__init__(
             broker,
             life.host.store,

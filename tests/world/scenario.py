@@ -162,6 +162,7 @@ class Scenario:
     slice: int = WHOLE  # so many jobs, and so many items, in one turn
     ahead: float = 0.0  # how far ahead co-allocated jobs are planned, in seconds
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
+    overhead: float = 0.0  # of jobs that the policy splits
 
     def to_json(self) -> str:
         """As a file's content."""

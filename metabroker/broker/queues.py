@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
-from metabroker.policy import Limits, Request, Scheduler, SchedulerView, Sizes, split_total
+from metabroker.policy import Request, Scheduler, SchedulerView, Sizes
 from metabroker.submission.shape import Shape
 
 from .events import TellLinks
@@ -25,6 +25,7 @@ from .job import Component, Job, NewJob
 from .links import groups
 from .refusals import Refusals
 from .resource_limits import HeldBack
+from .settling import settle_parts
 from .state import BrokerState
 from .states import Step
 
@@ -106,30 +107,10 @@ class Queues:
 
     def rejoin(self, job: Job, now: float) -> None:
         """Join a queue at its old place."""
-        self.settle_parts(job)
+        settle_parts(job, self._state)
         job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
         self._state.outbox.changed(job)
         self.arrive(job, now)
-
-    def settle_parts(self, job: Job) -> None:
-        """One that a former policy would have split when it starts is split now, as at a
-        submission, if the policy of now splits none."""
-        split, cpus = job.split, job.shape.cpus_per_task
-        if split is None or self._state.settings.splits:
-            return
-        most = None if split.component is None else split.component // cpus
-        bounds = dict(self._bounds_of(job.shape))
-        rooms = [
-            0 if c in job.closed else min(size or _ANY, bounds.get(c, _ANY)) // cpus
-            for c, size in enumerate(self._state.ledger.sizes())
-        ]
-        limits = Limits(component=most, components=split.parts)
-        sizes = split_total(job.request.total // cpus, rooms, limits)
-        job.split = None
-        if isinstance(sizes, tuple):
-            job.request = Request(tuple(size * cpus for size in sizes))
-        job.queue = self.queue_of(job)
-        self._state.outbox.changed(job)
 
     def arrive(self, job: Job, now: float) -> None:
         """Wait in the queue that the job has, or outside of it for other jobs or a limit."""

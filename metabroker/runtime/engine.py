@@ -252,10 +252,10 @@ class Engine:
     def admission(self) -> Admission:
         """What requests are held against now."""
         view = self.broker.view
-        nodes = [entry.nodes for entry in view.entries]
         units = [cluster.unit for cluster in view.settings.clusters]
-        known = self.names.names, view.sizes(), self._limits, self._place, nodes, units
-        return Admission(*known, splits=view.settings.splits)
+        of = self.names.names, view.sizes(), self._limits, self._place
+        nodes = [entry.nodes for entry in view.entries]
+        return Admission(*of, nodes, units, splits=view.settings.splits)
 
     def new_job(self, asked: AskToSubmit) -> NewJob:
         """The submission as the core takes it.
@@ -263,19 +263,17 @@ class Engine:
         Raises:
             Rejected: it can never run.
         """
-        submission = asked.submission
-        closed = frozenset(self.names.known(asked.closed))
+        submission, closed = asked.submission, frozenset(self.names.known(asked.closed))
         links, most = self.broker.view.links, submission.max_latency
         admission = replace(self.admission(), closed=closed, links=links, max_latency=most)
         request, local = admission.request(submission.processors, submission.shape)
-        home = asked.home if asked.home in self.names.names else None
         return NewJob(
             user=asked.user,
             name=submission.name or submission.script_name,
             request=self.names.shared(request),
             time_limit=asked.time_limit,
             local=local,
-            home=self.names.index(home),
+            home=next(iter(self.names.known([asked.home or ""])), None),
             hold=submission.hold,
             shape=submission.shape,
             stages_in=bool(submission.stage_in),

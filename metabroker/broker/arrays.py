@@ -167,6 +167,7 @@ class Arrays:
             excluded=job.closed,
             max_latency=job.max_latency,
             split=job.split,
+            inputs=job.inputs,
             of=job.id,
             task=task,
         )

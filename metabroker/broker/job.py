@@ -12,6 +12,7 @@ from enum import Enum
 
 from metabroker.policy import Request, Sizes
 from metabroker.submission.dependency import Dependency
+from metabroker.submission.inputs import NOTHING, Inputs
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 from metabroker.submission.tasks import ArraySpec
 
@@ -49,7 +50,7 @@ class NewJob:
     files are sent to its clusters before it is submitted there; `stages_out`: its results are
     brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
     it waits for; `array`: its tasks. `max_latency`: of milliseconds between its clusters. `split`:
-    how the policy may split it (None: not at all).
+    how the policy may split it (None: not at all). `inputs`: what it reads, and where that lies.
     """
 
     user: str
@@ -67,6 +68,7 @@ class NewJob:
     array: ArraySpec | None = None
     max_latency: float | None = None
     split: Split | None = None
+    inputs: Inputs = NOTHING
 
     @property
     def alone(self) -> bool:
@@ -201,6 +203,7 @@ class Job:
     task: int = -1
     max_latency: float | None = None  # milliseconds between its clusters, at most
     split: Split | None = None  # how the policy may split it, and has; None: not at all
+    inputs: Inputs = NOTHING
     kept: bool = False  # a task that was held: enough others of its array are under way
     components: list[Component] = field(default_factory=list)
     line: list[Component] = field(default_factory=list)

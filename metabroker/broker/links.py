@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from metabroker.policy import largest_sets
+
 LONGEST = 400
 """Characters of what is said of a link."""
 MOST = 2000
 """Links that are known."""
-_MOST_GROUPS = 256
 _TOLD = 3  # pairs of clusters
 _MOST = 1e10  # of any number
 
@@ -115,25 +116,7 @@ def near(one: str, other: str, links: Links, most: float) -> bool:
 def groups(names: Sequence[str], links: Links, most: float) -> tuple[tuple[int, ...], ...]:
     """The largest sets of clusters that are all so near to each other; a cluster alone is one, too.
     Of very many sets some are left out."""
-    at = range(len(names))
-    beside = {a: {b for b in at if a != b and near(names[a], names[b], links, most)} for a in at}
-    found: list[tuple[int, ...]] = []
-
-    def grow(chosen: tuple[int, ...], able: set[int], done: set[int]) -> None:
-        # Bron and Kerbosch, with a pivot.
-        if len(found) >= _MOST_GROUPS:
-            return
-        if not able and not done:
-            found.append(tuple(sorted(chosen)))
-            return
-        pivot = max(sorted(able | done), key=lambda c: len(beside[c] & able))
-        for cluster in sorted(able - beside[pivot]):
-            grow((*chosen, cluster), able & beside[cluster], done & beside[cluster])
-            able = able - {cluster}
-            done = done | {cluster}
-
-    grow((), set(at), set())
-    return tuple(sorted(found))
+    return largest_sets(len(names), lambda a, b: near(names[a], names[b], links, most))
 
 
 def too_far(names: Sequence[str], links: Links, most: float) -> tuple[str, str]:

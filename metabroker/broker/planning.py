@@ -25,7 +25,7 @@ from metabroker.policy.availability import (
     give_back,
     profile_of_cluster,
 )
-from metabroker.policy.placement import worst_fit
+from metabroker.policy.close_to_files import close_to_files
 from metabroker.policy.profile import Profile
 from metabroker.policy.request import Placement, Request
 
@@ -147,7 +147,7 @@ class Planning:
 
         def place(request: Request, free: Sequence[int]) -> Placement | None:
             whole = [n // unit * unit for n, unit in zip(free, units, strict=True)]
-            return worst_fit(request, whole)
+            return close_to_files(request, whole)  # Worst Fit, if it is not to go by files
 
         seconds = job.time_limit + settings.plan_slack
         needs = request.needs or [(0, size) for size in request.sizes]

@@ -8,7 +8,8 @@ policy decides is then as if it were not there.
 Which queue it joins, where the papers say "submitted locally" (BE03 3, BE07 3.1), is ours to say:
 the local queue of the cluster that its user named; else of its user's home cluster; else of the one
 which has the most idle processors after what already waits there. Only clusters large enough for it
-count.
+count. Where the placement is close to files, these decide among clusters that could have it at
+once.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .resource_limits import HeldBack
 from .settling import settle_parts
 from .state import BrokerState
 from .states import Step
+from .transfer import Costs
 
 _ANY = 10**9  # a cluster that was never seen may be of any size
 _MOST_SHAPES = 4096  # of tasks, of which it is remembered where they fit
@@ -73,6 +75,7 @@ class Queues:
         self.stepped_back: dict[int, Job] = {}
         self._departures: list[Departure] = []
         self._bounds: dict[Shape, Bounds] = {}
+        self._costs = Costs(state.settings, state.links)
         self._waiting = [0] * len(state.settings.clusters)
         scheduler.give_whole([cluster.unit for cluster in state.settings.clusters])
 
@@ -95,6 +98,7 @@ class Queues:
             ],
             waiting=self._waiting,
             excluded={c for c, most in bounds if most < largest}.union(excluded, job.closed),
+            costs=self._costs.of(job.inputs),
         )
         return self.scheduler.queue_of(job.request, local)
 
@@ -153,7 +157,7 @@ class Queues:
         """What the policy is asked for: without clusters that the job must not go to, and in the
         others no more than fits on their nodes."""
         request, bounds = job.request, self._bounds_of(job.shape)
-        near = _groups_of(job, self._state)
+        near, costs = _groups_of(job, self._state), self._costs.of(job.inputs)
         if request.clusters is not None:
             return Request(request.sizes, request.clusters, groups=near) if near else request
         without = tuple(sorted(barred))
@@ -167,10 +171,11 @@ class Queues:
                 groups=near,
                 parts=job.split.parts,
                 grain=job.shape.cpus_per_task,
+                costs=costs,
             )
-        if not (barred or bounds or near):
+        if not (barred or bounds or near or costs):
             return request
-        return Request(request.sizes, exclude=without, bounds=bounds, groups=near)
+        return Request(request.sizes, exclude=without, bounds=bounds, groups=near, costs=costs)
 
     def nodes_changed(self, now: float) -> None:
         """A cluster has other nodes than before: jobs may fit where they did not, or not where they
@@ -189,8 +194,11 @@ class Queues:
         """Links between clusters were measured: jobs may fit where they did not, or not where they
         did."""
         self._state.links.tell(event.links)
-        for job in [job for job in self._state.jobs.values() if job.max_latency is not None]:
-            if self.scheduler.remove(job.id):
+        self._costs.forget()
+        by_files = self._state.settings.close_to_files
+        for job in list(self._state.jobs.values()):
+            concerned = job.max_latency is not None or (by_files and job.inputs)
+            if concerned and self.scheduler.remove(job.id):
                 self.join_anew(job, now)
         self.changed = True
 
@@ -322,13 +330,15 @@ def choose_local(
     available: Sequence[int],
     waiting: Sequence[int],
     excluded: Container[int] = (),
+    costs: Sequence[float] = (),
 ) -> int:
     """The local queue of a job whose largest component has `largest` processors.
 
     `sizes`, `known`, `available` and `waiting` give, for each cluster, its processors in all (0:
     not known), whether it answers and is not drained, those that could be had now, and those that
-    the jobs in its local queue wait for; `excluded` are those that the job must not go to. Ties go
-    to the lowest index.
+    the jobs in its local queue wait for; `excluded` are those that the job must not go to. `costs`:
+    the seconds until its files are there, which decide among clusters that could have it at once;
+    (): they do not matter. Ties go to the lowest index.
     """
     if chosen is not None:
         return chosen
@@ -339,6 +349,9 @@ def choose_local(
     candidates = answering or fitting or list(clusters)
     if home is not None and home in candidates:
         return home
+    at_once = [c for c in candidates if available[c] - waiting[c] >= largest] if costs else []
+    if at_once:
+        return min(at_once, key=lambda c: (costs[c], waiting[c] - available[c], c))
     return max(candidates, key=lambda c: (available[c] - waiting[c], -c))
 
 

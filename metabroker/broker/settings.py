@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,9 @@ class ClusterSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Deadlines, retries and back-offs. `term`: the fencing number of what is begun now; `key`: the
-    store's own, by which tokens are proven (see `tokens`; "": they are not)."""
+    store's own, by which tokens are proven (see `tokens`; "": they are not). `close_to_files`: the
+    placement goes by where files lie; `bandwidth`, `staging`: megabytes (10^6 bytes) a second
+    between clusters, where that was not measured, and from the daemon's host into a cluster."""
 
     instance: str
     clusters: tuple[ClusterSettings, ...]
@@ -75,6 +78,9 @@ class Settings:
     array_ahead: int = 100  # tasks of an array that are jobs, and wait
     splits: bool = False  # the policy splits jobs, those whose users let it
     overhead: float = 0.0  # a job that the policy splits may take (1 + overhead) times its limit
+    close_to_files: bool = False
+    bandwidth: float = 100.0
+    staging: Mapping[str, float] = field(default_factory=dict)
     slice: int = 100  # jobs to which one turn does the same: more of it waits for the next turn
 
     def retry_delay(self, tries: int) -> float:

@@ -68,6 +68,12 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
         "send this file, below the current folder, to each of the job's clusters",
     ),
     (
+        "--input-at",
+        types.INPUT,
+        "CLUSTER:PATH[:SIZE]",
+        "a file that the job reads lies there, or copies of it: delft:/data/x,lab:/x:20G",
+    ),
+    (
         "--stage-out",
         None,
         "GLOB",
@@ -75,9 +81,10 @@ _VALUED: tuple[tuple[str, click.ParamType[Any] | None, str, str], ...] = (
     ),
 )
 """Options with a value: their names, its type (None: text), its name, and the help."""
-_REPEATED = ("--native", "--stage-in", "--stage-out")
+_REPEATED = ("--native", "--stage-in", "--stage-out", "--input-at")
 _FLAGS = (
     ("--exclusive", "share nodes with no other job"),
+    ("--only-at-input", "run only in clusters in which all files of --input-at lie"),
     ("--kill-on-invalid-dep", "cancel the job if what it waits for can never be"),
     ("--hold", "hold the job until `metabroker release`"),
     ("--wait", "wait for the end of the job; exit with its exit code"),
@@ -128,7 +135,7 @@ def script_options(script: bytes, file: str) -> Options:
     for directive in directives(script, file):
         options = _parsed(directive, f"{file}:{directive.line}")
         native.update(options.pop("native", ()))
-        for name in ("stage_in", "stage_out"):
+        for name in ("stage_in", "stage_out", "input_at"):
             if name in options:
                 options[name] = (*result.get(name, ()), *options[name])
         result.update(options)

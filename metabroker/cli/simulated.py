@@ -123,6 +123,8 @@ def _figures(result: Json, mark: str) -> list[tuple[str, str | None]]:
         ("utilization, gross", number(result["utilization"]["gross"])),
         ("utilization, net", number(result["utilization"]["net"])),
     ]
+    if "transfer_time" in result:
+        found.append(("files to come, mean time", number(result["transfer_time"]["mean"], mark)))
     for name in ("bounded_slowdown", "awrt", "awwt"):
         if name in result:
             found.append((name.replace("_", " "), number(result[name], mark)))

@@ -13,6 +13,7 @@ from metabroker.cli.common import Parsing, remote, socket_of
 from metabroker.submission import requests
 from metabroker.submission.dependency import parse_dependency
 from metabroker.submission.errors import SubmissionError
+from metabroker.submission.inputs import parse_input
 from metabroker.submission.tasks import parse_array
 from metabroker.submission.times import parse_time
 
@@ -64,6 +65,7 @@ MEMORY = Parsed("memory", requests.parse_memory)
 ON = Placements("clusters", requests.parse_on)
 NATIVE = Parsed("native", requests.parse_native)
 LATENCY = Parsed("milliseconds", requests.parse_latency)
+INPUT = Parsed("file", lambda text: str(parse_input(text)))
 TIME = Parsed("time", parse_time)
 ARRAY = Parsed("tasks", lambda text: str(parse_array(text)))
 DEPENDENCY = Parsed("dependency", lambda text: str(parse_dependency(text)))

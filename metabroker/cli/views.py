@@ -89,6 +89,7 @@ def print_job(job: Json) -> None:
         ("time limit", _limit(job)),
         ("may be split", _split(job)),
         ("each task", _shape(job.get("shape") or {})),
+        ("input", _inputs(job.get("inputs") or {})),
         ("queue", job.get("queue")),
         ("place", None if job["state"] in ENDED else job.get("position")),
         *_expected(job, waits=job["state"] == "QUEUED"),
@@ -127,6 +128,25 @@ def _split(job: Json) -> str | None:
 def _shape(shape: Json) -> str | None:
     """What each task needs of its node, if the job has said so."""
     return ", ".join(f"{name.replace('_', ' ')} {shape[name]}" for name in shape) or None
+
+
+def _inputs(inputs: Json) -> str | None:
+    """What the job reads, and where that lies."""
+    found = [
+        f"{_bytes(each['size'])} in {' or '.join(each['clusters'])}"
+        for each in inputs.get("files", ())
+    ]
+    if inputs.get("staged"):
+        found.append(f"{_bytes(inputs['staged'])} sent with it")
+    return ", ".join(found) or None
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.4g} {unit}"
+        size /= 1000
+    return f"{size:.6g} TB"
 
 
 def print_clusters(clusters: Sequence[Json]) -> None:

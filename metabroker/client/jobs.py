@@ -53,6 +53,8 @@ class Options(TypedDict, total=False):
     native: Mapping[str, Sequence[str]]
     stage_in: Sequence[str]
     stage_out: Sequence[str]
+    input_at: Sequence[str]
+    only_at_input: bool
     dependency: str
     kill_on_invalid_dep: bool
     array: str
@@ -90,7 +92,7 @@ def _as_submit_has_them(options: Options) -> dict[str, Any]:
     if unknown:
         raise TypeError(f"submit() has no option {min(unknown)!r}")
     given.pop("environment", None)
-    for name in ("components", "stage_in", "stage_out"):
+    for name in ("components", "stage_in", "stage_out", "input_at"):
         if name in given:
             given[name] = tuple(given[name])
     for name, parse in _PARSED.items():

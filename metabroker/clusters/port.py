@@ -126,7 +126,8 @@ class ComponentRequest:
     `seconds` its native time limit; `barrier_seconds` how long it waits at the barrier before it
     gives up by itself, or None if it has none. `processors` are for tasks of that `shape`. With
     `works` its script runs in the component's own work folder, where its files are. `speaks`: see
-    `submission.model.Submission`; `of`: the array that its job is a task of.
+    `submission.model.Submission`; `of`: the array that its job is a task of. `inputs`: where the
+    files lie that its job reads, a path of this cluster or CLUSTER:PATH.
     """
 
     token: str
@@ -151,6 +152,7 @@ class ComponentRequest:
     shape: Shape = ANY_PROCESSORS
     speaks: str | None = None
     of: ArrayTask | None = None
+    inputs: tuple[str, ...] = ()
 
     @property
     def tasks(self) -> int:

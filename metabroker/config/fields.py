@@ -16,7 +16,9 @@ Policy = Literal[
     "MULTI-SITE",
 ]  # fmt: skip
 Discipline = Literal["FCFS", "FPFS"]
-Placement = Literal["worst-fit", "worst-fit-reuse", "fewest-clusters"]
+Placement = Literal[
+    "worst-fit", "worst-fit-reuse", "close-to-files", "close-to-files-reuse", "fewest-clusters"
+]
 RunAs = Literal["self", "sudo", "root-uid"]
 
 
@@ -42,4 +44,5 @@ JumpHost = Annotated[values.JumpHost, BeforeValidator(values.jump_host), AsText]
 SomeWords = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
 Word = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9_.,:@/+-]+$")]
 Chunk = Annotated[str, AfterValidator(values.chunk)]
+Speed = Annotated[float, Field(ge=0.001, le=1e6, allow_inf_nan=False)]
 PerSecond = Annotated[float, BeforeValidator(values.per_second)]

@@ -78,6 +78,7 @@ def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:
             if isinstance(name, str) and name not in clusters:
                 advice = nearest(name, clusters) or "name one of `clusters`"
                 yield Problem(("homes", user), f"there is no cluster {name!r}", advice)
+    yield from _staging(data.get("transfer"), clusters)
     policy, discipline = data.get("policy"), data.get("discipline")
     if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
         message = f"policy {policy} is itself a discipline, so {discipline} cannot apply"
@@ -91,6 +92,16 @@ def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:
         yield Problem(("placement",), message, "leave `placement` out")
     yield from _times(data)
     yield from _in_clusters(clusters if isinstance(clusters, dict) else {}, folder)
+
+
+def _staging(transfer: object, clusters: object) -> Iterator[Problem]:
+    staging = transfer.get("staging") if isinstance(transfer, dict) else None
+    if isinstance(clusters, dict) and isinstance(staging, dict):
+        for name in staging:
+            if isinstance(name, str) and name not in clusters:
+                advice = nearest(name, clusters) or "name one of `clusters`"
+                key = ("transfer", "staging", name)
+                yield Problem(key, f"there is no cluster {name!r}", advice)
 
 
 def _times(data: dict[str, Any]) -> Iterator[Problem]:

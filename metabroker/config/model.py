@@ -28,6 +28,7 @@ from metabroker.config.fields import (
     Retries,
     Seconds,
     SomeWords,
+    Speed,
     User,
     Users,
     WholeSeconds,
@@ -75,6 +76,16 @@ class PlanConfig(Section):
     """of a cluster's processors, how much plans may hold at a time; one alone may hold more"""
     jobs: Count = 20
     """jobs of a queue that have a time at once"""
+
+
+class TransferConfig(Section):
+    """How fast files come to a cluster, in megabytes (10^6 bytes) a second: what a placement close
+    to files goes by."""
+
+    bandwidth: Speed = 100.0
+    """between two clusters where `metabroker doctor --links` has not measured it"""
+    staging: Annotated[Mapping[ClusterName, Speed], BeforeValidator(empty)] = {}
+    """from the daemon's host into a cluster (`--stage-in`), by its name; others: `bandwidth`"""
 
 
 class AgingConfig(Section):
@@ -220,6 +231,8 @@ class Config(Section):
     best-fit for JOB-SHARING, fewest-clusters for MULTI-SITE, else worst-fit)"""
     overhead: Annotated[float, Field(ge=0, le=10)] = 0.0
     """MULTI-SITE: a job that it has split may run (1 + overhead) times as long as its limit says"""
+    transfer: Annotated[TransferConfig, BeforeValidator(empty)] = TransferConfig()
+    """how fast files come to a cluster, where the placement is close to them"""
     limits: Annotated[RequestLimits, BeforeValidator(empty)] = RequestLimits()
     """the largest request that is taken, and what one user or queue may have at a time"""
     rates: Annotated[RatesConfig, BeforeValidator(empty)] = RatesConfig()
@@ -272,6 +285,11 @@ class Config(Section):
         if self.policy in ("JOB-SHARING", "MULTI-SITE"):
             return "best-fit" if self.policy == "JOB-SHARING" else "fewest-clusters"
         return "worst-fit-reuse" if self.policy in ("FCFS", "FPFS") else "worst-fit"
+
+    @property
+    def close_to_files(self) -> bool:
+        """Whether the placement goes by where files lie."""
+        return self.placement_in_force.startswith("close-to-files")
 
     @property
     def shared_with_submitters(self) -> tuple[str, ...]:

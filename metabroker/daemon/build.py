@@ -106,6 +106,9 @@ def settings(config: Config, store: Store) -> Settings:
         plan_jobs=config.plan.jobs,
         splits=config.policy in SPLITTING,
         overhead=config.overhead,
+        close_to_files=config.close_to_files,
+        bandwidth=config.transfer.bandwidth,
+        staging=config.transfer.staging,
         stale_after=3 * config.poll_interval + config.timeouts.command,
     )
 

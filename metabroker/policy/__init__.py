@@ -8,6 +8,7 @@ No clock, no I/O, no randomness, no logging: time and random numbers are passed 
 from metabroker.policy.aging import Aging
 from metabroker.policy.backfilling import Backfilling, Book, Run
 from metabroker.policy.best_fit import parts_of
+from metabroker.policy.close_to_files import transfer_time
 from metabroker.policy.context import Context, Options
 from metabroker.policy.entry import Start
 from metabroker.policy.limits import (
@@ -18,6 +19,7 @@ from metabroker.policy.limits import (
     split_total,
     why_never,
 )
+from metabroker.policy.near import largest_sets
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, worst_fit, worst_fit_reuse
 from metabroker.policy.planner import Launch, Planner
 from metabroker.policy.registry import (
@@ -68,11 +70,13 @@ __all__ = [
     "Start",
     "Why",
     "ever_fits",
+    "largest_sets",
     "make",
     "make_planner",
     "parts_of",
     "sequential",
     "split_total",
+    "transfer_time",
     "why_never",
     "worst_fit",
     "worst_fit_reuse",

@@ -88,10 +88,10 @@ def worst_fit(request: Request, idle: Sequence[int]) -> Placement | None:
         cluster = left.index(most)
         left[cluster] = -1
         chosen.append(cluster)
-    return tuple(chosen) if request.sorted else _in_users_order(request, chosen)
+    return tuple(chosen) if request.sorted else in_users_order(request, chosen)
 
 
-def _in_users_order(request: Request, clusters: Sequence[int]) -> Placement:
+def in_users_order(request: Request, clusters: Sequence[int]) -> Placement:
     """The i-th of `clusters` for the i-th largest component."""
     if request.sorted:
         return tuple(clusters[: len(request.rank)])
@@ -117,7 +117,7 @@ def worst_fit_random_ties(rng: Rng) -> Place:
             return None
         if any(map(lambda size, c: idle[c] < size, request.decreasing, clusters)):
             return None
-        return _in_users_order(request, clusters)
+        return in_users_order(request, clusters)
 
     return place
 
@@ -152,7 +152,7 @@ def worst_fit_reuse(request: Request, idle: Sequence[int]) -> Placement | None:
                 return None
         left[cluster] -= size
         chosen.append(cluster)
-    return _in_users_order(request, chosen)
+    return in_users_order(request, chosen)
 
 
 def one_pool(request: Request, idle: Sequence[int]) -> Placement | None:

@@ -6,6 +6,7 @@ from metabroker.policy.afcfs import Afcfs
 from metabroker.policy.aging import Aging
 from metabroker.policy.backfilling import Backfilling
 from metabroker.policy.best_fit import best_fit, fewest_clusters
+from metabroker.policy.close_to_files import close_to_files, close_to_files_reuse
 from metabroker.policy.conservative import Conservative
 from metabroker.policy.context import READINGS, Context, Options
 from metabroker.policy.easy import Easy
@@ -84,10 +85,12 @@ PLANNERS: tuple[str, ...] = tuple(_PLANNERS)
 
 ALL_PLACEMENTS: Mapping[str, Place] = {
     **PLACEMENTS,
+    "close-to-files": close_to_files,
+    "close-to-files-reuse": close_to_files_reuse,
     "best-fit": best_fit,
     "fewest-clusters": fewest_clusters,
 }
-"""Those, and the ones of ER 2.4."""
+"""Those, the ones close to files, and the ones of ER 2.4."""
 
 
 def make(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 Sizes = tuple[int, ...]
 Placement = tuple[int, ...]
@@ -18,9 +19,11 @@ class Request:
     (cluster, processors), in increasing order: it can have so many there at most, however many are
     idle (an unordered one). `groups`: if there are any, all its clusters are of one of these.
     `parts`: a policy may split its one component into so many at most (1: it must not), each of a
-    multiple of `grain` processors. Raises ValueError for no component, a size below 1, a negative
-    cluster, a number of clusters that differs from the number of components, and where `parts` or
-    `grain` is below 1 or what is to be split is not one unordered component.
+    multiple of `grain` processors. `costs`: for each cluster, the seconds that the input of a
+    component takes to come there; (): that does not matter. They say where it goes, and never
+    whether it fits. Raises ValueError for no component, a size below 1, a negative cluster or cost,
+    a number of clusters that differs from the number of components, and where `parts` or `grain` is
+    below 1 or what is to be split is not one unordered component.
     """
 
     sizes: Sizes
@@ -30,6 +33,7 @@ class Request:
     groups: tuple[tuple[int, ...], ...] = field(default=(), kw_only=True)
     parts: int = field(default=1, kw_only=True)
     grain: int = field(default=1, kw_only=True)
+    costs: tuple[float, ...] = field(default=(), kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
     single: bool = field(init=False, compare=False, repr=False)
@@ -69,6 +73,8 @@ class Request:
             raise ValueError(f"no job has {self.parts} parts of multiples of {self.grain}")
         if self.parts > 1 and (len(sizes) > 1 or clusters is not None):
             raise ValueError("only one component for which no cluster is named can be split")
+        if not all(0 <= cost < inf for cost in self.costs):
+            raise ValueError("what files take to come to a cluster is a number of seconds")
         order = tuple(sorted(range(len(sizes)), key=lambda i: -sizes[i]))
         decreasing = tuple(sizes[i] for i in order)
         needs = _needs(sizes, clusters)

@@ -32,59 +32,26 @@ from metabroker.broker.admission import Admission
 from metabroker.broker.core import Broker
 from metabroker.broker.drained import Drained
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import Event, Observed, Outcome, SubmitJob
+from metabroker.broker.events import Observed, Outcome, SubmitJob
 from metabroker.broker.identities import System
 from metabroker.broker.job import NewJob
 from metabroker.broker.links import Link
 from metabroker.broker.outbox import Mishap, Ready
 from metabroker.broker.rejected import Rejected
+from metabroker.broker.transfer import checked
 from metabroker.policy import Limits, Place
 from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.dependency import Named
-from metabroker.submission.model import Submission
-from metabroker.submission.tasks import parse_array
+
+from .asked import Answer, Ask, AskToSubmit, Item, Undecided
 
 _LOG = "ask the administrator to read the daemon's log"
-
-Answer = Callable[[int | Exception], None]
-"""Told a job's number once what was asked is durable, or why it was not done."""
 
 
 class ClustersRenamed(MustRestart):
     """The store goes by other names of clusters now: the broker must be made anew from it."""
-
-
-class Undecided(Exception):
-    """The request is taken over and not yet durable: nobody can tell now whether it will be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A user's request on a job, or on a cluster: an event that may be refused, and whom to answer
-    with that job's number, or that cluster's index."""
-
-    event: Event
-    job: int
-    answer: Answer
-
-
-@dataclass(frozen=True, slots=True)
-class AskToSubmit:
-    """A user's submission. `spec` is what only the job's start needs, as it is stored; `closed`:
-    clusters, by name, that cannot be asked for all that it asks for."""
-
-    submission: Submission
-    user: str
-    home: str | None
-    time_limit: int
-    spec: Mapping[str, Any]
-    answer: Answer
-    closed: tuple[str, ...] = ()
-
-
-Item = Event | Ask | AskToSubmit
 
 
 @dataclass(slots=True)
@@ -282,7 +249,8 @@ class Engine:
             after=submission.after,
             max_latency=submission.max_latency,
             split=admission.split(submission.processors, submission.shape),
-            array=None if submission.array is None else parse_array(submission.array),
+            inputs=checked(submission.inputs, self.broker.view.settings),
+            array=submission.array_spec,
         )
 
     def ended(self, new: NewJob) -> Mapping[Named, Outcome]:

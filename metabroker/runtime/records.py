@@ -79,10 +79,11 @@ class Records:
 
 
 def news(ref: Ref, before: ComponentRecord, after: ComponentRecord) -> list[Event]:
-    """What has happened between two looks."""
+    """What has happened between two looks. Who has come to the barrier and left it meanwhile is not
+    told to have come: it would be counted on."""
     events: list[Event] = []
     hosts = " ".join(after.hosts)
-    if after.arrived and not before.arrived:
+    if after.arrived and not before.arrived and not after.gave_up:
         events.append(Arrived(ref, hosts))
     if after.started is not None and before.started is None:
         writer = None if after.writer is None else after.writer.native_id

@@ -32,6 +32,7 @@ from metabroker.clusters.port import (
 from metabroker.clusters.submit_directory import LocalSubmitDirectory, SubmitDirectory
 from metabroker.clusters.transports.fenced import Permit, fenced
 from metabroker.store import Store, StoreUnavailable
+from metabroker.submission.inputs import parse_input
 from metabroker.submission.model import Submission
 from metabroker.submission.patterns import expand
 from metabroker.submission.tasks import parse_array
@@ -192,6 +193,9 @@ class RequestBuilder:
             works=bool(spec.get("stage_in") or spec.get("stage_out")),
             speaks=spec.get("speaks"),
             of=None if of is None else ArrayTask(*of, parse_array(spec["array"]).tasks),
+            inputs=tuple(
+                parse_input(each).seen_from(self.cluster) for each in spec.get("input_at", ())
+            ),
         )
 
     def _path(

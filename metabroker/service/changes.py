@@ -22,8 +22,8 @@ from metabroker.broker.events import (
 from metabroker.broker.job import Job
 from metabroker.broker.links import UnsoundLink, read
 from metabroker.broker.rejected import Rejected
+from metabroker.runtime.asked import Ask, AskToSubmit, Undecided
 from metabroker.runtime.cluster_accounts import wanted
-from metabroker.runtime.engine import Ask, AskToSubmit, Undecided
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.requests import spec_of
@@ -35,6 +35,7 @@ from .authorization import Authorization
 from .cluster_view import cluster_views
 from .job_paths import Candidate, Paths
 from .job_view import job_view, start_view
+from .near_input import away
 from .predictions import Predictions
 from .preview import preview
 from .queries import ENDED_WORDS, Queries, unavailable
@@ -189,6 +190,7 @@ class Changes:
         limit = self.rules.check(caller, submission)
         self._check_native(submission)
         submission, closed = self.rules.options.said(submission, self._wrong_words)
+        closed = away(submission, [each.name for each in self._executors], closed)
         accounts = self.rules.accounts(caller, submission, closed)
         self._check_paths(submission, accounts, closed)
         return AskToSubmit(

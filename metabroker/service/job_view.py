@@ -75,6 +75,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "dependency": told_dependency(row),
         "max_latency_ms": row["max_latency"],
         "split": _split_view(row["split"]),
+        "inputs": row["inputs"],
         **_of_array(row),
         "left_behind": [
             _left(part, instance)
@@ -157,6 +158,7 @@ def waiting_text(
         f'"line":[],"plan":null,"dependency":{json.dumps(_waits_for(job), separators=_TIGHT)},'
         f'"max_latency_ms":{json.dumps(job.max_latency)},'
         f'"split":{json.dumps(_split_view(split_row(job)), separators=_TIGHT)},'
+        f'"inputs":{json.dumps(job.inputs.told(), separators=_TIGHT)},'
         f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
         '"left_behind":[],'
         f'"position":{"null" if position is None else position},'

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from metabroker.api.service import Json
+from metabroker.broker.transfer import costs, told
 from metabroker.prediction import Asked
-from metabroker.runtime.engine import AskToSubmit, Engine
+from metabroker.runtime.asked import AskToSubmit
+from metabroker.runtime.engine import Engine
 
 from . import reasons
 from .predictions import asked as of_job
@@ -15,8 +19,9 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     its start depends on it.
 
     Answers `{"dry_run": true, "starts_now": bool, "queue": str, "position": int, "components":
-    [{"index", "cluster", "processors", "held"}], "earliest_start": float | null, "expected_start":
-    null, "reason": str}`.
+    [{"index", "cluster", "processors", "held", "files_in"}], "earliest_start": float | null,
+    "expected_start": null, "reason": str}`. `files_in`: seconds until its files are there; null: it
+    has none, or the cluster is not known.
 
     Raises:
         Rejected: it could never run.
@@ -37,6 +42,14 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
         start, shown = None, reasons.held_back(view, new, queue, usage)
     if new.after is not None:
         beyond, start, shown = True, None, reasons.dependency(str(new.after))
+    files: Sequence[float] = ()
+    if new.inputs:
+        files = costs(new.inputs, view.settings, view.links) or (0.0,) * len(names)
+    if start is not None:
+        shown = "it fits on the idle processors now"
+        if files:
+            longest = max(files[cluster] for cluster in start)
+            shown += f"; {told(longest, [names[cluster] for cluster in start])}"
     shown_plan: Json = {
         "dry_run": True,
         "starts_now": start is not None,
@@ -50,12 +63,13 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
                 "held": processors
                 if where is None
                 else view.settings.clusters[where[index]].held(processors, new.shape.cpus_per_task),
+                "files_in": files[where[index]] if files and where is not None else None,
             }
             for index, processors in enumerate(plan.sizes)
         ],
         "earliest_start": now if start is not None else None,
         "expected_start": None,
-        "reason": "it fits on the idle processors now" if start is not None else shown,
+        "reason": shown,
     }
     waits = start is None and not beyond and plan.request is not None
     return shown_plan, of_job(new, queue) if waits else None

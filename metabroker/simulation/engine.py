@@ -6,6 +6,9 @@ of that name does; see `_Engine.pyss`. The order changes results: it is part of 
 
 The engine keeps its own book of idle processors, so a policy that uses more than there are is found
 out, and it holds only jobs that wait or run: a run of any length needs the same memory.
+
+A job whose files must come holds its processors from the moment of its placement, and its script
+starts when the last of its components has them (`Request.costs`).
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +17,7 @@ from heapq import heappop, heappush
 from math import inf
 from operator import attrgetter
 
-from metabroker.policy import Launch, Planner, Request, Scheduler
+from metabroker.policy import Launch, Planner, Request, Scheduler, transfer_time
 from metabroker.simulation.errors import Impossible, Overbooked, impossible, overbooked
 from metabroker.simulation.job import SimJob
 from metabroker.simulation.stream import CHUNK, Finished, Sink, in_order
@@ -154,8 +157,11 @@ class _Engine(ABC):
                     raise overbooked(key, cluster, size, self._idle[cluster])
                 self._idle[cluster] -= size
             self._starts += 1
-            end = now + self._run_time(job, sizes is not job.request.sizes)
-            heappush(self._ends, Finished(end, self._starts, key, job, clusters, sizes, now))
+            start = now
+            if job.request.costs:  # it holds its processors until its files have come
+                start += transfer_time(job.request, clusters)
+            end = start + self._run_time(job, sizes is not job.request.sizes)
+            heappush(self._ends, Finished(end, self._starts, key, job, clusters, sizes, start))
 
     def _flush(self) -> None:
         done, self._done = self._done, []

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metabroker.policy import Sequential
+from metabroker.policy import Sequential, transfer_time
 
 from .engine import Finished
 from .local_users import KINDS
@@ -29,7 +29,7 @@ SHORT = 10.0
 
 _COLUMNS = (
     "response", "wait", "others", "response_others", "area", "net",
-    "weight", "weighted_response", "weighted_wait", "slowdown", "split", "split_area",
+    "weight", "weighted_response", "weighted_wait", "slowdown", "split", "split_area", "transfer",
 )  # fmt: skip
 _MAXIMA = ("response_first", "response_others", "end")
 
@@ -64,6 +64,8 @@ class JobOutcome:
     """Has the kernel played it, and not the readable engine? The figures are the same."""
     kinds: Mapping[str, JobOutcome] = field(default_factory=dict)
     """Where clusters have local users: each of `local_users.KINDS` of which jobs have ended."""
+    transfer: float = 0.0
+    """How long files took to come to a job, while it held its processors; part of its wait."""
     idle_for_plans: float | None = None
     """Processor-seconds that stood idle for plans, for each of the planned jobs' own."""
 
@@ -109,7 +111,8 @@ class Measurements:
         else:
             others = np.array([not j.request.single for j in jobs])
         split = np.array([d.sizes is not d.job.request.sizes for d in done], dtype=bool)
-        self.add(submit, start, end, size, others, split)
+        transfer = np.array([transfer_time(d.job.request, d.clusters) for d in done])
+        self.add(submit, start, end, size, others, split, transfer)
 
     def add_records(self, done: Any) -> None:
         """Count jobs that the kernel has played, DONE records of `kernel.layout`."""
@@ -125,17 +128,22 @@ class Measurements:
         size: Floats,
         others: Flags,
         split: Flags,
+        transfer: Floats | None = None,
     ) -> None:
-        """Count jobs that have finished, told by arrays."""
+        """Count jobs that have finished, told by arrays. `transfer`: for so long each held its
+        processors before its start; None: none did."""
+        if transfer is None:
+            transfer = np.zeros(len(end))
         if self._most is not None and self.series.jobs + len(end) > self._most:
             room = self._most - self.series.jobs
             submit, start, end = submit[:room], start[:room], end[:room]
             size, others, split = size[:room], others[:room], split[:room]
+            transfer = transfer[:room]
         if not len(end):
             return
         response, wait, run = end - submit, start - submit, end - start
-        area = size * run
-        net = area.copy()
+        net = size * run
+        area = net + size * transfer
         if self._extension != 1:
             net[others] /= self._extension
         if self._overhead:
@@ -144,7 +152,7 @@ class Measurements:
         sums = np.column_stack(
             [
                 response, wait, others, response * others, area, net,
-                size, size * response, size * wait, bounded, split, area * split,
+                size, size * response, size * wait, bounded, split, area * split, transfer,
             ]
         )  # fmt: skip
         tops = np.column_stack([response * ~others, response * others, end])
@@ -192,6 +200,7 @@ class Measurements:
             split_share=total("split_area") / area if area else 0.0,
             makespan=series.top("end"),
             growth=growth(series.means("response")),
+            transfer=total("transfer") / count,
         )
 
 

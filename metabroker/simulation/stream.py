@@ -11,8 +11,9 @@ from metabroker.simulation.job import SimJob
 class Finished(NamedTuple):
     """A job that has run. It is also the job's place in the queue of events.
 
-    It had `sizes[i]` processors on `clusters[i]`. If `sizes` differs from `job.request.sizes`, the
-    policy has split it, and it ran (1 + overhead) times as long.
+    It had `sizes[i]` processors on `clusters[i]`, from `start` on; and before that for as long as
+    its files took to come (`policy.transfer_time`). If `sizes` differs from `job.request.sizes`,
+    the policy has split it, and it ran (1 + overhead) times as long.
     """
 
     end: float

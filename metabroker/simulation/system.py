@@ -17,6 +17,8 @@ from .measure import SHORT, ByKind, JobOutcome, Measurements
 from .planned import Plan
 from .shared_engine import simulate_shared
 from .workloads.blocks import NotCovered, blocks_of
+from .workloads.inputs import Files
+from .workloads.latency import near_each_other
 from .workloads.streams import Purpose, stream
 
 
@@ -84,7 +86,9 @@ class Run:
     """Replications of one system under one workload: `jobs` jobs each.
 
     `warmup`: see `statistics.warmup.cut`. `extension`, `gangs`, `most`: see `Measurements`.
-    `short`: the same of the kinds of jobs where clusters have local users.
+    `short`: the same of the kinds of jobs where clusters have local users. `files`: what the jobs
+    read; None: nothing. `near`: the sets of clusters, of one of which all those of a job are; ():
+    any clusters.
     """
 
     system: System
@@ -96,6 +100,8 @@ class Run:
     gangs: bool = False
     most: int | None = None
     short: float = SHORT
+    files: Files | None = None
+    near: tuple[tuple[int, ...], ...] = ()
 
     def play(self, replication: int = 0, also: Sink | None = None) -> JobOutcome:
         """One replication. `also` gets the finished jobs too. Raises as `simulate`."""
@@ -109,6 +115,10 @@ class Run:
             with contextlib.suppress(NotCovered):
                 return self._play_by_kernel(replication)
         jobs = self.workload.jobs(self.seed, replication, self.jobs)
+        if self.near:
+            jobs = near_each_other(jobs, self.near)
+        if self.files is not None:
+            jobs = self.files.given_to(jobs, self.seed, replication)
         if not system.local:
             simulate(policy, jobs, system.processors, sink, event_order=system.event_order)
             return measure.outcome(self.warmup)
@@ -126,9 +136,9 @@ class Run:
     def by_kernel(self) -> bool:
         """Is it worth while to have it played by the kernel, and possible, as far as can be said
         before its jobs are seen?"""
-        return (
-            self.jobs >= kernel.LEAST and kernel.installed() and not kernel.uncovered(self.system)
-        )
+        if self.files is not None or self.near or self.jobs < kernel.LEAST:
+            return False
+        return kernel.installed() and not kernel.uncovered(self.system)
 
     def _play_by_kernel(self, replication: int) -> JobOutcome:
         """One replication. Raises as `play`, and NotCovered."""

@@ -47,6 +47,7 @@ _GONE: Mapping[str, Any] = {
     "native": {},
     "stage_in": [],
     "stage_out": [],
+    "input_at": [],
 }
 """What of a job's spec goes with its script. The rest stays as long as the job: whoever must clean
 up behind it goes by that."""

@@ -12,6 +12,7 @@ from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
 from metabroker.submission.dependency import Dependency, parse_dependency
+from metabroker.submission.inputs import Inputs
 from metabroker.submission.shape import Shape
 from metabroker.submission.tasks import TaskSet
 
@@ -100,6 +101,7 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "dependency": dependency_row(job),
         "max_latency": job.max_latency,
         "split": split_row(job),
+        "inputs": job.inputs.told(),
         **array_columns(job),
     }
 
@@ -200,6 +202,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         never=waits["never"] if waits else "",
         max_latency=row["max_latency"],
         split=Split(**row["split"]) if row["split"] else None,
+        inputs=Inputs.read(row["inputs"]),
         array=_array_of(row["array"]) if row["array"] else None,
         of=row["of"] or 0,
         task=-1 if row["task"] is None else row["task"],

@@ -17,6 +17,7 @@ from metabroker.broker.drained import Drained
 from metabroker.broker.identities import System
 from metabroker.broker.links import Link, pair, read
 from metabroker.broker.states import ENDED
+from metabroker.submission.inputs import Inputs, parse_input
 
 from . import tables
 from .database import Guard, Part
@@ -112,6 +113,7 @@ def _rename(connection: Connection, names: Mapping[str, str], now: float) -> Non
         new = [names.get(name, name) for name in wanted or ()]
         if new != list(wanted or ()):
             connection.execute(update(tables.jobs).where(j.id == job).values(clusters=new))
+    _of_inputs(connection, names)
     changed = case(dict(names), value=c.cluster, else_=c.cluster)
     connection.execute(
         update(tables.components).where(under_way, c.cluster.in_(names)).values(cluster=changed)
@@ -136,6 +138,17 @@ def _rename(connection: Connection, names: Mapping[str, str], now: float) -> Non
         connection.execute(insert(tables.events), told)
 
 
+def _of_inputs(connection: Connection, names: Mapping[str, str]) -> None:
+    """Where files of waiting jobs lie."""
+    j = tables.jobs.c
+    found = select(j.id, j.inputs).where(j.state.not_in(_ENDED), j.inputs.is_not(None))
+    for job, told in connection.execute(found).all():
+        was = Inputs.read(told)
+        now = was.renamed(names)
+        if now != was:
+            connection.execute(update(tables.jobs).where(j.id == job).values(inputs=now.told()))
+
+
 def _of_script(connection: Connection, job: int, names: Mapping[str, str]) -> None:
     """Accounts, and options of the native command, are kept by cluster."""
     c = tables.scripts.c
@@ -144,5 +157,8 @@ def _of_script(connection: Connection, job: int, names: Mapping[str, str]) -> No
     for key in ("accounts", "native"):
         if key in changed:
             changed[key] = {names.get(name, name): of for name, of in changed[key].items()}
+    if changed.get("input_at"):
+        files = (parse_input(each).renamed(names) for each in changed["input_at"])
+        changed["input_at"] = [str(each) for each in files]
     if spec is not None and changed != spec:
         connection.execute(update(tables.scripts).where(c.job == job).values(spec=changed))

@@ -7,13 +7,14 @@ two that say the same the former of these wins.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from metabroker.submission import environment
 from metabroker.submission.checks import check, check_script
 from metabroker.submission.directives import qsub, sbatch
 from metabroker.submission.errors import SubmissionError
+from metabroker.submission.inputs import LARGEST
 from metabroker.submission.model import AskedOption, Processors, Submission
 from metabroker.submission.shape import Shape
 
@@ -39,7 +40,7 @@ def merged(first: Options, second: Options) -> Options:
             for name in pair:
                 kept.pop(name, None)
     both = {**kept, **first}
-    for files in ("stage_in", "stage_out"):
+    for files in ("stage_in", "stage_out", "input_at"):
         both[files] = tuple(dict.fromkeys((*second.get(files, ()), *first.get(files, ()))))
     both["native"] = {**dict(kept.get("native", ())), **dict(first.get("native", ()))}
     ours = {each.option for each in first.get("asked", ())}
@@ -76,6 +77,8 @@ def submission_of(
 ) -> Submission:
     """The submission, checked. Raises `SubmissionError`."""
     check_script(script, script_name)
+    home = _submit_dir(options)
+    stage_in = tuple(os.path.normpath(name) for name in options.get("stage_in", ()))
     submission = Submission(
         script=script,
         script_name=script_name,
@@ -97,13 +100,16 @@ def submission_of(
         native=options.get("native", {}),
         hold=options.get("hold", False),
         request_id=request_id,
-        stage_in=tuple(os.path.normpath(name) for name in options.get("stage_in", ())),
+        stage_in=stage_in,
         stage_out=tuple(options.get("stage_out", ())),
-        submit_dir=_submit_dir(options),
+        submit_dir=home,
         asked=tuple(options.get("asked", ())),
         dependency=options.get("dependency"),
         array=options.get("array"),
         max_latency=options.get("max_latency"),
+        input_at=tuple(options.get("input_at", ())),
+        only_at_input=options.get("only_at_input", False),
+        staged_bytes=_bytes_of(home, stage_in),
         kill_on_invalid_dep=options.get("kill_on_invalid_dep", False),
     )
     check(submission)
@@ -122,3 +128,14 @@ def _directory(named: str | None) -> str:
     except OSError as error:
         what = f"the current directory cannot be found: {error.strerror}"
         raise SubmissionError(what, "change to one that is there, or give --chdir") from error
+
+
+def _bytes_of(folder: str | None, names: Iterable[str]) -> int:
+    """Bytes of the files of these names below a folder, as far as they can be seen now."""
+    total = 0
+    for name in names:
+        try:
+            total += os.stat(os.path.join(folder or ".", name)).st_size
+        except (OSError, ValueError):
+            continue  # whoever sends it says what is wrong with it
+    return min(total, LARGEST)

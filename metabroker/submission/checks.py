@@ -57,6 +57,10 @@ def check(submission: Submission) -> None:
     _check_dependency(submission)
     if submission.max_latency is not None:
         check_latency(submission.max_latency)
+    if not submission.inputs.files and submission.only_at_input:
+        raise SubmissionError(
+            "--only-at-input names no files", "say where they are with --input-at"
+        )
     if submission.speaks not in (None, "slurm", "pbs"):
         what = f"a job cannot speak as {shown(submission.speaks)} does"
         raise SubmissionError(what, "use the commands of the daemon's own version")

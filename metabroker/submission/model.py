@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from metabroker.submission.dependency import Dependency, parse_dependency
+from metabroker.submission.inputs import Inputs, inputs_of
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
+from metabroker.submission.tasks import ArraySpec, parse_array
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Submission:
     by that system's variables which job of metabroker it is. `dependency`: the jobs that it waits
     for, as sbatch says it; `kill_on_invalid_dep`: it ends once that can never be. `array`: it is
     one of many tasks, as sbatch says it. `max_latency`: milliseconds between its clusters, at most.
+    `input_at`: files that lie in clusters, as `--input-at` says it, and `only_at_input`: it runs
+    nowhere else. `staged_bytes`: of `stage_in`.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -86,6 +90,9 @@ class Submission:
     kill_on_invalid_dep: bool = False
     array: str | None = None
     max_latency: float | None = None
+    input_at: tuple[str, ...] = ()
+    only_at_input: bool = False
+    staged_bytes: int = 0
 
     @property
     def after(self) -> Dependency | None:
@@ -93,6 +100,16 @@ class Submission:
         if self.dependency is None:
             return None
         return parse_dependency(self.dependency, kill=self.kill_on_invalid_dep)
+
+    @property
+    def array_spec(self) -> ArraySpec | None:
+        """Its tasks, if it is an array. Raises `SubmissionError`."""
+        return None if self.array is None else parse_array(self.array)
+
+    @property
+    def inputs(self) -> Inputs:
+        """What it reads, and where that lies. Raises `SubmissionError`."""
+        return inputs_of(self.input_at, self.staged_bytes)
 
     @property
     def stages(self) -> bool:

@@ -46,6 +46,7 @@ class Bench:
         units: Mapping[str, int] | None = None,
         shares: ResourceLimits | None = None,
         slice: int = 100,
+        placement: str | None = None,
     ) -> None:
         whole = units or {}
         made = tuple(
@@ -63,7 +64,9 @@ class Bench:
             submission_retries=submission_retries,
             completion_retries=completion_retries,
             slice=slice,
+            close_to_files=placement is not None and placement.startswith("close-to-files"),
         )
+        self.placement = placement
         self.policy = policy
         self.aging = aging
         self.shares = shares or ResourceLimits()
@@ -81,7 +84,13 @@ class Bench:
 
     def _new(self) -> Broker:
         clusters = len(self.settings.clusters)
-        scheduler = make(self.policy, clusters, aging=self.aging, rng=random.Random(1))
+        scheduler = make(
+            self.policy,
+            clusters,
+            placement=self.placement,
+            aging=self.aging,
+            rng=random.Random(1),
+        )
         broker = Broker(self.settings, scheduler, History(self._restored))
         broker.limit(self.shares)
         return broker

@@ -22,6 +22,7 @@ from metabroker.broker.events import (
 from metabroker.broker.observation import Coming
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.policy.availability import Held, Wanted
+from metabroker.submission.inputs import Inputs
 from metabroker.submission.shape import Shape
 
 from .planned import DELFT, FREE_AT, LEIDEN, Site
@@ -72,6 +73,17 @@ def test_it_need_not_wait_for_those_who_came_after_it(site: Site) -> None:
     site.pass_time(20)
     site.reserve_all()
     assert job.planned == FREE_AT + 5
+
+
+@pytest.mark.parametrize(("close", "where"), [(False, [DELFT, LEIDEN]), (True, [LEIDEN, DELFT])])
+def test_of_several_choices_for_one_time_it_is_near_its_files_if_that_is_asked_for(
+    close: bool, where: list[int]
+) -> None:
+    site = Site(close_to_files=close)
+    job = site.submit(12, 4, inputs=Inputs(0, ((10**10, ("leiden",)),)))
+    assert {e.start for e in site.reserve_all()} == {FREE_AT + 5}
+    assert [part.cluster for part in job.components] == where
+    site.bench.close()
 
 
 def test_nothing_is_planned_where_nobody_else_wants_the_clusters() -> None:

@@ -44,6 +44,16 @@ PLAIN: dict[str, Any] = {
         (8, {"known": [False, True, True]}, 1),
         (40, {"known": [False, True, True]}, 0),
         (8, {"known": [False, False, False], "available": [0, 0, 0]}, 0),
+        # Files decide among those that could have it at once; then as without them.
+        (8, {"costs": [30.0, 9.0, 0.0]}, 2),
+        (8, {"costs": [30.0, 9.0, 0.0], "available": [64, 32, 7]}, 1),
+        (8, {"costs": [30.0, 9.0, 0.0], "waiting": [0, 25, 9]}, 0),
+        (8, {"costs": [30.0, 9.0, 9.0], "available": [64, 10, 16]}, 2),
+        (8, {"costs": [30.0, 9.0, 9.0], "available": [64, 16, 16]}, 1),
+        (8, {"costs": [30.0, 9.0, 0.0], "available": [5, 7, 4]}, 1),
+        (8, {"costs": [30.0, 9.0, 0.0], "home": 0}, 0),
+        (8, {"costs": [30.0, 9.0, 0.0], "chosen": 1}, 1),
+        (20, {"costs": [30.0, 9.0, 0.0]}, 1),
         # Too large for all (a cluster has shrunk): somewhere.
         (99, {}, 0),
     ],

@@ -355,3 +355,14 @@ def test_how_a_job_ended_and_why_is_told(
 def test_a_folder_is_made_absolute(run: Run, service: FakeService, script: Path) -> None:
     assert run("submit", "-n", "1", "-D", "relative/../x", "job.sh").returncode == 0
     assert service.submissions[1].chdir == str(script.parent / "x")
+
+
+def test_files_that_lie_in_clusters(run: Run, service: FakeService, folder: Path) -> None:
+    write_script(folder / "job.sh", "#METABROKER --input-at lab:/y")
+    done = run("submit", "-n1", "--input-at", "delft:/x,lab:/z:5k", "--only-at-input", "job.sh")
+    assert done.returncode == 0, done.stderr
+    submission = service.submissions[1]
+    assert submission.input_at == ("lab:/y:1000000000", "delft:/x,lab:/z:5000")
+    assert submission.only_at_input
+    done = run("submit", "-n1", "--input-at", "/x", "job.sh")
+    assert done.returncode == 2 and "--input-at: '/x' does not say in which cluster" in done.stderr

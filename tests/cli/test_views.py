@@ -41,6 +41,18 @@ def test_a_job_in_full(capsys: Out) -> None:
         assert part in out
 
 
+def test_what_a_job_reads_and_where_that_lies(capsys: Out) -> None:
+    files = [
+        {"size": 20 * 10**9, "clusters": ["delft", "lab"]},
+        {"size": 999_960, "clusters": ["lab"]},
+    ]
+    views.print_job({**JOB, "inputs": {"staged": 5, "files": files}})
+    out = capsys.readouterr().out
+    assert "20 GB in delft or lab, 1000 kB in lab, 5 B sent with it" in out
+    views.print_job({**JOB, "inputs": None})
+    assert "input" not in capsys.readouterr().out
+
+
 def test_a_time_to_come_is_told_as_such(capsys: Out) -> None:
     views.print_job({**JOB, "state": "QUEUED", "earliest_start": time.time() + 3630.0})
     assert "(in 1h00m)" in capsys.readouterr().out

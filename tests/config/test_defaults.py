@@ -47,6 +47,15 @@ def test_the_policy_brings_its_placement_and_discipline(
     assert (config.placement_in_force, config.discipline) == (placement, discipline)
 
 
+@pytest.mark.parametrize("placement", ["close-to-files", "close-to-files-reuse"])
+def test_files_count_only_where_the_placement_says_so(placement: str) -> None:
+    assert not parse(LEAST).close_to_files
+    assert not parse(f"transfer: {{bandwidth: 5, staging: {{lab: 2}}}}\n{LEAST}").close_to_files
+    given = parse(f"placement: {placement}\ntransfer:\n{LEAST}")
+    assert given.close_to_files and given.placement_in_force == placement
+    assert (given.transfer.bandwidth, given.transfer.staging) == (100.0, {})
+
+
 def test_a_placement_that_is_given_is_in_force() -> None:
     assert parse(f"policy: FCFS\nplacement: worst-fit\n{LEAST}").placement_in_force == "worst-fit"
 

@@ -107,6 +107,14 @@ CASES: list[tuple[str, int, str, str, str]] = [
     (f"admins: [root, 5]\n{CLUSTERS}", 1, "admins.1", "must be text", "quotes"),
     (f"admins:\n- root\n- 'a b'\n{CLUSTERS}", 3, "admins.1", "not a user name", "login"),
     (f"homes: {{alice: lba}}\n{CLUSTERS}", 1, "homes.alice", "no cluster 'lba'", "'lab'"),
+    (
+        f"transfer: {{staging: {{lba: 5}}}}\n{CLUSTERS}",
+        1,
+        "transfer.staging.lba",
+        "no cluster 'lba'",
+        "'lab'",
+    ),
+    (f"transfer: {{bandwidth: 0}}\n{CLUSTERS}", 1, "transfer.bandwidth", "0.001", ""),
     (f"seed: x\n{CLUSTERS}", 1, "seed", "whole number", "digits"),
 ]  # fmt: skip
 

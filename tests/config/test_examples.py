@@ -31,7 +31,7 @@ def test_every_example_loads_and_renders_as_itself(file: Path) -> None:
 def test_the_commented_example_lists_every_key() -> None:
     data = yaml.safe_load(COMMENTED.read_text())
     assert set(data) == set(Config.model_fields)
-    for section in ("limits", "rates", "aging", "retries", "timeouts", "history"):
+    for section in ("limits", "rates", "aging", "retries", "timeouts", "history", "transfer"):
         model = type(getattr(load(COMMENTED), section))
         assert set(data[section]) == set(model.model_fields)
     assert set(data["clusters"]["delft"]) == set(SlurmConfig.model_fields)

@@ -19,7 +19,8 @@ def test_the_names() -> None:
         *("JOB-SHARING", "MULTI-SITE"),
     ) == PLANNERS
     assert not set(PLANNERS) & set(POLICIES)
-    assert list(ALL_PLACEMENTS) == [*PLACEMENTS, "best-fit", "fewest-clusters"]
+    close = ["close-to-files", "close-to-files-reuse"]
+    assert list(ALL_PLACEMENTS) == [*PLACEMENTS, *close, "best-fit", "fewest-clusters"]
 
 
 @pytest.mark.parametrize("policy", PLANNERS)

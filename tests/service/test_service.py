@@ -51,6 +51,65 @@ def test_a_co_allocated_job(house: House) -> None:
     assert not (house.folder / ".metabroker").exists()
 
 
+def test_a_dry_run_says_how_long_the_files_take_to_come(house: House) -> None:
+    def told(**given: Any) -> tuple[str, list[float | None]]:
+        asked = submission(str(house.folder), **given)
+        shown = house.answer(house.api.dry_run(ANNA, asked))
+        return shown["reason"], [part["files_in"] for part in shown["components"]]
+
+    here, there = ("delft:/data/x:10G",), ("leiden:/data/x:10G",)
+    fits = "it fits on the idle processors now"
+    assert told() == (fits, [None])
+    assert told(input_at=here) == (f"{fits}; its files lie in delft", [0.0])
+    assert told(input_at=there) == (
+        f"{fits}; its files take some 100 s to come to delft",
+        [100.0],
+    )
+    both = told(input_at=there, processors=Processors(components=(4, 4)))
+    assert both[1] == [100.0, 0.0]
+    assert "take some 100 s to come to delft and leiden" in both[0]
+    large = told(input_at=there, processors=Processors(on=(("leiden", 30), ("delft", 4))))
+    assert large[1] == [0.0, 100.0]
+
+
+def test_a_file_in_a_cluster_that_there_is_not_is_refused(house: House) -> None:
+    asked = submission(str(house.folder), input_at=("dleft:/x",))
+    for why in (
+        refused(lambda: house.api.submit(ANNA, asked)),
+        refused(lambda: house.api.dry_run(ANNA, asked)),
+    ):
+        assert "no cluster 'dleft'" in why.message and "delft, leiden" in why.advice
+
+
+def test_a_job_may_be_kept_where_its_files_are(house: House) -> None:
+    """Under a placement that does not go by files, too."""
+    files = ("leiden:/x:5", "delft:/y,leiden:/y:5")
+    shown = house.submit(input_at=files, only_at_input=True)
+    assert house.ended(shown["job"])["components"][0]["cluster"] == "leiden"
+    for given in (
+        {"input_at": ("delft:/x", "leiden:/y")},
+        {"input_at": ("delft:/x",), "processors": Processors(single=1, cluster="leiden")},
+        {"input_at": ("delft:/x",), "processors": Processors(on=(("delft", 1), ("leiden", 1)))},
+    ):
+        asked = submission(str(house.folder), only_at_input=True, **given)
+        told = refused(lambda: house.api.submit(ANNA, asked))  # noqa: B023
+        assert "not all files of --input-at lie in" in told.message
+    both = submission(
+        str(house.folder),
+        only_at_input=True,
+        input_at=("delft:/x",),
+        processors=Processors(components=(1, 1)),
+    )
+    assert "never run" in refused(lambda: house.api.submit(ANNA, both)).message
+
+
+def test_show_tells_where_the_files_of_a_job_are_and_no_paths(house: House) -> None:
+    house.submit(input_at=("delft:/secret/x:5",), staged_bytes=7)
+    ended = house.ended(1)
+    assert ended["inputs"] == {"staged": 7, "files": [{"size": 5, "clusters": ["delft"]}]}
+    assert "secret" not in str(house.api.job(1))
+
+
 def test_a_dry_run_queues_nothing(house: House) -> None:
     fits = submission(str(house.folder), processors=Processors(components=(40, 20)))
     shown = house.answer(house.api.dry_run(ANNA, fits))

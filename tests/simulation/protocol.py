@@ -34,8 +34,9 @@ from metabroker.broker.job import NewJob, Split
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.tokens import Ref
-from metabroker.policy import Scheduler
+from metabroker.policy import Scheduler, transfer_time
 from metabroker.simulation.job import SimJob
+from metabroker.submission.inputs import Inputs
 
 LONG = 10**9
 
@@ -56,14 +57,17 @@ class Cluster:
 class Protocol:
     """One run. `reserves[c]`: whether cluster c holds components by reservations. `overhead`: the
     policy may split every job, which takes (1 + overhead) times as long then; None: it splits
-    none."""
+    none. `inputs`: what each job reads, for a placement that goes by it; its script is at work once
+    that is there."""
 
     def __init__(
         self,
         scheduler: Scheduler,
         processors: Sequence[int],
         reserves: Sequence[bool],
+        *,
         overhead: float | None = None,
+        inputs: Sequence[Inputs] = (),
     ) -> None:
         names = [f"c{index}" for index in range(len(processors))]
         clusters = [
@@ -71,8 +75,16 @@ class Protocol:
             for name, holds, size in zip(names, reserves, processors, strict=True)
         ]
         self._split = None if overhead is None else Split(len(names))
-        splits = Settings("0123abcd", tuple(clusters), splits=True, overhead=overhead or 0.0)
-        self.settings = replace(splits, splits=overhead is not None, stale_after=LONG)
+        self.settings = Settings(
+            "0123abcd",
+            tuple(clusters),
+            stale_after=LONG,
+            splits=overhead is not None,
+            overhead=overhead or 0.0,
+            close_to_files=bool(inputs),
+        )
+        self._inputs = inputs
+        self._placed: dict[int, float] = {}
         self.broker = Broker(self.settings, scheduler)
         self.clusters = [Cluster(size) for size in processors]
         self.now = 0.0
@@ -117,6 +129,10 @@ class Protocol:
     def _arrive(self, job: SimJob) -> None:
         limit = math.ceil(job.estimate)
         new = NewJob("u", "job", job.request, limit, local=job.local, split=self._split)
+        if self._inputs:  # the broker finds out by itself what they cost
+            number = self.broker.next_job - 1
+            plain = replace(job.request, costs=())
+            new = replace(new, request=plain, inputs=self._inputs[number])
         self._tell([SubmitJob(new)])
 
     def _tell(self, events: Sequence[Event]) -> None:
@@ -158,14 +174,18 @@ class Protocol:
         return [Opened(effect.ref), Started(effect.ref, self.now, "")]
 
     def _begin(self, ref: Ref, cluster: int) -> None:
-        known = self.starts.setdefault(ref.job, self.now)
+        known = self._placed.setdefault(ref.job, self.now)
         assert known == self.now, "the components of a job start at one moment"
+        job = self._jobs[ref.job - 1]
+        parts = self.broker.view.jobs[ref.job].components
+        start = self.now + transfer_time(job.request, [part.cluster for part in parts])
+        self.starts[ref.job] = start
         self._serial += 1
-        job, run_time = self.broker.view.jobs[ref.job], self._jobs[ref.job - 1].run_time
-        if self._split is not None and not job.single:
+        run_time = job.run_time
+        if self._split is not None and len(parts) > 1:
             run_time *= 1 + self.settings.overhead
-            self.parts[ref.job] = len(job.components)
-        end = self.now + run_time
+            self.parts[ref.job] = len(parts)
+        end = start + run_time
         heapq.heappush(self._ends, (end, self._serial, ref, cluster))
 
     def _end(self, ended: Sequence[tuple[Ref, int]]) -> None:

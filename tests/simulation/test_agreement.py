@@ -9,9 +9,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from metabroker.broker.links import Links
+from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.broker.transfer import costs
 from metabroker.policy import (
     BACKFILLING,
     POLICIES,
@@ -27,6 +31,7 @@ from metabroker.policy import (
 )
 from metabroker.simulation.engine import Finished, simulate
 from metabroker.simulation.job import SimJob
+from metabroker.submission.inputs import Inputs
 
 from .protocol import Protocol
 
@@ -176,8 +181,55 @@ def test_multi_site_splits_every_job_as_in_the_simulator_and_starts_it_at_the_sa
         expected = starts_of(make_planner("MULTI-SITE", SIZES, overhead=overhead), jobs, parts)
         rng = random.Random(seed)
         scheduler = make("MULTI-SITE", len(SIZES), overhead=overhead)
-        daemon = Protocol(scheduler, SIZES, [rng.random() < 0.5 for _ in SIZES], overhead)
+        daemon = Protocol(scheduler, SIZES, [rng.random() < 0.5 for _ in SIZES], overhead=overhead)
         assert daemon.run(jobs) == expected, f"seed {seed}"
         assert daemon.parts == {key + 1: count for key, count in parts.items() if count > 1}
         assert daemon.parts and max(daemon.parts.values()) > 2, "many are split"
         assert expected != sorted(expected), "somebody has overtaken somebody"
+
+
+def with_files(seed: int, jobs: list[SimJob]) -> tuple[list[SimJob], list[Inputs]]:
+    """The same jobs, most of which read files that lie in some clusters."""
+    rng = random.Random(seed + 100)
+    settings = Settings("0123abcd", tuple(ClusterSettings(f"c{n}") for n in range(len(SIZES))))
+    found, inputs = [], []
+    for job in jobs:
+        files = [
+            (rng.choice((1, 2, 4, 10)) * 10**8, tuple(rng.sample(["c0", "c1", "c2", "c3"], copies)))
+            for copies in rng.choice(([], [1], [1], [2], [1, 1]))
+        ]
+        inputs.append(Inputs(0, tuple(files)))
+        cost = costs(inputs[-1], settings, Links())
+        found.append(job._replace(request=replace(job.request, costs=cost)))
+    return found, inputs
+
+
+def close(policy: str, seed: int, jobs: list[SimJob], placement: str) -> list[float]:
+    jobs, inputs = with_files(seed, jobs)
+    rng = random.Random(seed)
+    reserves = [rng.random() < 0.5 for _ in SIZES]
+    scheduler = make(policy, len(SIZES), rng=random.Random(9), placement=placement)
+    return Protocol(scheduler, SIZES, reserves, inputs=inputs).run(jobs)
+
+
+@pytest.mark.parametrize("placement", ["close-to-files", "close-to-files-reuse"])
+@pytest.mark.parametrize("kind", [single, unordered, mixed], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_jobs_with_files_start_at_the_same_time(
+    policy: str, kind: Callable[[random.Random], Request], placement: str
+) -> None:
+    for ties in (False, True):
+        jobs = workload(3, kind, ties=ties)
+        read, _inputs = with_files(3, jobs)
+        expected = policy_level(policy, read, placement=placement)
+        assert close(policy, 3, jobs, placement) == expected
+        assert expected != policy_level(policy, jobs), "files matter"
+
+
+@pytest.mark.parametrize("policy", [name for name in BACKFILLING if name not in SPLITTING])
+def test_backfilling_agrees_for_jobs_with_files(policy: str) -> None:
+    kind = single if policy == "JOB-SHARING" else unordered
+    jobs = estimated(4, kind, ties=False)
+    read, _inputs = with_files(4, jobs)
+    expected = starts_of(make_planner(policy, SIZES, placement="close-to-files"), read)
+    assert close(policy, 4, jobs, "close-to-files") == expected

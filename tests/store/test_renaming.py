@@ -10,9 +10,11 @@ from metabroker.broker.states import JobState, Phase, Step
 from metabroker.policy import Request
 from metabroker.store import Store
 from metabroker.store.rows import ClusterNames
+from metabroker.submission.inputs import Inputs
 
 from .making import NAMES, accepted, batch, component, job
 
+FILES = Inputs(7, ((5, ("delft", "lab")),))
 SYSTEMS = {"delft": ("X", None), "leiden": ("Y", "gpu"), "lab": ("Z", None)}
 
 
@@ -21,13 +23,14 @@ def test_names_may_change_places_and_what_has_ended_keeps_its_own(store: Store) 
     jobs = [
         job(1, JobState.COMPLETED, local=0, queue=0),
         job(2, JobState.RUNNING, attempt=2, request=Request((16, 8), (0, 1))),
-        job(3, local=0, home=1, queue=0, request=Request((4,), (0,))),
+        job(3, local=0, home=1, queue=0, request=Request((4,), (0,)), inputs=FILES),
     ]
     parts = [
         component(1, 0, **gone), component(2, 0, 1, **gone),
         component(2, 0, 2, **gone), component(2, 1, 2, step=Step.NONE),
     ]  # fmt: skip
     spec = {"accounts": {"delft": "ann1", "lab": "ann2"}, "native": {"leiden": ["-p", "x"]}}
+    spec |= {"input_at": ["delft:/x,lab:/y:5"]}
     scripts = [replace(accepted(number), spec=spec) for number in (1, 2, 3)]
     drained = {"delft": Drained("root", 3.0, "cables"), "lab": Drained("root", 4.0)}
     work = batch(*jobs, components=parts, accepted=scripts, systems=SYSTEMS, drained=drained)
@@ -42,10 +45,12 @@ def test_names_may_change_places_and_what_has_ended_keeps_its_own(store: Store) 
     assert second["clusters"] == ["leiden", "delft"]
     assert (third["local"], third["home"], third["queue"]) == ("leiden", "delft", "leiden")
     assert third["clusters"] == ["leiden"]
+    assert third["inputs"] == {"staged": 7, "files": [{"size": 5, "clusters": ["leiden", "lab"]}]}
     places = [(p["attempt"], p["component"], p["cluster"]) for p in second["components"]]
     assert places == [(1, 0, "delft"), (2, 0, "leiden"), (2, 1, "delft")]
     assert store.jobs.script(1)[1] == spec
     moved = {"accounts": {"leiden": "ann1", "lab": "ann2"}, "native": {"delft": ["-p", "x"]}}
+    moved |= {"input_at": ["leiden:/x,lab:/y:5"]}
     assert store.jobs.script(2)[1] == store.jobs.script(3)[1] == moved
     assert [event["what"] for event in store.jobs.events(2)] == ["cluster renamed"] * 2
     found = store.recover(ClusterNames(["delft", "leiden", "lab"]))

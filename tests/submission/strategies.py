@@ -58,4 +58,8 @@ submissions = st.builds(
     stage_in=files,
     stage_out=files,
     submit_dir=lines.map(lambda path: f"/{path}"),
+    input_at=st.lists(
+        st.builds("{}:/{}:{}".format, names, lines, st.integers(0, 10**18)), max_size=3
+    ).map(tuple),
+    staged_bytes=st.integers(0, 10**18),
 )

@@ -44,7 +44,7 @@ def test_options_of_our_own(line: str, expected: dict[str, Any]) -> None:
     assert {k: v for k, v in found.items() if k not in _OTHERS} == expected
 
 
-_OTHERS = ("asked", "native", "stage_in", "stage_out")
+_OTHERS = ("asked", "native", "stage_in", "stage_out", "input_at")
 
 
 @pytest.mark.parametrize(

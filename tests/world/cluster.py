@@ -13,6 +13,7 @@ from metabroker.clusters.simulated.model import SimulatedJob, State
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
+from .asked import Asked
 from .controller import FOREIGN, Controller, is_ours, shown
 from .files import HOME, ClusterFiles
 from .gates import SeenGates
@@ -75,6 +76,7 @@ class WorldCluster:
             letters,
             wholes=rng.random() < 0.8,
         )
+        self.asked = Asked()
         self._ids_again = 0.0, 0  # till when no other job gets an id that is lower
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
@@ -123,7 +125,7 @@ class WorldCluster:
     def put_back(self) -> bool:
         """Whether one of our jobs waits here for another run, or did a while ago: after a restart
         of a broker it may hold processors again that others have meanwhile."""
-        return any("requeued" in job.extra for job in self._ours())
+        return any("requeued" in job.extra for job in self.ours())
 
     @property
     def busy(self) -> bool:
@@ -186,10 +188,10 @@ class WorldCluster:
             size = self._users.randint(1, max(1, self.model.processors // 2))
             lasts = self._users.uniform(2, 15)
             limit = 60.0 if self.plan.limited else 1e9
-            self._skip_ids(now)
+            self.skip_ids(now)
             self.model.submit("local", size, limit, now, extra={"lasts": lasts})
 
-    def _skip_ids(self, now: float) -> None:
+    def skip_ids(self, now: float) -> None:
         """No id is given again within seconds."""
         if now < self._ids_again[0]:
             self.model.next_id = max(self.model.next_id, self._ids_again[1])
@@ -242,7 +244,7 @@ class WorldCluster:
             return any(r.processors == processors for r in found)
         now = self.local()
         seen = self.until.get("files", 0.0) + now - self._clock()
-        late = [j for j in self._ours() if j.start_time is not None and j.start_time < seen]
+        late = [j for j in self.ours() if j.start_time is not None and j.start_time < seen]
         return any(_token(job.name) == token for job in [*self.model.overdue(now), *late])
 
     def _taken(self, job: SimulatedJob, command: Command) -> None:
@@ -253,6 +255,7 @@ class WorldCluster:
             "gate": gate[1].decode(),
             "text": without_meeting(text.decode()),
             "folder": HOME,
+            "came": self._clock(),
             "system": self.plan.system,
             "traps": traps[1] == b"1",
             "stubborn": self._rng.choice((0.0, 0.5, 3.0, 30.0)),
@@ -261,13 +264,14 @@ class WorldCluster:
 
     # --- faults of a moment -------------------------------------------------------------------
 
-    def _ours(self) -> list[SimulatedJob]:
+    def ours(self) -> list[SimulatedJob]:
+        """The jobs that the brokers under test have submitted."""
         return [j for j in self.model.jobs.values() if "gate" in j.extra]
 
     def amnesia(self) -> list[str]:
         """The controller is killed and started again: what was fresh never was; ids come again."""
         now = self.local()
-        lost = [j for j in self._ours() if now - j.submit_time < _FRESH and not j.state.ended]
+        lost = [j for j in self.ours() if now - j.submit_time < _FRESH and not j.state.ended]
         for job in lost:
             del self.model.jobs[job.id]
             run = self.runs.pop(job.id, None)
@@ -278,7 +282,7 @@ class WorldCluster:
         self._ids_again = latest + _AGAIN, self.model.next_id
         self.model.next_id = max(self.model.jobs, default=0) + 1
         for name, reservation in list(self.model.reservations.items()):
-            used = any(j.reservation == name and not j.state.ended for j in self._ours())
+            used = any(j.reservation == name and not j.state.ended for j in self.ours())
             if now - reservation.start < _FRESH and not used:
                 del self.model.reservations[name]
                 self.disturbed.add(name)
@@ -289,7 +293,7 @@ class WorldCluster:
     def hit_job(self, what: str) -> str | None:
         """One of our active jobs is killed, preempted and requeued, or loses its node."""
         now = self.local()
-        jobs = [j for j in self._ours() if not j.state.ended]
+        jobs = [j for j in self.ours() if not j.state.ended]
         if not jobs:
             return None
         job = self._rng.choice(jobs)
@@ -309,7 +313,7 @@ class WorldCluster:
         before = self.local() - _CLOCKS
         early = [
             job
-            for job in self._ours()
+            for job in self.ours()
             if job.state is State.RUNNING and job.extra.get("requeued", before) <= before
             if job.id not in self.runs or self.runs[job.id].early
             if not self.files.has(job.extra["gate"], "started")  # it has said that it has
@@ -325,7 +329,7 @@ class WorldCluster:
 
     def rename(self) -> str | None:
         """One of our active jobs is renamed (its script may do that itself)."""
-        jobs = [job for job in self._ours() if not job.state.ended]
+        jobs = [job for job in self.ours() if not job.state.ended]
         if not jobs:
             return None
         job = self._rng.choice(jobs)
@@ -375,7 +379,7 @@ class WorldCluster:
         if idle > 0:
             now = self.local()
             size = self._rng.randint(1, idle)
-            self._skip_ids(now)
+            self.skip_ids(now)
             job = self.model.submit(
                 "local", size, 1e9, now, extra={"until": until - self._clock() + now}
             )

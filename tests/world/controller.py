@@ -35,6 +35,11 @@ def is_ours(name: str) -> bool:
     return name.startswith("mb-") and not name.startswith(FOREIGN)
 
 
+def of_the_account(job: SimulatedJob) -> bool:
+    """Whether a job is of the account that the brokers run under."""
+    return job.name.startswith("mb-") or "account" in job.extra
+
+
 def shown(job: SimulatedJob) -> str:
     """The name that the controller shows: somebody may have renamed the job."""
     return str(job.extra.get("renamed", job.name))
@@ -57,6 +62,7 @@ class Controller:
         self._sized = sized
         self.unsettled_until = 0.0
         self.laid_out: dict[str, tuple[str, str]] = {}  # reservations on nodes: which, their cores
+        self.unseen: set[int] = set()  # jobs that listings leave out
         self.gone: set[int] = set()  # ended jobs that it tells only of that their reservation is
 
     def started_again(self) -> None:
@@ -108,7 +114,9 @@ class Controller:
             return _failed("slurm_load_jobs error: Invalid job id specified")
         lines = []
         for job in self.model.jobs.values():
-            if "-u" in argv and not job.name.startswith("mb-"):
+            if "-u" in argv and not of_the_account(job):
+                continue
+            if name is None and native_id is None and job.id in self.unseen:
                 continue
             if native_id is not None and str(job.id) != native_id:
                 continue
@@ -124,7 +132,8 @@ class Controller:
 
     def _waiting_or_running(self) -> Completed:
         rows = []
-        for place, job in enumerate(j for j in self.model.jobs.values() if not j.state.ended):
+        seen = (j for j in self.model.jobs.values() if j.id not in self.unseen)
+        for place, job in enumerate(j for j in seen if not j.state.ended):
             pending = job.state is State.PENDING
             limit = "UNLIMITED" if job.limit >= 1e9 else f"{int(job.limit / 60)}:00"
             ends = None if job.start_time is None else job.start_time + job.limit

@@ -180,7 +180,14 @@ def _compare_calm(world: World, rows: dict[int, dict[str, Any]]) -> None:
     refused: a cluster frees processors a moment after the script's own record of its end.)"""
     for index, job in world.users.acknowledged.items():
         plan, row = world.scenario.jobs[index], rows[job]
-        if plan.actions or plan.hold or plan.after or plan.array or plan.longest > plan.limit - 10:
+        if (
+            plan.actions
+            or plan.whims
+            or plan.hold
+            or plan.after
+            or plan.array
+            or plan.longest > plan.limit - 10
+        ):
             continue
         parts = sum(part["attempt"] == row["attempt"] for part in row["components"])
         code = plan.exit_of(row["attempt"], parts)

@@ -7,9 +7,13 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from .virtual.filesystem import FileSystem
+from metabroker.clusters.gate.positions import Position
+
+from .oracle import Violation
+from .virtual.filesystem import FileSystem, Inode
 
 HOME = "/home/u"
+_SHUT = Position.ABORT.value
 
 
 class ClusterFiles(FileSystem):
@@ -40,6 +44,16 @@ class ClusterFiles(FileSystem):
         """See `FileSystem.check`."""
         if not self._mended and self._hung():
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    def rename(self, source: Inode, name: str, target: Inode, new: str) -> None:
+        """See `FileSystem.rename`.
+
+        Raises:
+            Violation: a gate that was shut is open again.
+        """
+        super().rename(source, name, target, new)
+        if name == _SHUT and new != _SHUT:
+            raise Violation(f"a gate that was shut is at {new}")
 
     def has(self, folder: str, name: str) -> bool:
         """Whether that is in a folder, whoever can see it now."""

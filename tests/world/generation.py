@@ -12,10 +12,11 @@ from metabroker.policy import BACKFILLING
 from . import broker_faults, local_users
 from .arrays import with_arrays
 from .dependencies import with_dependencies
+from .kinds import special
 from .letters import with_letters
-from .network import COMMAND_TIMEOUT
+from .older_stores import rolled_back
+from .reads import with_reads
 from .scenario import (
-    BESIDE_ROLLBACK,
     CRASHES,
     DENIALS,
     DENIES,
@@ -26,7 +27,6 @@ from .scenario import (
     POLICIES,
     POWER,
     RENAME,
-    ROLLBACK,
     SPAN,
     STORE,
     SYSTEMS,
@@ -41,8 +41,12 @@ from .scenario import (
 from .splitting import of_policy
 
 
-def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
-    """The world of a seed, with so many brokers."""
+def generate(seed: int, mutation: str = "", brokers: int = 1, kind: str = "") -> Scenario:
+    """The world of a seed, with so many brokers; `kind`: one of `kinds.KINDS`, or any."""
+    return special(seed, _ordinary(seed, mutation, brokers), kind)
+
+
+def _ordinary(seed: int, mutation: str, brokers: int) -> Scenario:
     rng = random.Random(seed)
     clusters = _clusters(seed, rng)
     jobs = tuple(_job(rng, clusters) for _ in range(rng.randint(2, 9)))
@@ -85,10 +89,10 @@ def generate(seed: int, mutation: str = "", brokers: int = 1) -> Scenario:
             faults = broker_faults.with_clock_steps(random.Random(f"{seed} clocks"), faults)
         else:
             rolled = random.Random(f"{seed} rollback")
-            clusters, jobs, faults = _rolled_back(rolled, clusters, jobs, faults)
+            clusters, jobs, faults = rolled_back(rolled, clusters, jobs, faults)
     jobs = with_arrays(random.Random(f"{seed} arrays"), jobs, faults)
     jobs = with_dependencies(random.Random(f"{seed} dependencies"), jobs, faults)
-    jobs = with_letters(random.Random(f"{seed} letters"), jobs)
+    jobs = with_letters(random.Random(f"{seed} letters"), with_reads(seed, clusters, jobs))
     return Scenario(
         seed,
         policy,
@@ -115,8 +119,7 @@ def _overtaken(rng: random.Random, policy: str) -> int | None:
 
 
 def _kept(rng: random.Random) -> float | None:
-    """In one world of ten ended jobs are kept for minutes only: for longer than a user waits for
-    an answer before asking again."""
+    """In one world of ten ended jobs are kept for minutes: longer than users wait for an answer."""
     return round(rng.uniform(40, 200), 3) if rng.random() < 0.1 else None
 
 
@@ -319,45 +322,6 @@ def _renames(
         at = round(rng.choice(jobs).at + rng.choice((rng.uniform(0, 3), rng.uniform(0, 60))), 3)
         found.append(Fault(at, RENAME, rng.choice(clusters).name))
     return found
-
-
-def _rolled_back(
-    rng: random.Random,
-    clusters: tuple[ClusterPlan, ...],
-    jobs: tuple[JobPlan, ...],
-    faults: Sequence[Fault],
-) -> tuple[tuple[ClusterPlan, ...], tuple[JobPlan, ...], Sequence[Fault]]:
-    """The store goes back, in a world whose clusters tell all that they ever had."""
-    if rng.random() >= 0.08:
-        return clusters, jobs, faults
-    clusters = tuple(
-        replace(c, system="openpbs") if c.system == "openpbs-forgets" else c for c in clusters
-    )
-    jobs = tuple(
-        replace(job, exits=(0,), actions=(), hold=False, sends=False, fetches=False, limit=600)
-        for job in jobs
-    )
-    if rng.random() < 0.6:  # many come at once, so that some wait
-        jobs = tuple(
-            replace(job, at=round(rng.uniform(0, 40), 3), run_time=round(rng.uniform(20, 120), 3))
-            for job in jobs
-        )
-    at = rng.choice(jobs).at + rng.choice((rng.uniform(0.5, 10), rng.uniform(5, 120)))
-    before = rng.choice((rng.uniform(0.2, 10), rng.uniform(5, 120)))
-    if rng.random() < 0.4:  # the copy is made in the middle of an attempt's first steps
-        before = max(0.1, at - rng.choice(jobs).at - rng.uniform(0, 0.4))
-    lasts = round(rng.uniform(0.1, 40), 3)
-    if rng.random() < 0.5:  # one comes as soon as the broker is there again
-        late = replace(jobs[0], at=round(at + lasts + rng.uniform(0, 2), 3))
-        jobs = (*jobs, late)
-    copied = Fault(round(max(0.0, at - before), 3), ROLLBACK, "", 0.0, "copied")
-    back = Fault(round(at, 3), ROLLBACK, "", lasts, "back")
-    found = [*(f for f in faults if f.what in BESIDE_ROLLBACK), copied, back]
-    if rng.random() < 0.8:  # one answers later than the others, when the broker starts
-        until = rng.uniform(1, 0.8 * COMMAND_TIMEOUT)
-        frozen = round(at + lasts - 0.5, 3)
-        found.append(Fault(frozen, "frozen", rng.choice(clusters).name, round(0.5 + until, 3)))
-    return clusters, jobs, found
 
 
 def _actions(rng: random.Random) -> list[tuple[float, str]]:

@@ -18,14 +18,14 @@ from greenlet import GreenletExit
 
 from metabroker.broker.lease_term import LeaseTerm
 from metabroker.daemon.sharing.lease import Campaign, Lease
-from metabroker.runtime.engine import Item
+from metabroker.runtime.asked import Item
 from metabroker.store import LeadershipLost, MustRestart, StoreUnavailable
 from metabroker.store.leadership import LeaseRow
 
 from . import virtual
 from .life import Life
 from .oracle import Violation
-from .scenario import MEETS, POWER, RENEWED, Fault
+from .scenario import MEETS, MIDST, POWER, RENEWED, Fault
 from .stores import WorldStore
 
 if TYPE_CHECKING:
@@ -179,9 +179,16 @@ class Host:
         if self.stopped:
             virtual.pause()
 
-    def acts(self, where: str = "") -> bool:
+    def in_the_midst(self) -> None:
+        """One of several changes to a cluster's files has been made; it may die before the next."""
+        crash = self.world.awaited("crash")
+        if crash is not None and crash.how == MIDST and self.rng.random() < 0.3:
+            self.comes_to(MIDST)
+
+    def acts(self, where: str = "", to: str = "") -> bool:
         """A thread of its has asked whether it may, and is about to change something: `where`, if
-        in a cluster's files. Whether that comes too late, since it was stopped at this very moment.
+        in a cluster's files; `to`: what it renames something to. Whether that comes too late, since
+        it was stopped at this very moment.
 
         Raises:
             Violation: it may, and another broker leads already.
@@ -189,14 +196,15 @@ class Host:
         virtual.check()
         if not self.claims():
             raise Violation(f"two leaders: {self.name} acts in term {self.term} of old")
-        self._met(where)
-        return self.slips(where)
+        self._met(where, to.rpartition("/")[0])
+        return self.slips(where, to)
 
-    def _met(self, where: str) -> None:
+    def _met(self, where: str, gate: str) -> None:
         """One that was stopped as it was about to change something there may go on now: before
         what this one does, or just after it."""
         for other in self.world.hosts:
-            if where and other._meets == where and self.rng.random() < 0.3:
+            there = where and other._meets in (where, f"{where}:{gate}")
+            if there and self.rng.random() < 0.3:
                 other._meets = ""
                 self.world.tally.add("brokers that met at a gate")
                 other.process.goes_on()
@@ -207,14 +215,15 @@ class Host:
         """Whether it leads, by the database."""
         return self.alone or self.store.leadership.claim == self.world.claim
 
-    def slips(self, where: str) -> bool:
+    def slips(self, where: str, to: str = "") -> bool:
         """Whether a thread of its was stopped at this very moment, and goes on only now."""
-        if self.slip is None or self.rng.random() >= 0.4:
+        if self.slip is None or (not self.slip.then and self.rng.random() >= 0.4):
             return False
-        if self.slip.how == MEETS and not where:
+        gate, _, name = to.rpartition("/")
+        if self.slip.how == MEETS and (not where or self.slip.then not in ("", name)):
             return False
         fault, self.slip = self.slip, None
-        self._meets = where if fault.how == MEETS else ""
+        self._meets = "" if fault.how != MEETS else f"{where}:{gate}" if fault.then else where
         self.stop(fault)
         virtual.pause()
         self._meets = ""

@@ -13,9 +13,11 @@ from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Submit
 from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
+from metabroker.broker.tokens import Ref
 from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, make
+from metabroker.runtime.asked import Item
 from metabroker.runtime.carrier import Carrier
-from metabroker.runtime.engine import Engine, Item
+from metabroker.runtime.engine import Engine
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.requests import RequestBuilder
@@ -25,8 +27,10 @@ from metabroker.store import StoreUnavailable
 from . import virtual
 from .home import WorldHome
 from .keeping import goes_on
+from .reads import placement
 from .scenario import WHOLE
 from .splitting import Parts, long_enough
+from .told import chosen, clean, lost, remembered
 from .transport import transport
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ class Life:
         scheduler = make(
             scenario.policy,
             len(world.clusters),
+            placement=placement(scenario),
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
             overhead=scenario.overhead,
@@ -83,6 +88,7 @@ class Life:
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
         self._parts = Parts()
+        self.left: frozenset[Ref] = frozenset()
 
     def clock(self) -> float:
         """What its host takes for Unix seconds."""
@@ -98,8 +104,11 @@ class Life:
         self.loop.start()
         self.engine.recovered = True
         self.world.oracle.restarted(self.engine.broker)
+        remembered(self.world, self.engine.broker)
         for executor in self.executors:
             self.host.process.start(lambda executor=executor: self._poll(executor))  # type: ignore[misc]
+        self.left = frozenset(self.world.oracle.left)  # before any look of this life's
+        self.world.users.led()
         kept = self.world.scenario.kept
         if kept is not None:
             self.host.process.start(lambda: goes_on(self, kept))
@@ -182,6 +191,7 @@ class Life:
         else:
             if isinstance(item, Cleaned):
                 self.world.oracle.cleaned(item.ref)
+                clean(self.world, item.ref)
             self.world.tally.add(f"reply {type(item).__name__}")
 
     def waiting(self) -> dict[int, tuple[int, int]]:
@@ -209,6 +219,9 @@ class Life:
         for entry in ready.journal:
             self.world.tally.add(f"event {entry.what}")
             self.world.tell(f"job {entry.job}.{entry.attempt} {entry.what} {entry.detail}")
+            lost(self.world, entry)
+            chosen(self.left, entry)
+            self.world.users.heard(entry.job, entry.what)
 
 
 class Watched(Engine):
@@ -219,7 +232,7 @@ class Watched(Engine):
         policy = world.scenario.policy
         usual = {"FCFS": "worst-fit-reuse", "FPFS": "worst-fit-reuse"}
         usual["MULTI-SITE"] = "fewest-clusters"
-        place = ALL_PLACEMENTS[usual.get(policy, "worst-fit")]
+        place = ALL_PLACEMENTS[placement(world.scenario) or usual.get(policy, "worst-fit")]
         super().__init__(
             broker,
             life.host.store,

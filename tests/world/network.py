@@ -13,12 +13,13 @@ from metabroker.clusters.transports.base import Command, CommandLost, Completed
 from . import openpbs
 from .cluster import WorldCluster
 from .controller import denial, refusal
-from .scenario import DENIES, LATE, Fault
+from .scenario import CLINGS, DENIES, LATE, Fault
 
 if TYPE_CHECKING:
     from .world import World
 
 COMMAND_TIMEOUT = 8.0
+_DELETES = {"delete", "pbs_rdel"}
 
 _UNREACHABLE = Completed(1, "", "error: Unable to contact slurm controller (connect failure)\n")
 
@@ -88,12 +89,14 @@ class Network:
     ) -> None:
         """One command is carried out when nobody waits for it any more; soon after that its cluster
         loses requests, at times."""
-        cluster.until[LATE] = 0.0
+        cluster.until[LATE], clings = 0.0, cluster.how[LATE] == CLINGS
         when = self._world.now + self._rng.uniform(30, 400)
         self._world.at(self._world.now + COMMAND_TIMEOUT, unanswered)
         self._world.at(when, carry_out)
         self._world.last_fault = max(self._world.last_fault, when + 60)
-        if self._rng.random() < 0.7:
+        if clings:
+            self._world.at(when, lambda: cluster.until.update({CLINGS: when + 60}))
+        elif self._rng.random() < 0.7:
             lossy = Fault(0.0, "lossy", cluster.plan.name, self._rng.uniform(10, 60))
             self._world.at(when, partial(self._world.fault, lossy))
 
@@ -124,6 +127,9 @@ class Network:
             return "well"
         if cluster.suffers(LATE) and self._refused(cluster, command) is not None:
             return "much later"
+        if cluster.suffers(CLINGS) and _DELETES & set(command.argv):
+            cluster.until[CLINGS] = 0.0
+            return "lost request"
         return fate
 
     def _trouble(self, cluster: WorldCluster) -> str:

@@ -17,7 +17,7 @@ from metabroker.clusters.openpbs.parsing import NO_HISTORY
 from metabroker.clusters.simulated.model import Denied, Model, SimulatedJob, State
 from metabroker.clusters.transports.base import Command, Completed
 
-from .controller import Meddling, is_ours, shown
+from .controller import Meddling, is_ours, of_the_account, shown
 from .pbs_ralter import altered
 
 _NODES = 4
@@ -64,6 +64,7 @@ class Server:
         self._going: set[str] = set()  # reservations that are being deleted
         self._next = 1
         self.unsettled_until = 0.0
+        self.unseen: set[int] = set()
 
     def started_again(self) -> None:
         """See `Controller.started_again`: its records are a database's."""
@@ -105,16 +106,17 @@ class Server:
         if ended and not self._history:
             return Completed(0, "", f"qselect: Server is {NO_HISTORY}\n")
         if "-s" in argv:
-            waiting = [job for job in self.model.jobs.values() if job.state is State.PENDING]
+            jobs = (job for job in self.model.jobs.values() if job.id not in self.unseen)
+            waiting = [job for job in jobs if job.state is State.PENDING]
             return _said("".join(f"{self._id(job)}\n" for job in waiting))
         name = argv[argv.index("-N") + 1] if "-N" in argv else None
-        lines = [
-            self._id(job)
+        lines = (
+            f"{self._id(job)}\n"
             for job in self.model.jobs.values()
             if (ended or not job.state.ended) and name in (None, shown(job))
-            if job.name.startswith("mb-")
-        ]
-        return _said("".join(f"{line}\n" for line in lines))
+            if of_the_account(job) and (name is not None or job.id not in self.unseen)
+        )
+        return _said("".join(lines))
 
     def _lines(self, now: float) -> Completed:
         lines = []
@@ -154,7 +156,7 @@ class Server:
             state, substate = "E", 51
         fields: dict[str, object] = {
             "Job_Name": shown(job),
-            "Job_Owner": f"{'root' if job.name.startswith('mb-') else 'someone'}@{self.name}",
+            "Job_Owner": f"{'root' if of_the_account(job) else 'someone'}@{self.name}",
             "job_state": state,
             "substate": substate,
             "ctime": _date(job.submit_time),
@@ -299,8 +301,8 @@ class Server:
     def _let_go(self) -> None:
         """What is being deleted is gone once nothing runs in it."""
         for key in list(self._going):
-            used = any(j.reservation == key and not j.state.ended for j in self.model.jobs.values())
-            if not used:
+            jobs = self.model.jobs.values()
+            if not any(job.reservation == key and not job.state.ended for job in jobs):
                 self.model.reservations.pop(key, None)
                 self._going.discard(key)
 
@@ -321,18 +323,16 @@ class Server:
         the first ones."""
         left = dict(reversed(self._sizes().items()))
         reservations = self.model.reservations.items()
-        ahead = {key: _part(left, r.processors) for key, r in reservations if r.ahead}
+        found = {key: _part(left, r.processors) for key, r in reservations if r.ahead}
         holders = [(key, r.processors) for key, r in reservations if not r.ahead]
         holders += [
             (self._id(job), job.processors)
             for job in self.model.jobs.values()
             if job.state is State.RUNNING and job.reservation not in self.model.reservations
         ]
-        found = ahead
         for key, wanted in holders:
-            where = _part(left, wanted)
-            found[key] = where
-            for node, count in where.items():
+            found[key] = _part(left, wanted)
+            for node, count in found[key].items():
                 left[node] -= count
         return found
 

@@ -60,6 +60,7 @@ class Oracle:
     yields: set[Ref] = field(default_factory=set)  # that ended well when they were told to end
     lost: set[Ref] = field(default_factory=set)  # forgotten by their controller while they ran
     answered: set[Ref] = field(default_factory=set)  # said at the barrier that they are armed
+    left: set[Ref] = field(default_factory=set)  # the barrier, or their gate, by themselves
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
     contested: set[int] = field(default_factory=set)
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -109,6 +110,7 @@ class Oracle:
         """A component has left the barrier by itself."""
         ref = tokens.parse(self.instance, token)
         assert ref is not None
+        self.left.add(ref)
         for other in self.siblings(ref):
             if other in self.starts:
                 raise Violation(f"P3: {ref} left the barrier though {other} was started")
@@ -225,8 +227,9 @@ class Oracle:
         they would stand in line there for nothing."""
         for cluster, others in enumerate(clusters):
             snapshot = broker.view.entries[cluster].snapshot
-            if snapshot is not None and snapshot.waiting and not others:
-                raise Violation(f"{snapshot.waiting} wait in cluster {cluster}, and are our own")
+            seen = 0 if snapshot is None else snapshot.waiting + snapshot.arriving
+            if seen and not others:
+                raise Violation(f"{seen} wait in cluster {cluster}, and are our own")
 
     def in_time(
         self, broker: Broker, now: float, able_since: float, clock: float, away: Sequence[float]

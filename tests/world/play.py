@@ -57,10 +57,10 @@ def play(scenario: Scenario, tally: Tally | None = None) -> Outcome:
 
 
 def play_seed(
-    seed: int, tally: Tally | None = None, mutation: str = "", brokers: int = 1
+    seed: int, tally: Tally | None = None, mutation: str = "", brokers: int = 1, kind: str = ""
 ) -> Outcome:
     """Play the world of a seed."""
-    return play(generate(seed, mutation, brokers), tally)
+    return play(generate(seed, mutation, brokers, kind), tally)
 
 
 def shrink(outcome: Outcome, tries: int = 400) -> Outcome:

@@ -40,6 +40,7 @@ def submission_of(index: int, plan: JobPlan, dependency: str | None = None) -> S
         dependency=dependency,
         array=plan.array or None,
         kill_on_invalid_dep=dependency is not None,
+        input_at=plan.reads,
     )
 
 
@@ -77,4 +78,5 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
         splits=scenario.policy in SPLITTING,
         overhead=scenario.overhead,
         plan_lead=8.0,
+        close_to_files=scenario.close,
     )

@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from metabroker.policy import SPLITTING
+
 POLICIES = (
     "GS", "LS-OR", "LS-RD", "LS-RO", "LS-DO", "GP", "LP-LF", "LP-GF", "LP-RD", "EQ-LF", "EQ-GF",
     "EQ-RD", "LQ", "FCFS", "FPFS",
@@ -40,6 +42,14 @@ DENIALS = ("policy", "association", "unreachable")
 LATE = "late"
 # Also of one moment: a native job gets another name.
 RENAME = "rename"
+# Jobs of the broker's own account, which somebody submits by hand, take the ids that come next.
+HEIR = "heir"
+# Listings leave out some of our jobs, for a moment; with `how`: as long as a controller that has
+# just been started knows nothing of its nodes.
+BLIND = "blind"
+UNSETTLED = "unsettled"
+# `how` of a late command: what it has made is not removed with the first try.
+CLINGS = "clings"
 # An administrator drains a cluster, for a while.
 DRAIN = "drain"
 # All of a cluster, or half of it, is reserved for maintenance; it begins after `how` seconds.
@@ -61,6 +71,8 @@ BROKERS = {
 # Stopped in two ways more: as it is about to change something in a cluster's files, until another
 # broker does so there too; and when its lease was renewed, before it hears that.
 MEETS, RENEWED = "meets", "renewed"
+# A crash in the midst of several changes to a cluster's files.
+MIDST = "midst"
 # The store is "copied", and later the copy comes "back" in its place.
 ROLLBACK = "rollback"
 # What else may go wrong then: what a cluster does not show is no proof of anything.
@@ -72,6 +84,7 @@ DATABASE_CLOCK = "database clock"
 CRASHES = (
     "now", "written", "done", "Reserve", "Submit", "Arm", "Open", "Clean", "Clean", "Discard",
 )  # fmt: skip
+LED = "led"  # of whims: a broker has begun to lead
 WHOLE = 100  # jobs of one turn: more than a world has
 SPAN = 240.0  # seconds in which jobs come and faults happen
 
@@ -115,7 +128,10 @@ class JobPlan:
     either: bool = False  # one of these is enough
     same: bool = False  # it has a name that others have, too
     array: str = ""  # its tasks
+    # What its user does so many seconds after an event of it: (event, action, seconds).
+    whims: tuple[tuple[str, str, float], ...] = ()
     apart: float = 0.0  # seconds by which each component runs longer than the one before
+    reads: tuple[str, ...] = ()  # files, as `--input-at` says where they lie
 
     @property
     def longest(self) -> float:
@@ -164,6 +180,11 @@ class Scenario:
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
     overhead: float = 0.0  # of jobs that the policy splits
 
+    @property
+    def close(self) -> bool:
+        """Whether the placement goes by where files lie: not where the policy has its own."""
+        return self.policy not in SPLITTING and any(job.reads for job in self.jobs)
+
     def to_json(self) -> str:
         """As a file's content."""
         return json.dumps(asdict(self), indent=1)
@@ -202,6 +223,7 @@ def smaller(scenario: Scenario) -> list[Scenario]:
     for index, job in enumerate(scenario.jobs):
         for changed in (
             replace(job, actions=()),
+            replace(job, whims=()),
             replace(job, exits=(0,)),
             replace(job, hold=False),
             replace(job, traps=False),

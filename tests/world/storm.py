@@ -23,7 +23,7 @@ from itertools import combinations
 from pathlib import Path
 
 from . import kept
-from .mutations import MUTATIONS, SHARED
+from .mutations import AMONG, MUTATIONS, SHARED
 from .play import Outcome, play_seed, shrink
 from .report import Storm, report
 from .scenario import Tally
@@ -111,9 +111,8 @@ def _progress(result: Storm, seeds: int) -> None:
 def hunt(name: str, first: int, limit: int) -> tuple[str, int | None, str]:
     """How many seeds it takes to find a planted mistake (None: not found)."""
     for seed in range(first, first + limit):
-        outcome = play_seed(
-            seed, mutation=name, brokers=brokers_of(seed, SEVERAL if name in SHARED else ALONE)
-        )
+        brokers = brokers_of(seed, SEVERAL if name in SHARED else ALONE)
+        outcome = play_seed(seed, mutation=name, brokers=brokers, kind=AMONG.get(name, ""))
         if outcome.wrong:
             return name, seed - first + 1, outcome.wrong.strip().splitlines()[-1]
     return name, None, ""

@@ -46,7 +46,8 @@ class WorldTransport:
 
     def run(self, command: Command) -> Completed:
         """See `Transport.run`."""
-        self._host.acts()
+        if not self._host.acts():
+            self._cluster.asked.sent(command, self._host.world.now)
         done = virtual.call(partial(self._host.world.network.send, self._cluster, command))
         assert isinstance(done, Completed)
         return done
@@ -100,7 +101,7 @@ class WorldFiles:
 
     def rename(self, old: str, new: str) -> bool:
         """See `Files`."""
-        return self._change(lambda: self._inner.rename(old, new))
+        return self._change(lambda: self._inner.rename(old, new), new)
 
     def remove_tree(self, path: str) -> None:
         """See `Files`."""
@@ -129,10 +130,10 @@ class WorldFiles:
             raise CommandLost("no answer")
         return done
 
-    def _change(self, change: Callable[[], T]) -> T:
+    def _change(self, change: Callable[[], T], to: str = "") -> T:
         """What is made too late, or by one that was stopped in the midst, may be left behind,
         empty."""
-        late = self._host.acts(self._cluster.plan.name)
+        late = self._host.acts(self._cluster.plan.name, to)
         folders, stops = set(self._cluster.files.folders), self._host.stops
         try:
             done = self._seen(change)
@@ -140,4 +141,5 @@ class WorldFiles:
             if late or self._host.stops > stops:
                 self._cluster.litter.update(set(self._cluster.files.folders) - folders)
         virtual.sleep(self._host.rng.uniform(0.0001, 0.01))
+        self._host.in_the_midst()
         return done

@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from metabroker.broker.events import CancelJob, ChangeJob, Event, HoldJob, ReleaseJob
-from metabroker.broker.job import Goal, Job
+from metabroker.broker.job import Job
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
-from metabroker.runtime.engine import Ask, AskToSubmit
+from metabroker.runtime.asked import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
 from .arrays import ONE, OTHERS, RELEASED_AFTER, SOME, SOME_TASKS, one_that_waits, owner
@@ -19,7 +19,7 @@ from .cancelled import CancelledArrays
 from .dependencies import asked
 from .oracle import Violation
 from .requests import submission_of
-from .scenario import JobPlan
+from .scenario import LED, JobPlan
 
 if TYPE_CHECKING:
     from .world import World
@@ -45,6 +45,7 @@ class Users:
         self._cancelled: dict[int, int] = {}  # job -> its attempt then
         self._held: dict[int, int] = {}  # the same, until somebody releases it
         self.arrays = CancelledArrays(self._cancelled)
+        self._done: set[tuple[int, str]] = set()  # whims
 
     @property
     def all_answered(self) -> bool:
@@ -86,6 +87,20 @@ class Users:
             when = max(self._world.now, self._world.began + plan.at + delay)
             self._world.at(when, partial(self.act, action, job))
 
+    def heard(self, job: int, event: str) -> None:
+        """Something of a job was written, which its user has waited for, maybe."""
+        index = next((i for i, number in self.acknowledged.items() if number == job), None)
+        whims = () if index is None else self._world.scenario.jobs[index].whims
+        for wanted, action, delay in whims:
+            if wanted == event and (job, action) not in self._done:
+                self._done.add((job, action))
+                self._world.at(self._world.now + delay, partial(self.act, action, job))
+
+    def led(self) -> None:
+        """A broker has begun to lead."""
+        for number in self.acknowledged.values():
+            self.heard(number, LED)
+
     def act(self, action: str, job: int) -> None:
         """A user asks for something to be done with a job."""
         life = self._world.life
@@ -121,10 +136,10 @@ class Users:
             tasks = None if action == "cancel" else SOME_TASKS
             self.arrays.told(job, tasks, self._world.now)
             return
-        if action == "cancel" and (job is None or job.goal is Goal.CANCEL):
+        if action == "cancel":
             self._cancelled.setdefault(number, 0 if job is None else job.attempt)
         if action == "hold" and job is not None and job.state is JobState.HELD:
-            self._held[number] = job.attempt
+            self._held[number] = 0  # it is in no attempt, and comes into none
         if action == "release":  # asked for, maybe, before the answer to a hold had come
             self._released(number)
 

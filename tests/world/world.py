@@ -18,6 +18,7 @@ from metabroker.store.rows import ClusterNames
 
 from .administrator import Administrator
 from .arrays import too_many
+from .befalling import befall
 from .cluster import WorldCluster
 from .dependencies import too_early
 from .ending import at_rest, at_the_end
@@ -38,11 +39,8 @@ from .scenario import (
     DRAIN,
     FULL,
     HOME,
-    LEAVE,
-    MAINTENANCE,
     MEETS,
     POWER,
-    RENAME,
     ROLLBACK,
     SPAN,
     TROUBLE,
@@ -208,6 +206,10 @@ class World:
             return True
         return False
 
+    def awaited(self, what: str) -> Fault | None:
+        """The crash, or stop, that waits for its moment."""
+        return self._armed.get(what)
+
     def _victim(self) -> Host:
         """The broker that something happens to: most often the one that leads."""
         if self.hosts[0].alone:
@@ -239,31 +241,7 @@ class World:
         elif what in (TROUBLE, HOME, DATABASE_CLOCK):
             self._store_fault(fault)
         else:
-            self._cluster_fault(self.by_name[fault.where], fault)
-
-    def _cluster_fault(self, cluster: WorldCluster, fault: Fault) -> None:
-        what, until = fault.what, self.now + fault.lasts
-        self.tally.add(f"fault {what}")
-        if fault.lasts:
-            cluster.until[what], cluster.how[what] = until, fault.how
-        if what == "full":
-            cluster.fill(until)
-        elif what == "drained":
-            cluster.model.down = cluster.model.processors // 2
-            self.at(until, lambda: setattr(cluster.model, "down", 0))
-        elif what == MAINTENANCE:
-            cluster.reserve_ahead(float(fault.how), fault.lasts, half=fault.then == "half")
-        elif what == LEAVE:
-            cluster.leave()
-        elif what == "amnesia":
-            for token in cluster.amnesia():
-                self.oracle.forgot(token)
-        elif what in ("node", "requeue", "kill"):
-            cluster.hit_job(what)
-        elif what in ("vanish", RENAME):
-            (cluster.vanish if what == "vanish" else cluster.rename)()
-        elif what == "jump":
-            cluster.offset += self.rng.uniform(-60, 60)
+            befall(self, self.by_name[fault.where], fault)
 
     def _broker_fault(self, fault: Fault) -> None:
         """A broker dies, is stopped, cut off from the database, or ends and is started again."""

@@ -16,6 +16,7 @@ from metabroker.broker.job import Component, Job
 from metabroker.broker.state import BrokerState
 from metabroker.broker.states import JobState, Phase, Step
 from metabroker.broker.tokens import Ref
+from metabroker.broker.transfer import costs
 
 from .barrier import Barrier
 from .claims import Claims
@@ -69,6 +70,7 @@ class Attempts:
             clusters=[clusters[c.cluster].name for c in job.components],
             processors=[c.processors for c in job.components],
             **more,
+            **self._files(job),
         )
         for component, asked in zip(job.components, sizes, strict=True):
             if component.processors != asked:
@@ -78,6 +80,14 @@ class Attempts:
             self._staging.send(job, now)
         else:
             self.claim(job, now)
+
+    def _files(self, job: Job) -> dict[str, float]:
+        """For its history: the seconds until its files are where it is put; {}: it has none."""
+        if not job.inputs:
+            return {}
+        found = costs(job.inputs, self._state.settings, self._state.links)
+        longest = max([found[c.cluster] for c in job.components]) if found else 0.0
+        return {"files_in": round(longest, 1)}
 
     def claim(self, job: Job, now: float) -> None:
         """Reserve where that can be done; else submit at once."""

@@ -49,6 +49,8 @@ def wrapper(
     }
     if request.of is not None:
         variables |= _of_array(request.of)
+    if request.inputs:
+        variables["METABROKER_INPUTS"] = "\n".join(request.inputs)
     if request.works:
         variables["METABROKER_WORK_DIR"] = work_folder(request.gate)
     settings = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -86,7 +87,8 @@ class SlurmCluster(GatedCluster):
             found,
             offset=self._clock.known,
             waiting=self._queue.waiting,
-            listed_at=self._queue.listed_at,
+            # By an unknown clock nobody can tell who came just before that.
+            listed_at=math.inf if self._clock.offset is None else self._queue.listed_at,
             asked=bool(asked and self._queue.known),
             ours=self._queue.ours,
         )

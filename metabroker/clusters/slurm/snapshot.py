@@ -50,7 +50,7 @@ class SlurmPoll:
     version: str = ""
     commands: int = 0
     waiting: Sequence[WaitingLine] = ()  # jobs of anybody that wait or run in the partition
-    listed_at: float = math.inf  # when those were asked for, by the clock of `taken_at`
+    listed_at: float = math.inf  # when, by the clock of `taken_at`; inf: none of them is new
     asked: bool = False  # whether that was in this very look
     ours: frozenset[str] = frozenset()  # ids of our jobs that were seen since they were asked for
     offset: float = 0.0

@@ -3,10 +3,13 @@
 A *comparison* says that one quantity is below another (or below a multiple of it). It is decided by
 the 95 % interval of the difference on the same jobs: "yes" if all of it is on the right side, "no"
 if all of it is on the wrong one, else "open". A system that could not keep up has no mean: against
-one that could it has lost, and two of them say nothing.
+one that could it has lost, and two of them say nothing. What is open after the last look is "same"
+if all of the interval lies within 1 % of the second quantity: a difference, if any, that nobody
+would speak of.
 
 A *statement* is a comparison at several utilizations: it holds if one of them says yes and none no,
-fails if one says no and none yes; if they contradict each other it is undecided. A *claim* holds
+fails if one says no and none yes, or if all that say anything say same; if they contradict each
+other it is undecided. A *claim* holds
 if all its statements hold (or most, where the paper says so), and fails if one fails.
 """
 
@@ -26,8 +29,9 @@ HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 REASON, TESTED = "likely reason", "reason, tested"
 """How the evidence begins that says why a claim does not hold; tested: what it blames was changed
 (`benchmarks/reasons.py`)."""
-YES, NO, OPEN, NOTHING = "yes", "no", "open", "nothing"
+YES, NO, OPEN, NOTHING, SAME = "yes", "no", "open", "nothing", "same"
 LEVEL = 0.95
+_NO_DIFFERENCE = 0.01  # of the second quantity
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,12 @@ class Quantity:
 
 
 class Verdict(NamedTuple):
-    """What a comparison has shown: "yes", "no", "open" or "nothing", and the numbers."""
+    """What a comparison has shown: "yes", "no", "open", "nothing" or "same", and the numbers;
+    `equal`: if it stays open, it is "same"."""
 
     sign: str
     text: str
+    equal: bool = False
 
 
 class Comparison(Protocol):
@@ -86,9 +92,12 @@ class Below:
         if pair is None:
             return Verdict(NOTHING, f"{what}: no such jobs")
         ours, theirs = pair
-        gap = paired(ours, [self.factor * value for value in theirs], level)
+        bound = [self.factor * value for value in theirs]
+        gap = paired(ours, bound, level)
         sign = YES if gap.high < 0 else NO if gap.low > 0 else OPEN
-        return Verdict(sign, f"{what}: {_numbers(ours, theirs, gap)}")
+        near = _NO_DIFFERENCE * t_interval(bound).mean
+        equal = -near < gap.low and gap.high < near
+        return Verdict(sign, f"{what}: {_numbers(ours, theirs, gap)}", equal)
 
 
 @dataclass(frozen=True)
@@ -180,9 +189,9 @@ class Looks(NamedTuple):
         found = comparison.judge(results, self.at[0], self.level)
         for replications in self.at[1:]:
             if found.sign != OPEN or not results.knows(comparison.tasks, replications):
-                break
+                return found
             found = comparison.judge(results, replications, self.level)
-        return found
+        return found._replace(sign=SAME) if found.sign == OPEN and found.equal else found
 
 
 _LEVELS = (LEVEL, 0.9706, 0.9779, 0.9818)
@@ -215,7 +224,9 @@ def verdict(signs: Sequence[str]) -> str:
     """What the signs of a statement's comparisons come to."""
     if YES in signs:
         return UNDECIDED if NO in signs else HOLDS
-    return FAILS if NO in signs else UNDECIDED
+    if NO in signs:
+        return FAILS
+    return FAILS if SAME in signs and OPEN not in signs else UNDECIDED
 
 
 def conclusion(verdicts: Sequence[str], most: bool = False) -> str:

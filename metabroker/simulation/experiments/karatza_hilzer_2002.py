@@ -252,8 +252,8 @@ class InShortRuns:
         beside = []
         for name in BESIDE:
             for comparison in self.make(Runs(READINGS[name], scale)):
-                sign, text = comparison.judge(results, scale.replications)
-                beside.append(f"beside it, {name}: {sign}: {text}")
+                found = comparison.judge(results, scale.replications)
+                beside.append(f"beside it, {name}: {found.sign}: {found.text}")
         return Decision(result, [*beside, *evidence])
 
     def _short(self) -> Compared:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 from metabroker.config.keys import Key
 from metabroker.config.problems import Problem
-from metabroker.policy import Limits, Options, Request
+from metabroker.policy import Limits, Options, Request, largest_sets
 from metabroker.simulation.local_users import JobStream, Line, LocalUsers
 from metabroker.simulation.measure import SHORT
 from metabroker.simulation.planned import Plan
 from metabroker.simulation.system import Run, System
 from metabroker.simulation.workloads import distributions as laws
 from metabroker.simulation.workloads.batch import alternating
+from metabroker.simulation.workloads.inputs import Files
 from metabroker.simulation.workloads.job_mix import JobMixStream
+from metabroker.simulation.workloads.latency import Groups
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.simulation.workloads.runtimes import Runtimes, admitted, work
 from metabroker.simulation.workloads.shapes import Composition, Shapes, SplitRule
@@ -53,7 +56,8 @@ def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
     files = files or ScenarioFiles()
     local, line, plan = _local(scenario, files), _line(scenario), _plan(scenario)
     system = replace(_system(scenario), local=local, line=line, plan=plan)
-    room = Room(system, scenario.clusters, _limits(scenario))
+    near = _near(scenario)
+    room = Room(system, scenario.clusters, _limits(scenario), near)
     made = _workload(scenario, room, files)
     _check_rates(scenario, system, made)
     extension, synthetic = 1.0, scenario.workload.synthetic
@@ -68,6 +72,8 @@ def build(scenario: Scenario, files: ScenarioFiles | None = None) -> Run:
         extension=extension,
         gangs=scenario.workload.job_mix is not None,
         short=SHORT if synthetic is None else min(SHORT, synthetic.service.mean / 10),
+        files=_files(scenario),
+        near=near,
     )
 
 
@@ -105,6 +111,40 @@ def _plan(scenario: Scenario) -> Plan | None:
     if given is None or not scenario.local:
         return None
     return Plan(given.jobs, given.share, given.ahead, given.again)
+
+
+def _files(scenario: Scenario) -> Files | None:
+    given, names = scenario.inputs, list(scenario.clusters)
+    if given is None:
+        return None
+    links = _links(given.links, names)
+    with blamed(("inputs", "size")):
+        size = _law(given.size)
+    with blamed(("inputs", "copies")):
+        return Files(given.share, size, given.homes or (), given.copies, given.bandwidth, links)
+
+
+def _links(
+    given: Mapping[str, Mapping[str, float]], names: list[str]
+) -> dict[tuple[int, int], float]:
+    """What is said of each two clusters, by these in increasing order."""
+    found = {}
+    for one, others in given.items():
+        for other, value in others.items():
+            first, second = sorted((names.index(one), names.index(other)))
+            found[first, second] = value
+    return found
+
+
+def _near(scenario: Scenario) -> Groups:
+    given = scenario.latency
+    if given is None:
+        return ()
+    links = _links(given.links, list(scenario.clusters))
+    most = given.most
+    return largest_sets(
+        len(scenario.clusters), lambda a, b: links.get((min(a, b), max(a, b)), math.inf) <= most
+    )
 
 
 def _users(scenario: Scenario, name: str, files: ScenarioFiles) -> LocalUsers:

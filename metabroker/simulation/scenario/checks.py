@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from metabroker.config.keys import Key
 from metabroker.config.problems import Problem, nearest
@@ -36,6 +36,8 @@ def problems(scenario: Scenario) -> list[Problem]:
         _limits,
         _precision,
         _local,
+        _inputs,
+        _latency,
     )
     found = [problem for check in checks for problem in check(scenario)]
     synthetic, runtimes = scenario.workload.synthetic, scenario.workload.runtimes
@@ -146,6 +148,56 @@ def _local(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(("workload", kind), message, "write synthetic, runtimes or swf")
 
 
+def _inputs(scenario: Scenario) -> Iterator[Problem]:
+    given = scenario.inputs
+    if given is None:
+        return
+    yield from _service(given.size, ("inputs", "size"))
+    yield from _shares(given.homes, scenario, ("inputs",), "homes")
+    if given.copies > len(scenario.clusters):
+        message = f"there are {len(scenario.clusters)} clusters for {given.copies} copies"
+        yield Problem(("inputs", "copies"), message, "write a smaller number")
+    yield from _links(given.links, scenario, "inputs")
+    yield from _unshared(scenario, "inputs")
+    if scenario.event_order != "batch":
+        message = f"files are not for the event order {scenario.event_order}"
+        yield Problem(("event_order",), message, "write batch")
+    if scenario.workload.job_mix is not None:
+        yield Problem(("inputs",), "a job mix has no files", "leave `inputs` out")
+
+
+def _latency(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.latency is None:
+        return
+    yield from _links(scenario.latency.links, scenario, "latency")
+    yield from _unshared(scenario, "latency")
+    if scenario.policy == "MULTI-SITE":
+        message = "MULTI-SITE splits jobs over any clusters"
+        yield Problem(("latency",), message, "leave `latency` out, or choose another policy")
+
+
+def _links(
+    links: Mapping[str, Mapping[str, float]], scenario: Scenario, section: str
+) -> Iterator[Problem]:
+    pairs: set[frozenset[str]] = set()
+    for one, other in [(one, other) for one, others in links.items() for other in others]:
+        key: Key = (section, "links", one, other)
+        unknown = [name for name in (one, other) if name not in scenario.clusters]
+        if unknown:
+            advice = nearest(unknown[0], scenario.clusters) or "name two of `clusters`"
+            yield Problem(key, f"there is no cluster {unknown[0]!r}", advice)
+        elif one == other or frozenset((one, other)) in pairs:
+            message = "is no link between two clusters, or is given twice"
+            yield Problem(key, message, "name each two clusters once")
+        pairs.add(frozenset((one, other)))
+
+
+def _unshared(scenario: Scenario, section: str) -> Iterator[Problem]:
+    if scenario.local:
+        message = f"is for clusters that only the broker uses, and {', '.join(scenario.local)} has"
+        yield Problem((section,), f"{message} local users", "leave one of the two out")
+
+
 def _precision(scenario: Scenario) -> Iterator[Problem]:
     precision, first = scenario.precision, scenario.replications
     if precision is not None and first is not None and precision.most < first:
@@ -167,16 +219,18 @@ def _rates(given: SyntheticWorkload | RuntimesWorkload, key: Key) -> Iterator[Pr
         yield Problem(key, message, "write for example `utilization: 0.85`")
 
 
-def _shares(shares: Sequence[float] | None, scenario: Scenario, key: Key) -> Iterator[Problem]:
+def _shares(
+    shares: Sequence[float] | None, scenario: Scenario, key: Key, name: str = "local_shares"
+) -> Iterator[Problem]:
     if shares is None:
         return
     clusters = len(scenario.clusters)
     if len(shares) != clusters:
         message = f"has {len(shares)} weights for {clusters} clusters"
-        yield Problem((*key, "local_shares"), message, "write one weight per cluster")
+        yield Problem((*key, name), message, "write one weight per cluster")
     elif not sum(shares) > 0:
         message = "has no weight above 0"
-        yield Problem((*key, "local_shares"), message, "write for example [1, 1, 1, 1]")
+        yield Problem((*key, name), message, "write for example [1, 1, 1, 1]")
 
 
 def _synthetic(scenario: Scenario, given: SyntheticWorkload) -> Iterator[Problem]:
@@ -204,7 +258,7 @@ def _composition(scenario: Scenario, percent: Sequence[float], key: Key) -> Iter
         message = f"the percentages add up to {total:g}, not 100"
         yield Problem(key, message, "correct them")
     most = max((n for n, p in enumerate(percent, 1) if p), default=0)
-    reuse = (scenario.placement or placement(scenario.policy)) == "worst-fit-reuse"
+    reuse = (scenario.placement or placement(scenario.policy)).endswith("-reuse")
     clusters = len(scenario.clusters)
     if most > clusters and scenario.policy != "MULTI-SITE" and not reuse:
         message = f"has jobs of {most} components, and there are {clusters} clusters"

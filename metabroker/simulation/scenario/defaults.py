@@ -40,7 +40,7 @@ def random(scenario: Scenario) -> bool:
     """Does anything of a run depend on the seed?"""
     by_chance = scenario.policy in RANDOMISED or scenario.options.ties == "random"
     local = any(local.workload.synthetic is not None for local in scenario.local.values())
-    return drawn(scenario) or by_chance or local
+    return drawn(scenario) or by_chance or local or scenario.inputs is not None
 
 
 def filled(scenario: Scenario) -> Scenario:
@@ -59,6 +59,9 @@ def filled(scenario: Scenario) -> Scenario:
         changes["precision"] = None
     elif scenario.replications is None:
         changes["replications"] = REPLICATIONS if drawn(scenario) else 1
+    if scenario.inputs is not None and scenario.inputs.homes is None:
+        homes = (1.0,) * len(scenario.clusters)
+        changes["inputs"] = scenario.inputs.model_copy(update={"homes": homes})
     if scenario.jobs is None and drawn(scenario):
         changes["jobs"] = JOBS
     return scenario.model_copy(update=changes)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from metabroker.config.keys import Key
 from metabroker.config.problems import Problem
 from metabroker.policy import Limits, Planner, Request
 from metabroker.simulation.system import System
+from metabroker.simulation.workloads.latency import Groups
 from metabroker.simulation.workloads.replay import Replay
 from metabroker.traces.errors import TraceError
 from metabroker.traces.lines import lines
@@ -16,14 +18,18 @@ from .errors import Wrong, blamed
 
 
 class Room:
-    """What can run on a system at all. Raises Wrong for a policy that cannot be made."""
+    """What can run on a system at all; `near`: see `Run`. Raises Wrong for a policy that cannot be
+    made."""
 
-    def __init__(self, system: System, names: Iterable[str], limits: Limits) -> None:
+    def __init__(
+        self, system: System, names: Iterable[str], limits: Limits, near: Groups = ()
+    ) -> None:
         with blamed(("policy",), "choose another policy, or other clusters"):
             self._policy = system.scheduler(0, 0)
         self._processors = system.processors
         self._names = tuple(names)
         self._limits = limits
+        self._near = near
         self._known: dict[tuple[object, int], str] = {}
 
     def why_not(self, request: Request, local: int) -> str:
@@ -37,16 +43,19 @@ class Room:
         refusal = self._limits.check(request.sizes)
         if refusal is not None:
             return f"{_shown(request)} is beyond the limits: {refusal}"
+        if self._near and not request.single:
+            request = replace(request, groups=self._near)
         policy = self._policy
+        near = " in clusters that are near enough to each other" if request.groups else ""
         if isinstance(policy, Planner):
-            fits, where = policy.ever_fits(request), ""
+            fits, where = policy.ever_fits(request), near
         else:
             queue = policy.queue_of(request, local)
             fits = policy.ever_fits(request, queue, self._processors)
             if queue < len(self._names) and request.single:
                 where = f" in the local queue of {self._names[queue]}"
             else:
-                where = ""
+                where = near
         if fits:
             return ""
         sizes = ", ".join(map(str, self._processors))

@@ -22,7 +22,10 @@ Policy = Literal[
     DaemonPolicy,
     "EASY", "CONSERVATIVE", "AFCFS", "AFCFS-BS", "LG-SS", "LG-SS-BS", "JOB-SHARING", "MULTI-SITE",
 ]  # fmt: skip
-Placement = Literal["worst-fit", "worst-fit-reuse", "best-fit", "fewest-clusters"]
+Placement = Literal[
+    "worst-fit", "worst-fit-reuse", "close-to-files", "close-to-files-reuse", "best-fit",
+    "fewest-clusters",
+]  # fmt: skip
 
 TABLES = ("ensflow", "poisson", "mix")
 """The tables of run times that are there by name; all are stand-ins (see `workloads.runtimes`)."""
@@ -199,6 +202,40 @@ class Local(Section):
     """in which order the cluster starts jobs"""
 
 
+class InputFiles(Section):
+    """A file that jobs of the broker read. It lies in clusters that are drawn for each job. It
+    comes to the others while the job holds its processors, before it starts."""
+
+    share: Annotated[float, Field(ge=0, le=1)] = 1.0
+    """the part of the jobs that have one"""
+    size: Annotated[ServiceTime, BeforeValidator(empty)] = ServiceTime()
+    """megabytes; a law as that of service times"""
+    homes: Weights | None = None
+    """weights of the clusters in which it may lie; null: equal"""
+    copies: Count = 1
+    """in how many clusters it lies"""
+    bandwidth: Positive = 100.0
+    """megabytes in a unit of time, from one cluster to another"""
+    links: Annotated[
+        Mapping[ClusterName, Annotated[Mapping[ClusterName, Positive], BeforeValidator(empty)]],
+        BeforeValidator(empty),
+    ] = {}
+    """the same between two clusters, where it is another: {c1: {c2: 500}}"""
+
+
+class Latency(Section):
+    """Jobs of several components go only into clusters that are near to each other, as with
+    `submit --max-latency`."""
+
+    most: Positive
+    """milliseconds between any two of a job's clusters"""
+    links: Annotated[
+        Mapping[ClusterName, Annotated[Mapping[ClusterName, NotNegative], BeforeValidator(empty)]],
+        BeforeValidator(empty),
+    ] = {}
+    """milliseconds between two clusters: {c1: {c2: 0.5}}; what is not known is not near"""
+
+
 class SharedCluster(Section):
     """A cluster that may have users of its own."""
 
@@ -283,6 +320,10 @@ class Scenario(Section):
     """what jobs there are"""
     limits: Annotated[SizeLimits, BeforeValidator(empty)] = SizeLimits()
     """the largest request; a larger one is split (`total_sizes`), left out (`runtimes`) or wrong"""
+    inputs: InputFiles | None = None
+    """files that jobs read; null: none"""
+    latency: Latency | None = None
+    """how near to each other a job's clusters are; null: that does not matter"""
     line: Line | None = None
     """how jobs of one component stand in line in clusters with local users; null: they do not"""
     plan: Ahead | None = None

@@ -65,6 +65,8 @@ def as_data(plan: Plan, played: Played) -> Json:
         result["by_kind"] = {kind: _kind(played, kind) for kind in KINDS}
         if plan.scenario.plan is not None:
             result["idle_for_plans"] = _mean(played, lambda o: o.idle_for_plans)
+    if plan.scenario.inputs is not None:
+        result["transfer_time"] = _figure(played, lambda o: o.transfer)
     if plan.scenario.precision is not None:
         result["precision"] = _precision(plan, played)
     notes = _notes(plan)
@@ -74,7 +76,7 @@ def as_data(plan: Plan, played: Played) -> Json:
 def scenario_data(plan: Plan) -> Json:
     """The scenario with all its defaults, as a file could say it."""
     data = plan.scenario.model_dump(mode="json")
-    for key in ("line", "plan"):
+    for key in ("line", "plan", "inputs", "latency"):
         if data[key] is None:
             del data[key]
     locals_ = [data["clusters"][name]["local"] for name in plan.scenario.local]

@@ -52,6 +52,12 @@ _BY_KIND: dict[str, tuple[str, ...]] = {
 }
 
 
+_OF_FILES: dict[str, tuple[str, ...]] = {
+    "transfer": ("transfer_time", "mean"),
+    "transfer_ci95": ("transfer_time", "ci95"),
+}
+
+
 class SweepLine(NamedTuple):
     """One line of a plot: utilizations, mean response times and half-widths, by utilization.
 
@@ -72,6 +78,8 @@ def write_csv(runs: Sequence[Json], file: TextIO) -> None:
         figures |= _OF_MIXES
     if any("by_kind" in run for run in runs):
         figures |= _BY_KIND
+    if any("transfer_time" in run for run in runs):
+        figures |= _OF_FILES
     swept = list(runs[0].get("set", {}))
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*swept, *figures])

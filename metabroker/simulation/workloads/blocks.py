@@ -57,13 +57,15 @@ def blocks_of(workload: JobStream, seed: int, replication: int, count: int) -> I
 
 def blocks_of_jobs(jobs: Iterable[SimJob], size: int = CHUNK) -> Iterator[Block]:
     """The same jobs, so many in each block. Raises NotCovered for a request that says where it may
-    run, or may not."""
+    run, or may not, and for one whose files must come."""
     stream = iter(jobs)
     while chunk := list(islice(stream, size)):
         requests = [job.request for job in chunk]
         for request in requests:
             if request.needs or request.bounded:
                 raise NotCovered("jobs that say where they may run")
+            if request.costs:
+                raise NotCovered("jobs whose files must come")
         tasks = [request.tasks if isinstance(request, Sequential) else 0 for request in requests]
         yield Block(
             np.array([job.submit for job in chunk], dtype=np.float64),

@@ -22,6 +22,10 @@ class Purpose(Enum):
     QUEUES = 2
     SERVICE = 3
     POLICY = 4
+    INPUTS = 6
+
+
+_OF_CLUSTERS = 5  # no purpose's
 
 
 def stream(seed: int, replication: int, purpose: Purpose) -> np.random.Generator:
@@ -35,7 +39,7 @@ def stream(seed: int, replication: int, purpose: Purpose) -> np.random.Generator
 def seed_of_cluster(seed: int, cluster: int) -> int:
     """The seed of the local users of a cluster: their jobs differ from all others' jobs, and are
     the same whatever the broker does."""
-    sequence = np.random.SeedSequence(seed, spawn_key=(0, len(Purpose), cluster))
+    sequence = np.random.SeedSequence(seed, spawn_key=(0, _OF_CLUSTERS, cluster))
     return int(sequence.generate_state(1, np.uint64)[0])
 
 

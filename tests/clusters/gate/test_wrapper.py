@@ -55,6 +55,18 @@ def test_arguments_are_passed_as_they_are(tmp_path: Path, wrappers: Wrappers) ->
     assert not (tmp_path / "ran").exists()
 
 
+def test_the_script_is_told_where_the_files_lie_that_it_reads(
+    tmp_path: Path, wrappers: Wrappers
+) -> None:
+    files = ("/data/it's x", "delft:/data/$(touch ran)")
+    script = b"#!/bin/sh\nprintf '%s\\n' \"$METABROKER_INPUTS\"\n"
+    told = wrappers.single(replace(order(tmp_path, script=script), inputs=files))
+    assert told == (0, "".join(f"{file}\n" for file in files).encode(), b"")
+    without = b"#!/bin/sh\necho ${METABROKER_INPUTS-unset}\n"
+    (tmp_path / "other").mkdir()
+    assert wrappers.single(order(tmp_path / "other", script=without)) == (0, b"unset\n", b"")
+
+
 def test_no_arguments(tmp_path: Path, wrappers: Wrappers) -> None:
     assert wrappers.single(order(tmp_path, script=SHOW)) == (0, b"", b"")
 

@@ -16,9 +16,15 @@ from . import recorded
 from .drive import job, said
 
 OPTIONS = SlurmOptions(
-    "root", name="delft", instance="abcdef01", partition="batch", queue_every=5.0
+    "root",
+    name="delft",
+    instance="abcdef01",
+    partition="batch",
+    queue_every=5.0,
+    clock_every=600.0,
 )
-COMMANDS = 5  # of a poll that asks for the queue
+COMMANDS = 6  # of a poll that asks for the queue and for the time
+AHEAD = 3600  # seconds that the controller's clock is
 
 
 @dataclass
@@ -31,6 +37,8 @@ class Controller:
     forgotten: int = 1000
     others: int = 0
     since: int = 1000
+    tells_time: bool = True
+    now: float = 0.0
     asked: list[Command] = field(default_factory=list)
 
     def answer(self, command: Command) -> Completed:
@@ -42,6 +50,8 @@ class Controller:
             ids = [*(["7"] if ours else []), *(str(100 + n) for n in range(self.others))]
             columns = ("16", "1", "None", "PENDING", "5:00", "N/A", "(null)", str(self.since))
             return said("".join(SEPARATOR.join((i, *columns)) + "\n" for i in ids))
+        if "config" in command.argv and self.tells_time:
+            return said(f"Configuration data as of {int(self.now) + AHEAD}\n")
         if command.argv[0] == "sinfo":
             return said(recorded.sinfo("24.11", "idle"))
         if "reservation" in command.argv:
@@ -49,6 +59,7 @@ class Controller:
         return said("slurm 24.11.5")
 
     def look(self, cluster: SlurmCluster, now: float) -> Snapshot:
+        self.now = now
         operation = cluster.observe(now)
         answer: Completed | None = None
         while True:
@@ -86,7 +97,7 @@ def test_a_job_that_has_ended_and_is_forgotten_does_not_become_anothers() -> Non
 def test_who_came_a_moment_ago_has_not_been_kept_waiting_but_takes_what_is_idle() -> None:
     """A controller takes a moment to start what there is room for. It is asked again soon."""
     cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(1000, others=3)
-    controller.since = 1999
+    controller.since = 1999 + AHEAD
     looks = [controller.look(cluster, now) for now in (2000.0, 2000.5, 2002.0, 2003.5)]
     assert [(look.waiting, look.arriving) for look in looks] == [
         *[(0, 3 * 16)] * 3,
@@ -94,3 +105,10 @@ def test_who_came_a_moment_ago_has_not_been_kept_waiting_but_takes_what_is_idle(
     ]
     asked = [c for c in controller.asked if WAITING_FORMAT in c.argv]
     assert len(asked) == 3  # not again within half a second
+
+
+def test_where_the_controller_does_not_tell_the_time_everybody_has_been_kept_waiting() -> None:
+    cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(1000, others=3)
+    controller.since, controller.tells_time = 1999 + AHEAD, False
+    look = controller.look(cluster, 2000.0)
+    assert (look.waiting, look.arriving) == (3 * 16, 0)

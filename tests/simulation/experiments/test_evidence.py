@@ -121,6 +121,16 @@ def test_what_is_open_is_looked_at_again_with_twice_the_replications() -> None:
     assert not replace(claim, once=True).further(results, scale, 1)
 
 
+def test_what_stays_open_within_a_hundredth_is_the_same() -> None:
+    one, other = quantity(*(100.0, 200.0) * 8), quantity(*(100.5, 199.5) * 8)
+    looks, results = Looks.doubling(4, 3), ResultCache()
+    assert looks.judge(Below(one, other), results).sign == "open"  # there are looks left
+    results.play(trials([*one.tasks, *other.tasks], 16))
+    assert looks.judge(Below(one, other), results).sign == "same"
+    assert looks.judge(Below(one, other, 0.9), results).sign == "no"
+    assert Looks.doubling(4, 1).judge(Below(LOW, NOISY), ResultCache()).sign == "open"
+
+
 def test_nothing_is_looked_at_again_that_cannot_change_the_result() -> None:
     low, high = quantity(*(1.0, 2.0) * 8), quantity(*(1.1, 2.2) * 8)
     open_ = Below(low, quantity(*(2.0, 1.0) * 4, *(3.0, 4.0) * 4))
@@ -155,6 +165,9 @@ def test_a_comparison_tells_its_numbers() -> None:
         (["no", "open"], FAILS),
         (["yes", "no"], UNDECIDED),
         (["open", "nothing"], UNDECIDED),
+        (["same", "nothing"], FAILS),
+        (["same", "open"], UNDECIDED),
+        (["same", "yes"], HOLDS),
         ([], UNDECIDED),
     ],
 )

@@ -16,8 +16,10 @@ from metabroker.simulation.scenario.loader import load, parse_text
 from metabroker.simulation.scenario.model import (
     BatchWorkload,
     ComponentSizes,
+    InputFiles,
     JobMixWorkload,
     Kind,
+    Latency,
     Line,
     Local,
     LocalWorkload,
@@ -102,7 +104,7 @@ MODELS: tuple[type[BaseModel], ...] = (
         SwfWorkload,
     ),
     *(BatchWorkload, Kind, RuntimesWorkload, Readings, Precision),
-    *(SharedCluster, Local, LocalWorkload, Line),
+    *(SharedCluster, Local, LocalWorkload, Line, InputFiles, Latency),
 )
 
 

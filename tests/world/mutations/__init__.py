@@ -7,9 +7,9 @@ modules `of_...` register theirs.
 import importlib
 import pkgutil
 
-from .planting import MUTATIONS, SHARED, planted
+from .planting import AMONG, MUTATIONS, SHARED, planted
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["MUTATIONS", "SHARED", "planted"]
+__all__ = ["AMONG", "MUTATIONS", "SHARED", "planted"]

@@ -11,7 +11,7 @@ from metabroker.broker.job import Job
 from metabroker.broker.queues import Queues
 from metabroker.broker.requests import Requests
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -66,6 +66,13 @@ def a_cancel_forgets_tasks(stack: contextlib.ExitStack) -> None:
             old(self, number, now)
 
     old = swap(stack, Requests, "_cancel_task", cancel_task)
+
+
+@mutation
+@among("cancelled")
+def a_restart_loses_the_cancel_of_an_array(stack: contextlib.ExitStack) -> None:
+    """After a restart those tasks of a cancelled array go on that had not been reached yet."""
+    swap(stack, Requests, "restored", lambda _self: None)
 
 
 @mutation

@@ -24,7 +24,7 @@ from metabroker.clusters.gate.positions import Position
 from metabroker.runtime import engine
 from metabroker.store import store
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -211,6 +211,7 @@ def failed_component_leaves_the_others(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("doomed")
 def deadline_forgotten_at_restart(stack: contextlib.ExitStack) -> None:
     """After a restart nobody minds the deadlines of attempts under way."""
     swap(stack, Deadlines, "resume", lambda self, job, now: None)

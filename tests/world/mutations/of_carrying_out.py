@@ -20,10 +20,11 @@ from metabroker.clusters.transports import fenced
 from metabroker.runtime import execution, executor, requests
 from metabroker.store import store
 
-from .planting import mutation, rewrite, shared, swap
+from .planting import among, mutation, rewrite, shared, swap
 
 
 @mutation
+@among("cancelled")
 def goal_not_kept(stack: contextlib.ExitStack) -> None:
     """The store does not keep what is to become of a job."""
     _left_out(stack, "job_row", "goal")
@@ -128,6 +129,7 @@ def first_nap_is_an_answer(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("lossy")
 def token_file_before_the_script(stack: contextlib.ExitStack) -> None:
     """A gate has its token file before it has its script."""
 
@@ -144,6 +146,7 @@ def token_file_before_the_script(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("patience")
 def go_without_armed(stack: contextlib.ExitStack) -> None:
     """Who opens a gate takes it from wherever it is."""
 
@@ -195,6 +198,7 @@ def one_folder_for_all_tries(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("heirs")
 def jobs_of_others_are_cleaned(stack: contextlib.ExitStack) -> None:
     """A renamed job is found by its number alone."""
 

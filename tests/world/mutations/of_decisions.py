@@ -24,7 +24,7 @@ from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Cause, JobState, Phase, Step
 
-from .planting import mutation, shared, swap
+from .planting import among, mutation, shared, swap
 
 
 @mutation
@@ -51,6 +51,7 @@ def completions_not_counted(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("cancelled")
 def cancel_ends_in_failed(stack: contextlib.ExitStack) -> None:
     """A cancelled job that had started is FAILED."""
 
@@ -61,6 +62,7 @@ def cancel_ends_in_failed(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("renamed")
 def native_id_not_told(stack: contextlib.ExitStack) -> None:
     """Who cleans a component does not know the number of its native job."""
 
@@ -72,6 +74,7 @@ def native_id_not_told(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("doomed")
 def resubmit_without_a_look(stack: contextlib.ExitStack) -> None:
     """A submission that is repeated counts as the first."""
 
@@ -108,6 +111,7 @@ def refused_discard_is_done(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("blind")
 def missing_once_is_lost(stack: contextlib.ExitStack) -> None:
     """A job that one listing does not show is gone."""
 
@@ -132,6 +136,7 @@ def listing_of_before_believed(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("blind")
 def unsettled_listing_believed(stack: contextlib.ExitStack) -> None:
     """What a controller shows that has just been started is all that there is."""
 
@@ -169,6 +174,7 @@ def opened_with_one_not_armed(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("paused")
 def stale_polls_count(stack: contextlib.ExitStack) -> None:
     """What was seen long ago is taken for what is."""
 
@@ -190,6 +196,7 @@ def numbers_come_again(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("overtaken")
 def overtakings_forgotten(stack: contextlib.ExitStack) -> None:
     """After a restart nobody was overtaken yet."""
     swap(stack, core.Broker, "recall", lambda self, memory: None)

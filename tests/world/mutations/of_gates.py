@@ -17,7 +17,7 @@ from metabroker.clusters.slurm import cluster as slurm_cluster
 from metabroker.clusters.slurm import commands, operations
 from metabroker.runtime import requests
 
-from .planting import mutation, rewrite, swap
+from .planting import among, mutation, rewrite, swap
 
 _TAKE = (
     'mv "$mb__gate/go" "${mb__mine:-$mb__gate/run}" 2>/dev/null || [ -e "$mb__mine" ] || exit 75'
@@ -101,6 +101,7 @@ def exit_code_of_the_wrapper(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("meetings")
 def shut_from_the_far_end(stack: contextlib.ExitStack) -> None:
     """Who shuts a gate tries its last position first, so one that moves on meanwhile is missed."""
 

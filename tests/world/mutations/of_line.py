@@ -12,11 +12,11 @@ from metabroker.broker.job import Component, Job
 from metabroker.broker.ledger import Ledger
 from metabroker.broker.saga.claims import Claims
 from metabroker.broker.saga.line import Line
-from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.states import Phase, Step
 from metabroker.clusters.native_queue import QueueWatch
+from metabroker.runtime.requests import RequestBuilder
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -47,14 +47,15 @@ def losers_stay_in_line(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("leaving")
 def sibling_without_a_gate(stack: contextlib.ExitStack) -> None:
     """A sibling's script starts as soon as it comes up."""
 
-    def effect(self: Any, component: Component, again: bool) -> Any:
-        made = old(self, component, again)
-        return replace(made, barrier=False) if isinstance(made, Submit) and made.sibling else made
+    def submit(self: Any, effect: Submit) -> Any:
+        made = old(self, effect)
+        return replace(made, barrier_seconds=None) if effect.sibling else made
 
-    old = swap(stack, PendingSteps, "_effect", effect)
+    old = swap(stack, RequestBuilder, "submit", submit)
 
 
 @mutation
@@ -99,6 +100,7 @@ def siblings_forgotten_at_a_restart(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("patience")
 def chosen_where_it_gave_up(stack: contextlib.ExitStack) -> None:
     """A sibling that has left its gate wins."""
 

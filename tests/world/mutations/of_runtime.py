@@ -13,7 +13,7 @@ from metabroker.daemon.sharing import lease
 from metabroker.runtime import engine, executor, lines, records, turns
 from metabroker.store import Store, StoreUnavailable
 
-from .planting import mutation, shared, swap
+from .planting import among, mutation, shared, swap
 
 
 @mutation
@@ -100,6 +100,7 @@ def line_ends_after_one(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("late")
 def orphans_claimed_for_ever(stack: contextlib.ExitStack) -> None:
     """An orphan that could not be removed once is never tried again."""
     swap(stack, lines.Lines, "removed", lambda self, effect: None)

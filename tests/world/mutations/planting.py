@@ -8,12 +8,17 @@ from typing import Any
 
 from metabroker.clusters.openpbs import cluster as openpbs_cluster
 from metabroker.clusters.slurm import cluster as slurm_cluster
+from tests.world.kinds import FOR_SEVERAL
 
 Plant = Callable[[contextlib.ExitStack], None]
 
 MUTATIONS: dict[str, Plant] = {}
 SHARED: set[str] = set()
 """Those that only show where several brokers share a store."""
+
+
+AMONG: dict[str, str] = {}
+"""The kind of worlds that only can show a mistake, or show it soon."""
 
 
 def mutation(plant: Plant) -> Plant:
@@ -26,6 +31,18 @@ def shared(plant: Plant) -> Plant:
     """Register one that needs several brokers."""
     SHARED.add(plant.__name__.replace("_", "-"))
     return mutation(plant)
+
+
+def among(kind: str) -> Callable[[Plant], Plant]:
+    """Such a mistake is hunted for in worlds of that kind (see `kinds`)."""
+
+    def noted(plant: Plant) -> Plant:
+        AMONG[plant.__name__.replace("_", "-")] = kind
+        if kind in FOR_SEVERAL:
+            SHARED.add(plant.__name__.replace("_", "-"))
+        return plant
+
+    return noted
 
 
 @contextlib.contextmanager

@@ -1,0 +1,65 @@
+"""What brokers ask of one cluster about one token: whether they look before they submit again, and
+whether what they call clean is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from metabroker.clusters.simulated.model import SimulatedJob
+from metabroker.clusters.transports.base import Command
+
+from .oracle import Violation
+
+
+class Asked:
+    """Of the brokers' own commands, each once: what the network makes of them is no matter here.
+    `looked`: when each token was looked for last."""
+
+    def __init__(self) -> None:
+        self.looked: dict[str, float] = {}
+        self._submitted: set[str] = set()
+
+    def sent(self, command: Command, now: float) -> None:
+        """A broker asks its cluster for that.
+
+        Raises:
+            Violation: it submits a token again, and nobody has looked for it since.
+        """
+        submitted, found = _submitted(command.argv), _looked_for(command.argv)
+        if found:
+            self._submitted.discard(found)
+            self.looked[found] = now
+        if submitted in self._submitted:
+            raise Violation(f"{submitted} is submitted again, and nobody has looked for it")
+        if submitted:
+            self._submitted.add(submitted)
+
+    def left(
+        self, token: str, jobs: Iterable[SimulatedJob], row: dict[str, Any] | None
+    ) -> SimulatedJob | None:
+        """A native job of the token that was there when it was looked for last, and still is,
+        though the token is clean. Not one that was renamed before its id was known (`row`: what the
+        store has of the component): nobody can find that."""
+        looked = self.looked.get(token)
+        for job in jobs:
+            if looked is None or job.name != token or job.state.ended:
+                continue
+            known = row is not None and str(row["native_id"]).partition(".")[0] == str(job.id)
+            if job.extra["came"] < looked and (known or "renamed" not in job.extra):
+                return job
+        return None
+
+
+def _submitted(argv: tuple[str, ...]) -> str:
+    """The token that a command submits a job for; "": none."""
+    if argv[0] == "sbatch":
+        return next(w for w in argv if w.startswith("--job-name=")).partition("=")[2]
+    return argv[argv.index("-N") + 1] if argv[0] == "qsub" else ""
+
+
+def _looked_for(argv: tuple[str, ...]) -> str:
+    """The token whose jobs a command asks for; "": none."""
+    if argv[0] == "squeue" and "-n" in argv:
+        return argv[argv.index("-n") + 1]
+    return argv[argv.index("-N") + 1] if argv[0] == "qselect" and "-N" in argv else ""

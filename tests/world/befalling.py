@@ -1,0 +1,76 @@
+"""What befalls one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .cluster import WorldCluster
+from .scenario import BLIND, HEIR, LEAVE, MAINTENANCE, RENAME, UNSETTLED, Fault
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+def befall(world: World, cluster: WorldCluster, fault: Fault) -> None:
+    """A fault begins there."""
+    what, until = fault.what, world.now + fault.lasts
+    world.tally.add(f"fault {what}")
+    if fault.lasts:
+        cluster.until[what], cluster.how[what] = until, fault.how
+    if what in _FAULTS:
+        _FAULTS[what](world, cluster, fault, until)
+    elif what in ("node", "requeue", "kill"):
+        cluster.hit_job(what)
+
+
+def _amnesia(world: World, cluster: WorldCluster, *_given: object) -> None:
+    for token in cluster.amnesia():
+        world.oracle.forgot(token)
+
+
+def _drain(world: World, cluster: WorldCluster, _fault: Fault, until: float) -> None:
+    cluster.model.down = cluster.model.processors // 2
+    world.at(until, lambda: setattr(cluster.model, "down", 0))
+
+
+def _maintain(_world: World, cluster: WorldCluster, fault: Fault, _until: float) -> None:
+    cluster.reserve_ahead(float(fault.how), fault.lasts, half=fault.then == "half")
+
+
+def _jump(world: World, cluster: WorldCluster, *_given: object) -> None:
+    cluster.offset += world.rng.uniform(-60, 60)
+
+
+def _inherit(world: World, cluster: WorldCluster, _fault: Fault, until: float) -> None:
+    """Somebody submits jobs by hand under the broker's own account; they get the next ids."""
+    now = cluster.local()
+    cluster.skip_ids(now)
+    for _ in range(3):
+        extra = {"until": until - world.now + now, "account": True}
+        cluster.model.submit("by-hand", 1, 1e9, now, extra=extra)
+    cluster.step()
+
+
+def _blind(world: World, cluster: WorldCluster, fault: Fault, until: float) -> None:
+    """Listings leave out the job of ours that came last; or all, of a controller that has just been
+    started."""
+    how, jobs = fault.how, [job.id for job in cluster.ours() if not job.state.ended]
+    cluster.controller.unseen = set(jobs if how == UNSETTLED else jobs[-1:])
+    if how == UNSETTLED:
+        cluster.controller.unsettled_until = until - world.now + cluster.local()
+    world.at(until, lambda: setattr(cluster.controller, "unseen", set()))
+
+
+_FAULTS: dict[str, Callable[[World, WorldCluster, Fault, float], object]] = {
+    "full": lambda _world, cluster, _fault, until: cluster.fill(until),
+    "drained": _drain,
+    "amnesia": _amnesia,
+    "vanish": lambda _world, cluster, _fault, _until: cluster.vanish(),
+    "jump": _jump,
+    BLIND: _blind,
+    HEIR: _inherit,
+    LEAVE: lambda _world, cluster, _fault, _until: cluster.leave(),
+    MAINTENANCE: _maintain,
+    RENAME: lambda _world, cluster, _fault, _until: cluster.rename(),
+}

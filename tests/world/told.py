@@ -1,0 +1,82 @@
+"""What brokers tell of their clusters, and remember over a restart, against what is so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from metabroker.broker import tokens
+from metabroker.broker.core import Broker
+from metabroker.broker.outbox import OutboxEntry
+from metabroker.broker.tokens import Ref
+from metabroker.policy.scheduler import PolicyState
+
+from .oracle import Violation
+
+if TYPE_CHECKING:
+    from .world import World
+
+_LOST = "its cluster no longer knows it"
+_THERE = 10.0  # seconds
+
+
+def lost(world: World, entry: OutboxEntry) -> None:
+    """A component is said to be in its cluster no more.
+
+    Raises:
+        Violation: its job is there, under its name, and was all along.
+    """
+    if entry.what != "not in its cluster" or entry.detail["why"] != _LOST or world.back.happened:
+        return
+    cluster = world.by_name[entry.detail["cluster"]]
+    for job in cluster.model.jobs.values():
+        ref = tokens.parse(world.store.instance, job.name)
+        if ref is None or job.state.ended or "renamed" in job.extra:
+            continue
+        same = (entry.job, entry.attempt, entry.detail["component"])
+        if ref[:3] == same and job.extra["came"] < world.now - _THERE:
+            raise Violation(f"told: {ref} is lost, and {cluster.plan.name} has it")
+
+
+def chosen(left: Collection[Ref], entry: OutboxEntry) -> None:
+    """A sibling is chosen.
+
+    Raises:
+        Violation: it had `left` its gate before its broker began to look.
+    """
+    same = (entry.job, entry.attempt, entry.detail.get("component"))
+    if entry.what == "chosen" and any(ref[:3] == same for ref in left):
+        raise Violation(f"told: the sibling {same} is chosen, and has left its gate long before")
+
+
+def clean(world: World, ref: Ref) -> None:
+    """A component is said to be clean.
+
+    Raises:
+        Violation: a job of it that could be found is still there.
+    """
+    rows = world.back.store_of(ref).jobs.attempt(ref.job, ref.attempt)
+    row = next((r for r in rows if (r["component"], r["term"]) == (ref.component, ref.term)), None)
+    token = tokens.make(world.store.instance, ref)
+    for cluster in world.clusters:
+        job = cluster.asked.left(token, cluster.model.jobs.values(), row)
+        if job is not None:
+            raise Violation(f"P4: {ref} was cleaned, and its job {job.id} is {job.state.value}")
+
+
+def remembered(world: World, broker: Broker) -> None:
+    """A broker has begun: who was overtaken, and how often, it knows from the life before.
+
+    Raises:
+        Violation: of those who wait together as they did then it does not.
+    """
+    said = [batch.memory for batch in world.store.written.values() if batch.memory is not None]
+    if not said or world.back.happened:
+        return
+    before: PolicyState = said[-1]["memory"]
+    watch = broker._queues.scheduler._watch
+    for mask, overtakers in before.overtakers:
+        group = None if watch is None else watch._groups.get(mask)
+        if group is not None and group.count and tuple(group.overtakers) != tuple(overtakers):
+            known = tuple(group.overtakers)
+            raise Violation(f"who has overtaken in {mask:b} was {overtakers}, and is {known}")

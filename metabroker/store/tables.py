@@ -100,8 +100,8 @@ jobs = Table(
     Column("of", Int64),  # the array that it is a task of
     Column("task", Int64),
     Column("max_latency", Float),  # milliseconds between its clusters
-    Column("split", JSON(none_as_null=True)),  # how the policy may split it, and has
     Column("inputs", JSON(none_as_null=True)),  # bytes of its files, and clusters that have them
+    Column("split", JSON(none_as_null=True)),  # how the policy may split it, and has
 )
 
 components = Table(

@@ -13,6 +13,7 @@ from metabroker.policy import Limit, Limits, Place, Request, RequestRefusal, spl
 from metabroker.submission.model import Processors
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
 
+from .job import Split
 from .links import Links, groups, too_far
 from .nodes import gpus_for, largest, most
 from .observation import NodeKind
@@ -27,7 +28,8 @@ class Admission:
     """What requests are held against. `sizes` are processors in all, 0 where not known yet; `nodes`
     those of each cluster, empty where not known; `units`: processors of a node, where only whole
     nodes are given (1: they are not). `closed`: clusters that the job cannot go to at all. `links`:
-    what was measured between clusters; `max_latency`: milliseconds that it wants at most."""
+    what was measured between clusters; `max_latency`: milliseconds that it wants at most. `splits`:
+    the policy itself splits flexible requests, when it starts them."""
 
     names: Sequence[str]
     sizes: Sequence[int]
@@ -38,6 +40,7 @@ class Admission:
     closed: frozenset[int] = frozenset()
     links: Links = field(default_factory=Links)
     max_latency: float | None = None
+    splits: bool = False
 
     def request(
         self, wanted: Processors, shape: Shape = ANY_PROCESSORS
@@ -50,20 +53,29 @@ class Admission:
         """
         rooms = self._rooms(shape)
         request, local = self._in_processors(wanted, shape, rooms)
-        self._check_near(request, rooms)
+        self._check_near(request, self.split(wanted, shape), rooms)
         return request, local
 
-    def _check_near(self, request: Request, rooms: Sequence[int]) -> None:
+    def split(self, wanted: Processors, shape: Shape = ANY_PROCESSORS) -> Split | None:
+        """How the policy may split the request; None: not at all."""
+        clusters = len(self.names) - len(self.closed)
+        parts = min(self.limits.components or clusters, clusters)
+        if wanted.total is None or not self.splits or parts < 2:
+            return None
+        most = self.limits.component
+        return Split(parts, None if most is None else max(most, shape.cpus_per_task))
+
+    def _check_near(self, request: Request, split: Split | None, rooms: Sequence[int]) -> None:
         """Whether there are clusters for it that are near enough to each other.
 
         Raises:
             Rejected: there are none, or that is not known.
         """
         most = self.max_latency
-        if most is None or request.single:
+        if most is None or (request.single and split is None):
             return
-        sets = groups(self.names, self.links, most)
-        near = Request(request.sizes, request.clusters, groups=sets)
+        sets, parts = groups(self.names, self.links, most), split.parts if split else 1
+        near = Request(request.sizes, request.clusters, groups=sets, parts=parts)
         if self.place(near, self._capacities(rooms)) is not None:
             return
         able = [c for c in range(len(self.names)) if c not in self.closed]
@@ -78,6 +90,8 @@ class Admission:
     ) -> tuple[Request, int | None]:
         if wanted.total is not None:
             self._check_task(shape, rooms, None)
+            if self.split(wanted, shape) is not None:
+                return Request((self._unsplit(wanted.total, shape, rooms),)), None
             return Request(self._split(wanted.total, shape.cpus_per_task, rooms)), None
         request, local = self._asked(wanted, shape.cpus_per_task)
         self._check_task(shape, rooms, request.clusters)
@@ -113,6 +127,21 @@ class Admission:
             refusal = replace(split, asked=split.asked * cpus, largest=split.largest * cpus)
             raise self._rejected(refusal, rooms)
         return tuple(size * cpus for size in split)
+
+    def _unsplit(self, tasks: int, shape: Shape, rooms: Sequence[int]) -> int:
+        """The processors of a request that the policy will split."""
+        cpus = shape.cpus_per_task
+        split = self.split(Processors(total=tasks), shape)
+        assert split is not None
+        most = split.component or _UNKNOWN_SIZE
+        parts = sorted(min(room, most) // cpus * cpus for room in self._capacities(rooms))
+        largest, asked = sum(parts[-split.parts :]), tasks * cpus
+        total = self.limits.total
+        if total is not None and asked > total and total <= largest:
+            raise self._rejected(RequestRefusal(Limit.TOTAL, asked, total), rooms)
+        if asked > largest:
+            raise self._rejected(RequestRefusal(Limit.CAPACITY, asked, largest), rooms)
+        return asked
 
     def _rooms(self, shape: Shape) -> Sequence[int]:
         """Processors that tasks of this shape could have in each cluster; 0: none, or not known."""

@@ -166,6 +166,7 @@ class Arrays:
             closed=job.closed,
             excluded=job.closed,
             max_latency=job.max_latency,
+            split=job.split,
             inputs=job.inputs,
             of=job.id,
             task=task,

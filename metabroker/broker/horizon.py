@@ -147,6 +147,8 @@ class Horizon:
         """What the job's components hold there; of an ordered request one sum, or nothing."""
         request, held = job.request, self._settings.clusters[cluster].held
         cpus = job.shape.cpus_per_task
+        if job.split is not None and request.single:  # it may have any part of it there
+            return [held(cpus, cpus), held(request.total, cpus)]
         if request.clusters is None:
             return [held(size, cpus) for size in request.sizes]
         pairs = zip(request.clusters, request.sizes, strict=True)
@@ -156,9 +158,11 @@ class Horizon:
     def _until(self, job: Job | NewJob, cluster: int, now: float) -> float:
         """When the job would be over in the cluster, at the latest."""
         settings, slack = self._settings, 0
-        if not job.request.single:
+        if job.split is not None:  # and it may be split
+            slack = settings.extra(job.time_limit)
+        if not job.alone:
             reserves = settings.clusters[cluster].reserves
-            slack = settings.reservation_slack if reserves else settings.barrier_slack
+            slack += settings.reservation_slack if reserves else settings.barrier_slack
         return now + job.time_limit + slack + SOON
 
 

@@ -7,10 +7,10 @@ stays in the store, so that 100,000 waiting jobs are cheap.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from metabroker.policy import Request
+from metabroker.policy import Request, Sizes
 from metabroker.submission.dependency import Dependency
 from metabroker.submission.inputs import NOTHING, Inputs
 from metabroker.submission.shape import ANY_PROCESSORS, Shape
@@ -30,6 +30,17 @@ class Goal(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """That the policy may split a job when it starts: into `parts` components at most, each of
+    `component` processors at most (None: of any number). `extra`: the seconds beyond its time limit
+    that its attempt may take, since it is split."""
+
+    parts: int
+    component: int | None = None
+    extra: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class NewJob:
     """A checked submission, as the core needs it.
 
@@ -38,8 +49,8 @@ class NewJob:
     `time_limit` is in seconds; `shape`: what each of its tasks needs of a node. `stages_in`: its
     files are sent to its clusters before it is submitted there; `stages_out`: its results are
     brought back. `closed`: clusters that cannot be asked for all that it asks for. `after`: what
-    it waits for; `array`: its tasks. `max_latency`: of milliseconds between its clusters.
-    `inputs`: what it reads, and where that lies.
+    it waits for; `array`: its tasks. `max_latency`: of milliseconds between its clusters. `split`:
+    how the policy may split it (None: not at all). `inputs`: what it reads, and where that lies.
     """
 
     user: str
@@ -56,7 +67,13 @@ class NewJob:
     after: Dependency | None = None
     array: ArraySpec | None = None
     max_latency: float | None = None
+    split: Split | None = None
     inputs: Inputs = NOTHING
+
+    @property
+    def alone(self) -> bool:
+        """Whether it will have one component, whatever the policy does."""
+        return self.request.single and self.split is None
 
 
 class ImpossibleTransition(Exception):
@@ -185,6 +202,7 @@ class Job:
     of: int = 0  # the array that it is a task of, and which
     task: int = -1
     max_latency: float | None = None  # milliseconds between its clusters, at most
+    split: Split | None = None  # how the policy may split it, and has; None: not at all
     inputs: Inputs = NOTHING
     kept: bool = False  # a task that was held: enough others of its array are under way
     components: list[Component] = field(default_factory=list)
@@ -195,6 +213,28 @@ class Job:
     def single(self) -> bool:
         """Whether it has one component: no reservation and no barrier."""
         return len(self.request.sizes) == 1
+
+    @property
+    def alone(self) -> bool:
+        """Whether it will have one component in its next attempt, too, whatever the policy does."""
+        return self.single and self.split is None
+
+    @property
+    def may_take(self) -> int:
+        """For how long its present attempt may run, in seconds."""
+        return self.time_limit + (0 if self.split is None else self.split.extra)
+
+    def divide(self, sizes: Sizes, extra: int) -> None:
+        """The policy has split it for its next attempt."""
+        assert self.split is not None
+        self.request = Request(sizes)
+        self.split = replace(self.split, extra=extra)
+
+    def unite(self) -> None:
+        """It may be split otherwise, or not at all, the next time."""
+        if self.split is not None:
+            self.request = Request((self.request.total,))
+            self.split = replace(self.split, extra=0)
 
     @property
     def planned(self) -> float | None:

@@ -14,10 +14,10 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
-from metabroker.policy import Request, Scheduler, SchedulerView
+from metabroker.policy import Request, Scheduler, SchedulerView, Sizes
 from metabroker.submission.shape import Shape
 
 from .events import TellLinks
@@ -26,6 +26,7 @@ from .job import Component, Job, NewJob
 from .links import groups
 from .refusals import Refusals
 from .resource_limits import HeldBack
+from .settling import settle_parts
 from .state import BrokerState
 from .states import Step
 from .transfer import Costs
@@ -70,6 +71,7 @@ class Queues:
         self.wait_for_nodes = False
         self.next_seq = 1
         self.decided: dict[int, tuple[int, ...]] = {}
+        self.divided: Mapping[int, Sizes] = {}  # of those that the policy has split
         self.stepped_back: dict[int, Job] = {}
         self._departures: list[Departure] = []
         self._bounds: dict[Shape, Bounds] = {}
@@ -109,6 +111,7 @@ class Queues:
 
     def rejoin(self, job: Job, now: float) -> None:
         """Join a queue at its old place."""
+        settle_parts(job, self._state)
         job.queue = self.queue_of(job, self.refusals.elsewhere(job, now))
         self._state.outbox.changed(job)
         self.arrive(job, now)
@@ -157,9 +160,21 @@ class Queues:
         near, costs = _groups_of(job, self._state), self._costs.of(job.inputs)
         if request.clusters is not None:
             return Request(request.sizes, request.clusters, groups=near) if near else request
+        without = tuple(sorted(barred))
+        if job.split is not None:
+            most = job.split.component
+            bounds = _bounded(bounds, most, len(self._state.settings.clusters))
+            return Request(
+                (request.total,),
+                exclude=without,
+                bounds=bounds,
+                groups=near,
+                parts=job.split.parts,
+                grain=job.shape.cpus_per_task,
+                costs=costs,
+            )
         if not (barred or bounds or near or costs):
             return request
-        without = tuple(sorted(barred))
         return Request(request.sizes, exclude=without, bounds=bounds, groups=near, costs=costs)
 
     def nodes_changed(self, now: float) -> None:
@@ -260,6 +275,8 @@ class Queues:
         for cluster, most in self._bounds_of(job.shape):
             sizes[cluster] = min(sizes[cluster], most)
         queue = self.queue_of(job, barred)
+        if job.split is not None:
+            request = self.request_of(job, barred)
         return queue not in barred and self.scheduler.ever_fits(request, queue, sizes)
 
     # --- what may let others start ------------------------------------------------------------
@@ -338,10 +355,18 @@ def choose_local(
     return max(candidates, key=lambda c: (available[c] - waiting[c], -c))
 
 
+def _bounded(bounds: Bounds, most: int | None, clusters: int) -> Bounds:
+    """The bounds, with so many processors at most in any cluster."""
+    if most is None:
+        return bounds
+    known = dict(bounds)
+    return tuple((c, min(most, known.get(c, most))) for c in range(clusters))
+
+
 def _groups_of(job: Job | NewJob, state: BrokerState) -> tuple[tuple[int, ...], ...]:
     """The sets of clusters that are as near to each other as the job wants; () if it does not
     matter."""
-    if job.max_latency is None or job.request.single:
+    if job.max_latency is None or job.alone:
         return ()
     names = [cluster.name for cluster in state.settings.clusters]
     return groups(names, state.links, job.max_latency)

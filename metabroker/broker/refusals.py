@@ -24,10 +24,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from metabroker.policy import Request
 from metabroker.submission.shape import Shape
 
-from .job import Component, Job
+from .job import Component, Job, NewJob
 from .settings import Settings
 from .states import Cause, Step
 
@@ -47,6 +46,7 @@ class Kind(NamedTuple):
 
     user: str
     sizes: tuple[int, ...]
+    parts: int
     clusters: tuple[int, ...]
     excluded: tuple[int, ...]
     shape: Shape
@@ -206,7 +206,7 @@ class Refusals:
     def spend(self, job: Job, clusters: set[int], now: float) -> None:
         """A job is about to be sent to these clusters: counted where they are suspended. Should
         nothing come of it another is sent to try after the pause."""
-        for scope, suspension in self._of(job.user, single=job.single):
+        for scope, suspension in self._of(job.user, single=job.alone):
             if scope.cluster in clusters:
                 suspension.allowance -= 1
                 suspension.tried = True
@@ -223,7 +223,7 @@ class Refusals:
         for cluster, until in self._later.get(job.id, {}).items():
             if until > now:
                 found.add(cluster)
-        for scope, suspension in self._of(job.user, single=job.single):
+        for scope, suspension in self._of(job.user, single=job.alone):
             if suspension.allowance <= 0:
                 found.add(scope.cluster)
         if not later:
@@ -235,7 +235,7 @@ class Refusals:
         be submitted, and not because they deny everybody."""
         return frozenset(
             scope.cluster
-            for scope, suspension in self._of(job.user, single=job.single)
+            for scope, suspension in self._of(job.user, single=job.alone)
             if scope.user is not None
             and suspension.cause is Cause.DENIED
             and suspension.refusals >= self.settings.submission_retries
@@ -245,14 +245,14 @@ class Refusals:
     def until(self, job: Job, now: float) -> float:
         """When that may change."""
         moments = [at for at in self._later.get(job.id, {}).values() if at > now]
-        moments += [s.until for _, s in self._of(job.user, single=job.single) if s.allowance <= 0]
+        moments += [s.until for _, s in self._of(job.user, single=job.alone) if s.allowance <= 0]
         return max(now, min(moments, default=now))
 
-    def why(self, user: str, request: Request, now: float) -> str:
-        """Which suspensions keep a user's jobs of this kind back, in the clusters' words."""
-        told = []
-        for scope, suspension in self._of(user, single=request.single):
-            named = request.clusters is None or scope.cluster in request.clusters
+    def why(self, job: Job | NewJob, now: float) -> str:
+        """Which suspensions keep a job like this one back, in the clusters' words."""
+        told, where = [], job.request.clusters
+        for scope, suspension in self._of(job.user, single=job.alone):
+            named = where is None or scope.cluster in where
             if named and suspension.allowance <= 0:
                 name = self.settings.clusters[scope.cluster].name
                 told.append(_told(f"{name}: {suspension.detail}", scope, suspension, now))
@@ -350,7 +350,7 @@ class Refusals:
                 continue
             job = self.jobs.get(number)
             if job is not None and job.seq == seq:
-                met = list(self._of(job.user, single=job.single))
+                met = list(self._of(job.user, single=job.alone))
                 full = {scope.cluster for scope, s in met if sent[scope] >= s.allowance}
                 barred = self.elsewhere(job, now) | full
                 if not can_go(job, barred):
@@ -372,7 +372,8 @@ class Refusals:
         request = job.request
         own = job.id if job.id in self._later else 0
         where = request.clusters or (), tuple(sorted(job.excluded))
-        return Kind(job.user, request.sizes, *where, job.shape, job.time_limit, own)
+        parts = 1 if job.split is None else job.split.parts
+        return Kind(job.user, request.sizes, parts, *where, job.shape, job.time_limit, own)
 
 
 def _step(by: Component) -> Step:

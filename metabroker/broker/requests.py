@@ -81,6 +81,7 @@ class Requests:
             excluded=new.closed,
             after=after,
             max_latency=new.max_latency,
+            split=new.split,
             inputs=new.inputs,
             array=None if new.array is None else Array(new.array.tasks, new.array.most, each=each),
             state=JobState.HELD if new.hold else JobState.QUEUED,

@@ -99,8 +99,8 @@ class HeldBack:
         self.more = False
         self._never: list[Job] = []  # by limits that were lowered since; they keep nobody back
         self.jobs: dict[int, Job] = {}
-        # By user, queue, and whether it is co-allocated: a heap of (seq, number), in which those
-        # that do not wait here any more are passed over.
+        # By user, queue, and whether it has one component for certain: a heap of (seq, number), in
+        # which those that do not wait here any more are passed over.
         self._lines: dict[tuple[str, int, bool], list[tuple[int, int]]] = {}
 
     def refusal(self, new: NewJob, queue: int, waiting: Mapping[Key, int]) -> Beyond | None:
@@ -115,7 +115,7 @@ class HeldBack:
 
     def beyond(self, job: Job | NewJob, queue: int, usage: Usage) -> Beyond | None:
         """Why a job may not start beside what is in use."""
-        total, single = sum(job.request.sizes), len(job.request.sizes) == 1
+        total, single = sum(job.request.sizes), job.alone
         for key, limit in self._of(job.user, queue):
             have = usage.processors[key]
             if limit.processors is not None and have + total > limit.processors:
@@ -136,7 +136,7 @@ class HeldBack:
     def add(self, job: Job) -> None:
         """It waits here from now on, at the place that its seq gives it."""
         self.jobs[job.id] = job
-        line = self._lines.setdefault((job.user, job.queue, job.single), [])
+        line = self._lines.setdefault((job.user, job.queue, job.alone), [])
         heapq.heappush(line, (job.seq, job.id))
 
     def remove(self, number: int) -> bool:
@@ -190,7 +190,7 @@ class HeldBack:
         while line:
             seq, number = line[0]
             job = self.jobs.get(number)
-            if job is not None and (job.seq, job.user, job.queue, job.single) == (seq, *of):
+            if job is not None and (job.seq, job.user, job.queue, job.alone) == (seq, *of):
                 return True
             heapq.heappop(line)
         return False

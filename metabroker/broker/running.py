@@ -45,7 +45,7 @@ class RunningJobs:
 
     def _end(self, number: int, now: float) -> float:
         job = self._state.jobs[number]
-        return (now if job.start_time is None else job.start_time) + job.time_limit
+        return (now if job.start_time is None else job.start_time) + job.may_take
 
     def others(self, cluster: int, processors: int, now: float) -> Sequence[tuple[int, float]]:
         """Until when others hold so many processors, as far as the cluster has told it."""

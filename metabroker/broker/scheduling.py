@@ -10,7 +10,7 @@ start instead.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .job import Job
 from .line_up import LineUp
@@ -85,6 +85,7 @@ class Scheduling:
             available = self._state.ledger.available(now)
             starts = queues.scheduler.run(available, now, capacity, contested)
             queues.decided = dict(reversed(starts))
+            queues.divided = queues.scheduler.divided
             self._begun, self._kept_back = 0, False
             again = self._carry_out(now)
         return again
@@ -114,26 +115,13 @@ class Scheduling:
         room: list[int] | None,
         now: float,
     ) -> None:
-        queues = self._queues
-        if queues.held_back.beyond(job, job.queue, usage) is not None:
-            queues.held_back.add(job)
-            self._keep_back()
-            return
-        if not self._may_be_sent(job, placement, now):
-            queues.join_anew(job, now)
-            self._keep_back()
-            return
-        if room is not None and not self._takes(job, placement, room):
-            queues.join(job, now)
-            self._keep_back()
-            return
-        if queues.stepped_back and self._would_overtake(job, placement):
-            queues.stepped_back[job.id] = job
-            return
-        checked = self._by_nodes or job.shape or queues.stepped_back
-        if checked and not self._has_room(job, placement, now):
-            queues.stepped_back[job.id] = job
-            queues.wait_for_nodes = queues.wait_for_nodes or bool(job.shape)
+        queues, sizes = self._queues, self._queues.divided.get(job.id)
+        if sizes is not None:
+            job.divide(sizes, self._state.settings.extra(job.time_limit))
+        waits = self._waits(job, placement, usage, room, now)
+        if waits is not None:
+            job.unite()
+            waits(job)
             return
         self._begun += 1
         queues.placed(job)
@@ -144,6 +132,36 @@ class Scheduling:
             self._saga.containment.contain(job.id, error, now)
             return
         usage.add(job, sum(component.processors for component in job.components), 1)
+
+    def _waits(
+        self,
+        job: Job,
+        placement: Sequence[int],
+        usage: Usage,
+        room: list[int] | None,
+        now: float,
+    ) -> Callable[[Job], None] | None:
+        """How it waits on, if it must not start there now."""
+        queues = self._queues
+        if queues.held_back.beyond(job, job.queue, usage) is not None:
+            self._keep_back()
+            return queues.held_back.add
+        if not self._may_be_sent(job, placement, now):
+            self._keep_back()
+            return lambda job: queues.join_anew(job, now)
+        if room is not None and not self._takes(job, placement, room):
+            self._keep_back()
+            return lambda job: queues.join(job, now)
+        if queues.stepped_back and self._would_overtake(job, placement):
+            return self._step_back
+        checked = self._by_nodes or job.shape or queues.stepped_back
+        if checked and not self._has_room(job, placement, now):
+            queues.wait_for_nodes = queues.wait_for_nodes or bool(job.shape)
+            return self._step_back
+        return None
+
+    def _step_back(self, job: Job) -> None:
+        self._queues.stepped_back[job.id] = job
 
     def _would_overtake(self, job: Job, placement: Sequence[int]) -> bool:
         """Whether one that has stepped back may not be overtaken again, by this one neither."""

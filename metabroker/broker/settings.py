@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -75,6 +76,8 @@ class Settings:
     plan_pause: float = 300.0  # that while
     stuck_after: float = 10.0  # pending for a reason that will not pass soon
     array_ahead: int = 100  # tasks of an array that are jobs, and wait
+    splits: bool = False  # the policy splits jobs, those whose users let it
+    overhead: float = 0.0  # a job that the policy splits may take (1 + overhead) times its limit
     close_to_files: bool = False
     bandwidth: float = 100.0
     staging: Mapping[str, float] = field(default_factory=dict)
@@ -91,6 +94,10 @@ class Settings:
     def limit_delay(self, refusals: int) -> float:
         """How long a cluster is not asked again for a job of a user who is at a limit there."""
         return _doubling(self.refusal_first, self.limit_most, refusals)
+
+    def extra(self, time_limit: int) -> int:
+        """The seconds beyond its time limit that a job may take which the policy has split."""
+        return math.ceil(time_limit * self.overhead)
 
     @property
     def barrier_slack(self) -> int:

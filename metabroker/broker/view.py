@@ -7,10 +7,10 @@ in the thread in which the core runs.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from metabroker.policy import PolicyState, Request, Why
+from metabroker.policy import PolicyState, Request, Sizes, Why, parts_of
 from metabroker.policy.view import SchedulerView
 
 from . import tokens
@@ -171,11 +171,13 @@ class BrokerView:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Where a new job would go: its queue, its request there (None: reservations of others bar it
-    from all clusters), and the clusters on which it would start at once (None: it would wait)."""
+    from all clusters), the clusters on which it would start at once (None: it would wait), and the
+    processors of its components: there, or as it was asked for."""
 
     queue: int
     request: Request | None
     start: tuple[int, ...] | None
+    sizes: Sizes
 
 
 @dataclass(eq=False)
@@ -236,9 +238,10 @@ class ViewAt:
         the `barred` ones."""
         return self._queues.request_of(new, barred)
 
-    def has_nodes(self, new: NewJob, placement: Sequence[int]) -> bool:
+    def has_nodes(self, new: NewJob, plan: Plan) -> bool:
         """Whether nodes are idle on which its tasks fit, where it is to have a reservation."""
-        return self._state.ledger.fits(placement, new.request.sizes, self.now, new.shape)
+        assert plan.start is not None
+        return self._state.ledger.fits(plan.start, plan.sizes, self.now, new.shape)
 
     def start(self, request: Request, queue: int, limit: float) -> tuple[int, ...] | None:
         """The clusters on which a job that joined the queue now would start at once; `limit`: for
@@ -263,16 +266,19 @@ class ViewAt:
         while True:
             queue, request = self._queues.queue_of(new, barred), self.request_of(new, barred)
             if not self._queues.can_join(new, barred):
-                return Plan(queue, None, None)
-            start = self.start(request, queue, new.time_limit)
-            short = self._queues.horizon.short(new, start, self.now) if start else None
+                return Plan(queue, None, None, new.request.sizes)
+            start, placed = self.start(request, queue, new.time_limit), new
+            if start is not None and len(start) > len(request.sizes):
+                parts = parts_of(request, start, self.available)
+                placed = replace(new, request=Request(parts))
+            short = self._queues.horizon.short(placed, start, self.now) if start else None
             if not short:
-                return Plan(queue, request, start)
+                return Plan(queue, request, start, placed.request.sizes)
             barred |= short.keys()
 
     def suspended_for(self, job: Job | NewJob) -> str:
         """Which suspended clusters keep a job back, in the clusters' words."""
-        return self._queues.refusals.why(job.user, job.request, self.now)
+        return self._queues.refusals.why(job, self.now)
 
     def retried_in(self, job: Job) -> float:
         """Seconds until a job that was refused everywhere is tried again."""

@@ -86,7 +86,8 @@ def print_job(job: Json) -> None:
         ("submitted", _moment(job["submit_time"])),
         ("started", _moment(job["start_time"])),
         ("ended", _moment(job["end_time"])),
-        ("time limit", duration(job.get("time_limit"))),
+        ("time limit", _limit(job)),
+        ("may be split", _split(job)),
         ("each task", _shape(job.get("shape") or {})),
         ("input", _inputs(job.get("inputs") or {})),
         ("queue", job.get("queue")),
@@ -105,6 +106,23 @@ def print_job(job: Json) -> None:
             "Its events are no longer kept (history.events in the configuration): they are in the"
         )
         print("archive.")
+
+
+def _limit(job: Json) -> str:
+    """Its time limit, and what it has beyond that, since it is split."""
+    limit, extra = job.get("time_limit"), (job.get("split") or {}).get("extra_time")
+    if not extra or limit is None:
+        return duration(limit)
+    return f"{duration(limit)}, and {duration(extra)} more since it is split"
+
+
+def _split(job: Json) -> str | None:
+    """How the policy may split it when it starts; nothing of one that has ended."""
+    split = job.get("split")
+    if not split or job["state"] in ENDED:
+        return None
+    most = "" if split["component"] is None else f" of at most {split['component']} processors"
+    return f"into at most {split['parts']} components{most}, when it starts"
 
 
 def _shape(shape: Json) -> str | None:

@@ -13,9 +13,12 @@ from metabroker.config.section import as_tuple, folder
 Policy = Literal[
     "GS", "LS-OR", "LS-RD", "LS-RO", "LS-DO", "GP", "LP-LF", "LP-GF", "LP-RD",
     "EQ-LF", "EQ-GF", "EQ-RD", "LQ", "FCFS", "FPFS", "EASY", "CONSERVATIVE", "JOB-SHARING",
+    "MULTI-SITE",
 ]  # fmt: skip
 Discipline = Literal["FCFS", "FPFS"]
-Placement = Literal["worst-fit", "worst-fit-reuse", "close-to-files", "close-to-files-reuse"]
+Placement = Literal[
+    "worst-fit", "worst-fit-reuse", "close-to-files", "close-to-files-reuse", "fewest-clusters"
+]
 RunAs = Literal["self", "sudo", "root-uid"]
 
 

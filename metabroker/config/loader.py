@@ -83,9 +83,13 @@ def _across(data: dict[str, Any], folder: Path) -> Iterator[Problem]:
     if policy in ("FCFS", "FPFS") and discipline in ("FCFS", "FPFS") and policy != discipline:
         message = f"policy {policy} is itself a discipline, so {discipline} cannot apply"
         yield Problem(("discipline",), message, "leave `discipline` out")
-    if policy in ("EASY", "CONSERVATIVE", "JOB-SHARING") and discipline == "FPFS":
+    if policy in ("EASY", "CONSERVATIVE", "JOB-SHARING", "MULTI-SITE") and discipline == "FPFS":
         message = f"policy {policy} backfills by time limits, so FPFS cannot apply"
         yield Problem(("discipline",), message, "leave `discipline` out")
+    placement, fewest = data.get("placement"), "fewest-clusters"
+    if placement is not None and (policy == "MULTI-SITE") != (placement == fewest):
+        message = f"placement {fewest} and policy MULTI-SITE go together"
+        yield Problem(("placement",), message, "leave `placement` out")
     yield from _times(data)
     yield from _in_clusters(clusters if isinstance(clusters, dict) else {}, folder)
 

@@ -228,7 +228,9 @@ class Config(Section):
     """order within one queue: first come first served, or first that fits"""
     placement: Placement | None = None
     """how clusters are chosen; null: the policy's own default (worst-fit-reuse for FCFS and FPFS,
-    else worst-fit)"""
+    best-fit for JOB-SHARING, fewest-clusters for MULTI-SITE, else worst-fit)"""
+    overhead: Annotated[float, Field(ge=0, le=10)] = 0.0
+    """MULTI-SITE: a job that it has split may run (1 + overhead) times as long as its limit says"""
     transfer: Annotated[TransferConfig, BeforeValidator(empty)] = TransferConfig()
     """how fast files come to a cluster, where the placement is close to them"""
     limits: Annotated[RequestLimits, BeforeValidator(empty)] = RequestLimits()
@@ -280,8 +282,8 @@ class Config(Section):
         """The placement: the one given, else the policy's own default."""
         if self.placement is not None:
             return self.placement
-        if self.policy == "JOB-SHARING":
-            return "best-fit"
+        if self.policy in ("JOB-SHARING", "MULTI-SITE"):
+            return "best-fit" if self.policy == "JOB-SHARING" else "fewest-clusters"
         return "worst-fit-reuse" if self.policy in ("FCFS", "FPFS") else "worst-fit"
 
     @property

@@ -39,7 +39,7 @@ from metabroker.clusters.unconfigured import UnconfiguredCluster
 from metabroker.config.clusters import OpenPBSConfig, RealCluster, SimulatedConfig, SlurmConfig
 from metabroker.config.host_checks import part_of
 from metabroker.config.model import Config
-from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, Place, make
+from metabroker.policy import ALL_PLACEMENTS, SPLITTING, Aging, Limits, Place, make
 from metabroker.runtime.cluster_accounts import OwnersOfStore, Users
 from metabroker.store import Store
 
@@ -104,6 +104,8 @@ def settings(config: Config, store: Store) -> Settings:
         plan_ahead=config.plan.ahead,
         plan_share=config.plan.share,
         plan_jobs=config.plan.jobs,
+        splits=config.policy in SPLITTING,
+        overhead=config.overhead,
         close_to_files=config.close_to_files,
         bandwidth=config.transfer.bandwidth,
         staging=config.transfer.staging,
@@ -121,6 +123,7 @@ def broker(config: Config, made: Settings, history: History) -> Broker:
         discipline=config.discipline,
         aging=aging,
         rng=random.Random(config.seed),
+        overhead=config.overhead,
     )
     core = Broker(made, scheduler, history)
     core.limit(shares(config))

@@ -7,6 +7,7 @@ No clock, no I/O, no randomness, no logging: time and random numbers are passed 
 
 from metabroker.policy.aging import Aging
 from metabroker.policy.backfilling import Backfilling, Book, Run
+from metabroker.policy.best_fit import parts_of
 from metabroker.policy.close_to_files import transfer_time
 from metabroker.policy.context import Context, Options
 from metabroker.policy.entry import Start
@@ -27,6 +28,7 @@ from metabroker.policy.registry import (
     PLANNERS,
     POLICIES,
     RANDOMISED,
+    SPLITTING,
     make,
     make_planner,
 )
@@ -43,6 +45,7 @@ __all__ = [
     "PLANNERS",
     "POLICIES",
     "RANDOMISED",
+    "SPLITTING",
     "Aging",
     "Backfilling",
     "Book",
@@ -70,6 +73,7 @@ __all__ = [
     "largest_sets",
     "make",
     "make_planner",
+    "parts_of",
     "sequential",
     "split_total",
     "transfer_time",

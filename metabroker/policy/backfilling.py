@@ -1,4 +1,4 @@
-"""EASY, CONSERVATIVE and JOB-SHARING behind the interface that a daemon drives.
+"""EASY, CONSERVATIVE, JOB-SHARING and MULTI-SITE behind the interface that a daemon drives.
 
 A planner keeps its own book of what runs (see `planner`), and in the simulator nothing else happens
 than what it has decided. A daemon knows more: jobs of others come and go, a cluster goes down, a
@@ -8,6 +8,7 @@ just what it decides in the simulator. Where they differ, a planner is made anew
 waits now; promises are then made again, in the order of submission.
 
 Nobody needs aging here: a head that cannot start has a promise, which no other job may postpone.
+Under MULTI-SITE that holds for the jobs that wait. One that is submitted may start before them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from metabroker.policy.gs import GlobalScheduler
 from metabroker.policy.placement import Place
 from metabroker.policy.planner import Launch, LivePlanner
 from metabroker.policy.request import Placement, Request, Sizes
+from metabroker.policy.scheduler import PolicyState
 
 Make = Callable[[Sequence[int], Place], LivePlanner]
 """Makes a planner, of the processors of clusters and the rule of placement."""
@@ -64,6 +66,7 @@ class _Driven:
         self._told: set[int] = set()
         self._untold: list[Entry] = []  # in the order of joining
         self._last = -1  # the seq of the latest of all that the planner was told of
+        self.seen = -1  # the seq of the latest of all that had joined when the last pass ended
         self.free: list[int] = []
 
     def outdate(self) -> None:
@@ -136,7 +139,8 @@ class _Driven:
         """Tell it of those who have joined, as far as it has not enough of them."""
         count = max(0, self._most - len(planner))
         for job in self._untold[:count]:
-            planner.submit(job.key, job.request, job.queue, book.limit(job.key), now)
+            tell = planner.rejoin if job.seq <= self.seen else planner.submit
+            tell(job.key, job.request, job.queue, book.limit(job.key), now)
             self._told.add(job.key)
             self._last = job.seq
         del self._untold[:count]
@@ -176,11 +180,21 @@ class _Driven:
 
 
 class _BackfilledQueue(FcfsQueue):
-    """A queue of which the planner says whether a job that joins it would start."""
+    """A queue of which the planner says whether a job that joins it would start. `size`: the
+    processors of the clusters."""
 
-    __slots__ = ("driven",)
+    __slots__ = ("driven", "size")
 
     driven: _Driven
+    size: Sequence[int]
+
+    def open_to(self, request: Request, idle: Sequence[int]) -> Sequence[int]:
+        """One that may be split, and is too large for any one cluster, cannot stand in line."""
+        if self.contested and request.parts > 1:
+            whole = replace(request, parts=1, groups=())
+            if self.size and self._place(whole, self.size) is None:
+                return idle
+        return super().open_to(request, idle)
 
     def would_start(
         self, entry: Entry, idle: Sequence[int], limit: float, now: float
@@ -197,8 +211,8 @@ class Backfilling(GlobalScheduler):
         super().__init__(replace(context, aging=None, discipline="FCFS"))
         self._driven = _Driven(make, self._room, most)
         queue = _BackfilledQueue(self.clusters, self.clusters, self._place, self._waiting, None)
-        queue.driven = self._driven
-        self._queue = self._queues[self.clusters] = queue
+        queue.driven, queue.size = self._driven, ()
+        self._queue = self._queues[self.clusters] = self._backfilled = queue
         self._book: Book | None = None
         self._size: list[int] = []
 
@@ -212,6 +226,10 @@ class Backfilling(GlobalScheduler):
         super().arrive(key, request, queue, now, seq=seq)
         if key not in self._reach.aside:
             self._driven.joined(self._waiting[key])
+
+    def restore(self, state: PolicyState) -> None:
+        super().restore(state)
+        self._driven.seen = self._next_seq - 1
 
     def remove(self, key: int, started: Placement | None = None) -> bool:
         waited = super().remove(key, started)
@@ -233,15 +251,20 @@ class Backfilling(GlobalScheduler):
             driven.outdate()
         size = list(self._size or idle) if capacity is None else list(capacity)
         if self._reach.update(size) or size != self._size:
-            self._size = size
+            self._size = self._backfilled.size = size
             driven.outdate()
         driven.catch_up(idle, size, queue, now, book)
         starts: list[Start] = []
-        for key, clusters, _ in driven.run(now, book):
-            queue.remove(self._waiting.pop(key))
+        self.divided = {}
+        for key, clusters, sizes in driven.run(now, book):
+            entry = self._waiting.pop(key)
+            queue.remove(entry)
             starts.append((key, clusters))
+            if len(sizes) > len(entry.request.sizes):
+                self.divided[key] = sizes
         idle[:] = driven.free
         self._news, self._departed, self._since = [], False, self._next_seq
+        driven.seen = self._next_seq - 1
         return starts
 
     def _room(self, request: Request, idle: Sequence[int]) -> Placement | None:

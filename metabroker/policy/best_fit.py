@@ -1,6 +1,6 @@
 """Best Fit and fewest clusters: where the jobs of a grid go (ER 2.4).
 
-Placement rules as in placement.py; only policies in the simulator use them.
+Placement rules as in placement.py.
 """
 
 from collections.abc import Sequence
@@ -35,10 +35,13 @@ def fewest_clusters(request: Request, idle: Sequence[int]) -> Placement | None:
     """Fewest clusters (ER 2.4): all components on one by Best Fit, else over the most idle ones.
 
     One cluster after the other, the most idle first, takes the largest components that still fit.
-    Components are not split; for the splitting of a whole job see `split_over_fewest`.
+    Components are not split, unless the request says so: then the answer has one cluster for each
+    part, and `parts_of` tells their sizes. For any job's splitting see `split_over_fewest`.
     """
     if request.needs:
         return ordered(request, idle)
+    if request.parts > 1:
+        return _in_parts(request, idle)
     if request.bounded:
         if request.groups:
             return in_one_group(fewest_clusters, request, idle)
@@ -60,6 +63,35 @@ def fewest_clusters(request: Request, idle: Sequence[int]) -> Placement | None:
         if not unplaced:
             return tuple(placement)
     return None
+
+
+def _in_parts(request: Request, idle: Sequence[int]) -> Placement | None:
+    """As `split_over_fewest`, within what the request says of its parts. In one cluster it need not
+    be near to any other."""
+    idle = without(request, idle)
+    one = _tightest(request.total, idle)
+    if one >= 0:
+        return (one,)
+    if request.groups:
+        return in_one_group(_in_parts, request, idle)
+    left, clusters = request.total, list[int]()
+    rooms = [processors // request.grain * request.grain for processors in idle]
+    for cluster in _most_idle_first(rooms)[: request.parts]:
+        if rooms[cluster] < 1:
+            break
+        clusters.append(cluster)
+        left -= rooms[cluster]
+        if left <= 0:
+            return tuple(clusters)
+    return None
+
+
+def parts_of(request: Request, clusters: Placement, idle: Sequence[int]) -> Sizes:
+    """The processors that each part has of a request that `fewest_clusters` has split over these
+    clusters, when so many were idle: all that there were, and the last one the rest."""
+    rooms = without(request, idle)
+    sizes = [rooms[cluster] // request.grain * request.grain for cluster in clusters[:-1]]
+    return (*sizes, request.total - sum(sizes))
 
 
 def split_over_fewest(total: int, idle: Sequence[int]) -> tuple[Placement, Sizes] | None:

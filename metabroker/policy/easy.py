@@ -140,11 +140,16 @@ class Easy(LivePlanner):
             if clusters is not None:
                 self._shadow = max(job.end, now)
                 self._spare = free
-                for cluster, size in zip(clusters, request.sizes, strict=True):
-                    free[cluster] -= size
+                self._found(request, free, clusters)
                 return
         self._shadow = inf
         self._spare = [0] * len(free)
+
+    def _found(self, request: Request, free: list[int], clusters: Placement) -> None:
+        """At the shadow so much is free, and the head finds room in these clusters: the rest is
+        spare."""
+        for cluster, size in zip(clusters, request.sizes, strict=True):
+            free[cluster] -= size
 
     def _backfill(self, first: int, now: float, launches: list[Launch]) -> None:
         """Start what does not postpone the head, from the place `first` in the queue on."""

@@ -72,6 +72,10 @@ class LivePlanner(Planner):
     def adopt(self, key: int, parts: Sequence[tuple[int, int]], end: float, now: float) -> None:
         """A job runs that it has not started: (cluster, processors) each, expected to end then."""
 
+    def rejoin(self, key: int, request: Request, local: int, estimate: float, now: float) -> None:
+        """A job waits that was submitted some time ago; else as `submit`."""
+        self.submit(key, request, local, estimate, now)
+
     @abstractmethod
     def would_start(self, request: Request, estimate: float, now: float) -> Placement | None:
         """Where a job that was submitted now would start at once, after a pass; None: it would

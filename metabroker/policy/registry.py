@@ -24,6 +24,7 @@ from metabroker.policy.ls import (
     ReleaseOrderLocalSchedulers,
 )
 from metabroker.policy.multi_site import MultiSite
+from metabroker.policy.multi_site_live import LiveMultiSite
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, one_cluster, worst_fit_random_ties
 from metabroker.policy.planner import LivePlanner, Planner
 from metabroker.policy.scheduler import Scheduler
@@ -46,7 +47,12 @@ _SCHEDULERS: Mapping[str, type[Scheduler]] = {
     "FPFS": GlobalScheduler,
 }
 
-_LOOKED_AT: Mapping[str, int] = {"EASY": 256, "CONSERVATIVE": 64, "JOB-SHARING": 256}
+_LOOKED_AT: Mapping[str, int] = {
+    "EASY": 256,
+    "CONSERVATIVE": 64,
+    "JOB-SHARING": 256,
+    "MULTI-SITE": 256,
+}
 """Of how many waiting jobs a daemon tells these: a pass must be short."""
 
 POLICIES: tuple[str, ...] = tuple(_SCHEDULERS)
@@ -54,6 +60,9 @@ POLICIES: tuple[str, ...] = tuple(_SCHEDULERS)
 
 BACKFILLING: tuple[str, ...] = tuple(_LOOKED_AT)
 """The planners that `make` knows, too: a daemon can drive them as it does the queue policies."""
+
+SPLITTING: frozenset[str] = frozenset({"MULTI-SITE"})
+"""The policies of `make` that split jobs, those whose requests may be (`Request.parts`)."""
 
 RANDOMISED: frozenset[str] = frozenset({"LS-RD", "LP-RD", "EQ-RD"})
 """The policies that need a source of randomness."""
@@ -72,7 +81,7 @@ _PLANNERS: Mapping[str, str] = {
 """The placement that the paper gives each."""
 
 PLANNERS: tuple[str, ...] = tuple(_PLANNERS)
-"""The names that `make_planner` knows: the policies of the simulator alone."""
+"""The names that `make_planner` knows."""
 
 ALL_PLACEMENTS: Mapping[str, Place] = {
     **PLACEMENTS,
@@ -81,7 +90,7 @@ ALL_PLACEMENTS: Mapping[str, Place] = {
     "best-fit": best_fit,
     "fewest-clusters": fewest_clusters,
 }
-"""The placement rules of the simulator; a daemon knows `PLACEMENTS`, and those close to files."""
+"""Those, the ones close to files, and the ones of ER 2.4."""
 
 
 def make(
@@ -93,6 +102,7 @@ def make(
     aging: Aging | None = None,
     rng: Rng | None = None,
     options: Options = READINGS,
+    overhead: float = 0.0,
 ) -> Scheduler:
     """The scheduler of a policy over `clusters` clusters.
 
@@ -100,11 +110,11 @@ def make(
     for the others. `discipline`: FCFS (the papers', the default) or FPFS in every queue; the
     policies FCFS and FPFS are one global queue with that discipline. `rng`: for LS-RD, LP-RD,
     EQ-RD and random ties. Those of `BACKFILLING` have no discipline and no aging, and follow a book
-    of what runs. Raises ValueError for an unknown name (it says the nearest known one), for a
-    discipline that contradicts the policy's name, and for a missing `rng`.
+    of what runs. `overhead`: as for `make_planner`. Raises ValueError for an unknown name (it says
+    the nearest known one), for what the policy cannot do, and for a missing `rng`.
     """
     if policy in BACKFILLING:
-        return _backfilling(policy, clusters, placement, discipline)
+        return _backfilling(policy, clusters, placement, discipline, overhead)
     if policy not in _SCHEDULERS:
         raise ValueError(_unknown("policy", policy, (*POLICIES, *BACKFILLING)))
     single_queue = policy in {"FCFS", "FPFS"}
@@ -120,16 +130,19 @@ def make(
 
 
 def _backfilling(
-    policy: str, clusters: int, placement: str | None, discipline: str | None
+    policy: str, clusters: int, placement: str | None, discipline: str | None, overhead: float
 ) -> Backfilling:
     if discipline not in {None, "FCFS"}:
         raise ValueError(f"the policy {policy} has no discipline, so not {discipline} either")
     usual = _PLANNERS[policy]
+    _check(policy, placement, overhead)
     place = _placement(usual if placement is None else placement, READINGS, None)
 
     def planner(processors: Sequence[int], place: Place) -> LivePlanner:
         if policy == "CONSERVATIVE":
             return Conservative(processors, place)
+        if policy == "MULTI-SITE":
+            return LiveMultiSite(processors, place, overhead)
         return Easy(processors, place)  # JOB-SHARING is EASY with Best Fit
 
     return Backfilling(Context(clusters, place), planner, _LOOKED_AT[policy])
@@ -152,21 +165,30 @@ def make_planner(
     """
     if policy not in _PLANNERS:
         raise ValueError(_unknown("policy", policy, PLANNERS))
-    if overhead < 0:
-        raise ValueError(f"the overhead of a split job is at least 0, not {overhead}")
     usual = _PLANNERS[policy]
+    _check(policy, placement, overhead)
     place = _placement(usual if placement is None else placement, READINGS, None)
     if policy == "JOB-SHARING":
         return JobSharing(processors, place)
     if policy in {"EASY", "CONSERVATIVE"}:
         kind = Easy if policy == "EASY" else Conservative
         return kind(processors, one_cluster if len(processors) == 1 else place)
-    if placement not in {None, usual}:
-        raise ValueError(f"the policy {policy} has the placement {usual}, not {placement}")
     if policy == "MULTI-SITE":
         return MultiSite(processors, overhead)
     mix = Afcfs if policy.startswith("AFCFS") else LgSs
     return mix(processors, blocking=policy.endswith("-BS"))
+
+
+def _check(policy: str, placement: str | None, overhead: float) -> None:
+    """Raises ValueError for a placement that the policy cannot have, or a negative overhead."""
+    if not overhead >= 0:
+        raise ValueError(f"the overhead of a split job is at least 0, not {overhead}")
+    usual, free = _PLANNERS[policy], {"EASY", "CONSERVATIVE", "JOB-SHARING"}
+    if policy in free or placement in {None, usual}:
+        return
+    if placement not in ALL_PLACEMENTS:
+        raise ValueError(_unknown("placement", str(placement), ALL_PLACEMENTS))
+    raise ValueError(f"the policy {policy} has the placement {usual}, not {placement}")
 
 
 def _placement(name: str, options: Options, rng: Rng | None) -> Place:

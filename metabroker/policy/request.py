@@ -18,10 +18,12 @@ class Request:
     `exclude`: clusters, in increasing order, that an unordered request must not go to. `bounds`:
     (cluster, processors), in increasing order: it can have so many there at most, however many are
     idle (an unordered one). `groups`: if there are any, all its clusters are of one of these.
-    `costs`: for each cluster, the seconds that the input of a component takes to come there; ():
-    that does not matter. They say where it goes, and never whether it fits.
-    Raises ValueError for no component, a size below 1, a negative cluster or cost, or a number of
-    clusters that differs from the number of components.
+    `parts`: a policy may split its one component into so many at most (1: it must not), each of a
+    multiple of `grain` processors. `costs`: for each cluster, the seconds that the input of a
+    component takes to come there; (): that does not matter. They say where it goes, and never
+    whether it fits. Raises ValueError for no component, a size below 1, a negative cluster or cost,
+    a number of clusters that differs from the number of components, and where `parts` or `grain` is
+    below 1 or what is to be split is not one unordered component.
     """
 
     sizes: Sizes
@@ -29,6 +31,8 @@ class Request:
     exclude: tuple[int, ...] = field(default=(), kw_only=True)
     bounds: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
     groups: tuple[tuple[int, ...], ...] = field(default=(), kw_only=True)
+    parts: int = field(default=1, kw_only=True)
+    grain: int = field(default=1, kw_only=True)
     costs: tuple[float, ...] = field(default=(), kw_only=True)
 
     total: int = field(init=False, compare=False, repr=False)
@@ -65,6 +69,10 @@ class Request:
                 raise ValueError(f"{len(sizes)} components but {len(clusters)} clusters")
             if min(clusters) < 0:
                 raise ValueError(f"no cluster has the index {min(clusters)}")
+        if min(self.parts, self.grain) < 1:
+            raise ValueError(f"no job has {self.parts} parts of multiples of {self.grain}")
+        if self.parts > 1 and (len(sizes) > 1 or clusters is not None):
+            raise ValueError("only one component for which no cluster is named can be split")
         if not all(0 <= cost < inf for cost in self.costs):
             raise ValueError("what files take to come to a cluster is a number of seconds")
         order = tuple(sorted(range(len(sizes)), key=lambda i: -sizes[i]))
@@ -88,7 +96,7 @@ class Request:
             "mask": sum(1 << cluster for cluster, _ in needs),
             "shape": ((), needs, (), (), self.groups)
             if needs
-            else (decreasing, (), self.exclude, self.bounds, self.groups),
+            else (decreasing, (), self.exclude, self.bounds, self.groups, self.parts, self.grain),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)

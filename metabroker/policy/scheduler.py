@@ -15,7 +15,7 @@ not be started after all (a cluster refused) comes back by arrive(), with a new 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metabroker.policy.context import Context
@@ -24,7 +24,7 @@ from metabroker.policy.fcfs import FcfsQueue
 from metabroker.policy.fpfs import FpfsQueue
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.queue import Queue
-from metabroker.policy.request import Placement, Request
+from metabroker.policy.request import Placement, Request, Sizes
 
 from .eligibility import Eligibility
 
@@ -71,6 +71,8 @@ class Scheduler(ABC):
         self._departed = False
         self._contested: tuple[int, ...] = ()
         self._news: list[Entry] = []
+        self.divided: Mapping[int, Sizes] = {}
+        """The jobs that the last pass has split: by key, the processors of each component."""
 
     # What a policy says about itself.
 
@@ -184,6 +186,9 @@ class Scheduler(ABC):
         `capacity[c]` are the processors of cluster c with nothing running (0 if it cannot be
         reached). A waiting job that does not fit there is set aside until it does; a change that
         moves a job counts as a departure. None: the capacity is as before (at first: unlimited).
+
+        A job that may be split (`Request.parts`) has a cluster for each of its components if the
+        policy has split it; `divided` tells their sizes.
 
         `contested`: clusters in which others wait, too. What is idle there is not for jobs of one
         component, which stand in line there instead (see `line`).

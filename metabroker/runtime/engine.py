@@ -32,7 +32,7 @@ from metabroker.broker.admission import Admission
 from metabroker.broker.core import Broker
 from metabroker.broker.drained import Drained
 from metabroker.broker.effects import Effect
-from metabroker.broker.events import Event, Observed, Outcome, SubmitJob
+from metabroker.broker.events import Observed, Outcome, SubmitJob
 from metabroker.broker.identities import System
 from metabroker.broker.job import NewJob
 from metabroker.broker.links import Link
@@ -44,47 +44,14 @@ from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Accepted, MustRestart, Store, StoreUnavailable, Transaction
 from metabroker.store.rows import ClusterNames
 from metabroker.submission.dependency import Named
-from metabroker.submission.model import Submission
+
+from .asked import Answer, Ask, AskToSubmit, Item, Undecided
 
 _LOG = "ask the administrator to read the daemon's log"
-
-Answer = Callable[[int | Exception], None]
-"""Told a job's number once what was asked is durable, or why it was not done."""
 
 
 class ClustersRenamed(MustRestart):
     """The store goes by other names of clusters now: the broker must be made anew from it."""
-
-
-class Undecided(Exception):
-    """The request is taken over and not yet durable: nobody can tell now whether it will be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A user's request on a job, or on a cluster: an event that may be refused, and whom to answer
-    with that job's number, or that cluster's index."""
-
-    event: Event
-    job: int
-    answer: Answer
-
-
-@dataclass(frozen=True, slots=True)
-class AskToSubmit:
-    """A user's submission. `spec` is what only the job's start needs, as it is stored; `closed`:
-    clusters, by name, that cannot be asked for all that it asks for."""
-
-    submission: Submission
-    user: str
-    home: str | None
-    time_limit: int
-    spec: Mapping[str, Any]
-    answer: Answer
-    closed: tuple[str, ...] = ()
-
-
-Item = Event | Ask | AskToSubmit
 
 
 @dataclass(slots=True)
@@ -252,9 +219,10 @@ class Engine:
     def admission(self) -> Admission:
         """What requests are held against now."""
         view = self.broker.view
-        nodes = [entry.nodes for entry in view.entries]
         units = [cluster.unit for cluster in view.settings.clusters]
-        return Admission(self.names.names, view.sizes(), self._limits, self._place, nodes, units)
+        of = self.names.names, view.sizes(), self._limits, self._place
+        nodes = [entry.nodes for entry in view.entries]
+        return Admission(*of, nodes, units, splits=view.settings.splits)
 
     def new_job(self, asked: AskToSubmit) -> NewJob:
         """The submission as the core takes it.
@@ -262,8 +230,7 @@ class Engine:
         Raises:
             Rejected: it can never run.
         """
-        submission = asked.submission
-        closed = frozenset(self.names.known(asked.closed))
+        submission, closed = asked.submission, frozenset(self.names.known(asked.closed))
         links, most = self.broker.view.links, submission.max_latency
         admission = replace(self.admission(), closed=closed, links=links, max_latency=most)
         request, local = admission.request(submission.processors, submission.shape)
@@ -281,6 +248,7 @@ class Engine:
             closed=closed,
             after=submission.after,
             max_latency=submission.max_latency,
+            split=admission.split(submission.processors, submission.shape),
             inputs=checked(submission.inputs, self.broker.view.settings),
             array=submission.array_spec,
         )

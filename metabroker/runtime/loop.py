@@ -14,7 +14,8 @@ from metabroker.broker.effects import CleanStray, Effect, Unclaimed, Unwatch, Wa
 from metabroker.broker.events import Unsure
 from metabroker.store import MustRestart
 
-from .engine import Engine, Item
+from .asked import Item
+from .engine import Engine
 from .execution import step_of
 from .executor import ClusterExecutor
 from .turns import BATCH, Question, Turns

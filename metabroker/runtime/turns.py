@@ -18,7 +18,8 @@ from metabroker.broker.effects import Effect
 from metabroker.broker.events import Tick
 from metabroker.store import StoreUnavailable
 
-from .engine import Ask, AskToSubmit, Engine, Item
+from .asked import Ask, AskToSubmit, Item
+from .engine import Engine
 
 log = logging.getLogger(__name__)
 

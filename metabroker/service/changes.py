@@ -22,8 +22,8 @@ from metabroker.broker.events import (
 from metabroker.broker.job import Job
 from metabroker.broker.links import UnsoundLink, read
 from metabroker.broker.rejected import Rejected
+from metabroker.runtime.asked import Ask, AskToSubmit, Undecided
 from metabroker.runtime.cluster_accounts import wanted
-from metabroker.runtime.engine import Ask, AskToSubmit, Undecided
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.requests import spec_of

@@ -17,6 +17,7 @@ from metabroker.store.rows import (
     array_columns,
     array_row,
     dependency_row,
+    split_row,
     told_dependency,
 )
 from metabroker.submission.shape import Shape
@@ -73,6 +74,7 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
         "plan": None if in_queue else plan_of(row),
         "dependency": told_dependency(row),
         "max_latency_ms": row["max_latency"],
+        "split": _split_view(row["split"]),
         "inputs": row["inputs"],
         **_of_array(row),
         "left_behind": [
@@ -82,6 +84,19 @@ def job_view(row: Row, instance: str, reason: str | None = None) -> Json:
             and part not in line
             and (part["attempt"] != row["attempt"] or in_queue or JobState(row["state"]).ended)
         ],
+    }
+
+
+def _split_view(split: Row | None) -> Json | None:
+    """How the policy may split the job: into so many `parts` at most, of `component` processors at
+    most (null: of any number); `extra_time`: so many seconds beyond its limit may it run, since it
+    is split. null: it may not be split."""
+    if split is None:
+        return None
+    return {
+        "parts": split["parts"],
+        "component": split["component"],
+        "extra_time": split["extra"],
     }
 
 
@@ -142,6 +157,7 @@ def waiting_text(
         f'"components":{_components_text(tuple(request.sizes), named, job.state._value_)},'
         f'"line":[],"plan":null,"dependency":{json.dumps(_waits_for(job), separators=_TIGHT)},'
         f'"max_latency_ms":{json.dumps(job.max_latency)},'
+        f'"split":{json.dumps(_split_view(split_row(job)), separators=_TIGHT)},'
         f'"inputs":{json.dumps(job.inputs.told(), separators=_TIGHT)},'
         f"{json.dumps(_of_array(array_columns(job)), separators=_TIGHT)[1:-1]},"
         '"left_behind":[],'

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from metabroker.api.service import Json
 from metabroker.broker.transfer import costs, told
 from metabroker.prediction import Asked
-from metabroker.runtime.engine import AskToSubmit, Engine
+from metabroker.runtime.asked import AskToSubmit
+from metabroker.runtime.engine import Engine
 
 from . import reasons
 from .predictions import asked as of_job
@@ -33,7 +34,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
     position = view.in_queues.waiting().get(queue, 0)
     where = new.request.clusters if start is None else start
     shown = reasons.preview(view, new, plan, now)
-    if start is not None and new.shape and not view.at(now).has_nodes(new, start):
+    if start is not None and new.shape and not view.at(now).has_nodes(new, plan):
         start, shown = None, reasons.no_nodes(new)
     usage = view.usage()
     beyond = view.beyond(new, queue, usage) is not None
@@ -64,7 +65,7 @@ def preview(engine: Engine, asked: AskToSubmit, now: float) -> tuple[Json, Asked
                 else view.settings.clusters[where[index]].held(processors, new.shape.cpus_per_task),
                 "files_in": files[where[index]] if files and where is not None else None,
             }
-            for index, processors in enumerate(new.request.sizes)
+            for index, processors in enumerate(plan.sizes)
         ],
         "earliest_start": now if start is not None else None,
         "expected_start": None,

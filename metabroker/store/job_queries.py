@@ -194,7 +194,9 @@ class JobQueries(Part):
         for row in rows:
             sizes = row.pop("sizes")
             row["single"] = len(sizes) == 1
-            row["asked"] = sizes[0 if row["single"] else row["component"]]
+            part = 0 if row["single"] else row["component"]
+            # Its job may have been split otherwise since: then nobody needs what is told here.
+            row["asked"] = sizes[part] if part < len(sizes) else row["processors"]
         return rows
 
     def live(self, *, user: str | None = None, limit: int | None = None) -> list[int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from metabroker.broker.array import Array
-from metabroker.broker.job import Component, Goal, Job
+from metabroker.broker.job import Component, Goal, Job, Split
 from metabroker.broker.states import Cause, JobState, Phase, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
@@ -99,9 +100,16 @@ def job_row(job: Job, names: ClusterNames) -> dict[str, Any]:
         "closed": [names.names[cluster] for cluster in sorted(job.closed)] or None,
         "dependency": dependency_row(job),
         "max_latency": job.max_latency,
+        "split": split_row(job),
         "inputs": job.inputs.told(),
         **array_columns(job),
     }
+
+
+def split_row(job: Job) -> dict[str, Any] | None:
+    """How the policy may split a job: into how many `parts` at most, of how many processors each;
+    and for how many seconds more than its limit it may run, since it is split. None: not at all."""
+    return None if job.split is None else asdict(job.split)
 
 
 def array_columns(job: Job) -> dict[str, Any]:
@@ -193,6 +201,7 @@ def job_of(row: Row, names: ClusterNames) -> Job:
         after=parse_dependency(waits["on"], kill=waits["kill"]) if waits else None,
         never=waits["never"] if waits else "",
         max_latency=row["max_latency"],
+        split=Split(**row["split"]) if row["split"] else None,
         inputs=Inputs.read(row["inputs"]),
         array=_array_of(row["array"]) if row["array"] else None,
         of=row["of"] or 0,

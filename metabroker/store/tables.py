@@ -101,6 +101,7 @@ jobs = Table(
     Column("task", Int64),
     Column("max_latency", Float),  # milliseconds between its clusters
     Column("inputs", JSON(none_as_null=True)),  # bytes of its files, and clusters that have them
+    Column("split", JSON(none_as_null=True)),  # how the policy may split it, and has
 )
 
 components = Table(

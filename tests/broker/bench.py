@@ -22,7 +22,7 @@ from metabroker.broker.resource_limits import ResourceLimits
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.states import Phase, Step
 from metabroker.broker.tokens import Ref
-from metabroker.policy import Aging, make
+from metabroker.policy import SPLITTING, Aging, make
 from metabroker.policy.scheduler import PolicyState
 from metabroker.store import Store, Transaction
 from metabroker.store.rows import ClusterNames
@@ -64,6 +64,7 @@ class Bench:
             submission_retries=submission_retries,
             completion_retries=completion_retries,
             slice=slice,
+            splits=policy in SPLITTING,
             close_to_files=placement is not None and placement.startswith("close-to-files"),
         )
         self.placement = placement

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from metabroker.broker.admission import Admission
+from metabroker.broker.job import Split
 from metabroker.broker.rejected import Rejected
-from metabroker.policy import Limits, Request, worst_fit, worst_fit_reuse
+from metabroker.policy import ALL_PLACEMENTS, Limits, Request, worst_fit, worst_fit_reuse
 from metabroker.submission.model import Processors
+from metabroker.submission.shape import Shape
 
 NO_LIMITS = Limits()
 NAMES = ("delft", "leiden", "lab")
@@ -124,3 +129,69 @@ def test_components_may_share_a_cluster_only_where_the_placement_reuses_them() -
     with pytest.raises(Rejected):
         admission().request(wanted)
     assert admission(reuse=True).request(wanted) == (Request((30, 30, 30)), None)
+
+
+def splitting(limits: Limits = NO_LIMITS, **given: Any) -> Admission:
+    """Under a policy that splits flexible requests as it starts them."""
+    place = ALL_PLACEMENTS["fewest-clusters"]
+    return Admission(NAMES, (64, 32, 16), limits, place, **{"splits": True, **given})
+
+
+def test_a_flexible_request_stays_whole_where_the_policy_splits_it() -> None:
+    wanted = Processors(total=112)
+    assert splitting().request(wanted) == (Request((112,)), None)
+    assert splitting().split(wanted) == Split(3)
+    limits = Limits(component=50, components=2)
+    assert splitting(limits).split(wanted) == Split(2, 50)
+    assert splitting(closed=frozenset({0})).split(wanted) == Split(2)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "limits", "given"),
+    [
+        (Processors(single=64), Limits(), {}),
+        (Processors(components=(16, 8)), Limits(), {}),
+        (Processors(on=(("delft", 16), ("lab", 8))), Limits(), {}),
+        (Processors(total=64), Limits(), {"splits": False}),
+        (Processors(total=64), Limits(components=1), {}),
+        (Processors(total=64), Limits(), {"closed": frozenset({1, 2})}),
+    ],
+    ids=["single", "components", "on", "policy", "one component", "one cluster"],
+)
+def test_the_policy_splits_no_request_that_was_not_left_to_it(
+    wanted: Processors, limits: Limits, given: Mapping[str, Any]
+) -> None:
+    found = splitting(limits, **given)
+    assert found.split(wanted) is None
+    assert found.request(wanted)[0].parts == 1
+
+
+@pytest.mark.parametrize(
+    ("tasks", "cpus", "limits", "given", "asked", "most"),
+    [
+        (113, 1, Limits(), {}, "113 processors", 112),
+        (97, 1, Limits(components=2), {}, "97 processors", 96),
+        (49, 1, Limits(component=16), {}, "49 processors", 48),
+        (25, 1, Limits(total=24), {}, "25 processors in all", 24),
+        (37, 3, Limits(), {}, "111 processors", 108),
+        (49, 1, Limits(), {"closed": frozenset({0})}, "49 processors", 48),
+    ],
+    ids=["clusters", "components", "component", "total", "whole tasks", "closed"],
+)
+def test_what_no_splitting_makes_fit_is_refused_and_the_most_that_could_is_taken(
+    tasks: int, cpus: int, limits: Limits, given: Mapping[str, Any], asked: str, most: int
+) -> None:
+    found, shape = splitting(limits, **given), Shape(cpus_per_task=cpus)
+    with pytest.raises(Rejected) as caught:
+        found.request(Processors(total=tasks), shape)
+    assert caught.value.message == f"the request can never run: it asks for {asked}"
+    assert caught.value.advice.startswith(f"the largest that could run is {most} (")
+    request, _local = found.request(Processors(total=most // cpus), shape)
+    assert request == Request((most,))
+
+
+def test_parts_that_no_clusters_are_near_enough_for_are_refused() -> None:
+    apart = splitting(max_latency=5.0)
+    assert apart.request(Processors(total=64)) == (Request((64,)), None), "one cluster has room"
+    with pytest.raises(Rejected, match="at most 5 ms apart"):
+        apart.request(Processors(total=65))

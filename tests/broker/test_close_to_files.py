@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from metabroker.broker.events import Observed, SubmitJob, TellLinks
-from metabroker.broker.job import NewJob
+from metabroker.broker.job import NewJob, Split
 from metabroker.broker.links import Link
 from metabroker.broker.observation import Snapshot
-from metabroker.policy import BACKFILLING, POLICIES, Request
+from metabroker.policy import BACKFILLING, POLICIES, SPLITTING, Request
 from metabroker.submission.inputs import Inputs
 
 from .bench import Bench
 
 SIZES = {"delft": 64, "leiden": 32, "lab": 16}
 IN_LAB = Inputs(0, ((10**10, ("lab",)),))
-ALL = [*POLICIES, *BACKFILLING]
+# Those that split jobs have a placement of their own.
+ALL = [name for name in (*POLICIES, *BACKFILLING) if name not in SPLITTING]
 
 
 def bench(policy: str, placement: str | None) -> Bench:
@@ -60,6 +61,13 @@ def test_unless_it_is_asked_for_files_change_nothing(policy: str, placement: str
     asked = made.broker._queues.request_of(first)
     assert asked is first.request and not asked.costs
     assert made.broker._queues.queue_of(first) == made.broker._queues.queue_of(second)
+    made.close()
+
+
+def test_a_job_that_the_policy_splits_goes_by_the_fewest_clusters_wherever_its_files_lie() -> None:
+    made = bench("MULTI-SITE", None)
+    made.handle(job(80, split=Split(len(SIZES))))
+    assert where(made, 1) == [0, 1]
     made.close()
 
 

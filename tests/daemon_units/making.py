@@ -18,8 +18,9 @@ from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.clusters.simulated import SimulatedCluster, SimulatedOptions
 from metabroker.policy import Limits, make, worst_fit
+from metabroker.runtime.asked import AskToSubmit
 from metabroker.runtime.clock import Clock
-from metabroker.runtime.engine import AskToSubmit, Engine
+from metabroker.runtime.engine import Engine
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.requests import RequestBuilder, spec_of

@@ -28,7 +28,8 @@ from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.outbox import Mishap
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref, make
-from metabroker.runtime.engine import Ask, Engine
+from metabroker.runtime.asked import Ask
+from metabroker.runtime.engine import Engine
 from metabroker.runtime.executor import ClusterExecutor
 
 from .making import Answers, Failing, House, ask, engine, looked

@@ -26,7 +26,8 @@ from metabroker.broker.outbox import OutboxEntry, Ready
 from metabroker.broker.states import Cause, JobState, Step
 from metabroker.broker.tokens import Ref
 from metabroker.metrics import Meters, OfJobs
-from metabroker.runtime.engine import Ask, Engine
+from metabroker.runtime.asked import Ask
+from metabroker.runtime.engine import Engine
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked
 from tests.store.making import job as make_job

@@ -32,8 +32,8 @@ def test_every_name_makes_a_planner_with_nobody_waiting(policy: str) -> None:
 
 
 def test_a_daemon_has_no_planners_but_those_that_backfill() -> None:
-    with pytest.raises(ValueError, match="no policy is called 'MULTI-SITE'"):
-        make("MULTI-SITE", 1)
+    with pytest.raises(ValueError, match="no policy is called 'AFCFS'"):
+        make("AFCFS", 1)
     with pytest.raises(ValueError, match="EASY has no discipline, so not FPFS"):
         make("EASY", 1, discipline="FPFS")
 
@@ -64,10 +64,18 @@ def test_some_have_only_their_own_placement(policy: str) -> None:
         make_planner(policy, [8], placement="worst-fit-reuse")
 
 
+def test_a_daemon_places_by_fewest_clusters_under_multi_site() -> None:
+    assert make("MULTI-SITE", 2) and make("MULTI-SITE", 2, placement="fewest-clusters")
+    with pytest.raises(ValueError, match="MULTI-SITE has the placement fewest-clusters, not"):
+        make("MULTI-SITE", 2, placement="worst-fit")
+
+
 def test_the_overhead_is_not_negative() -> None:
     assert make_planner("MULTI-SITE", [8, 8], overhead=0.25).overhead == 0.25
     with pytest.raises(ValueError, match=r"at least 0, not -1"):
         make_planner("EASY", [8, 8], overhead=-1)
+    with pytest.raises(ValueError, match=r"at least 0, not nan"):
+        make("MULTI-SITE", 2, overhead=float("nan"))
 
 
 @pytest.mark.parametrize("placement", ALL_PLACEMENTS)

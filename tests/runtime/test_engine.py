@@ -12,7 +12,7 @@ from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.outbox import Ready
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.tokens import Ref, make
-from metabroker.runtime.engine import Ask
+from metabroker.runtime.asked import Ask
 from metabroker.store import StoreUnavailable
 from metabroker.submission.model import Processors
 from tests.daemon_units.making import Answers, Failing, ask, engine, looked

@@ -12,7 +12,8 @@ from metabroker.broker.observation import Coming, Snapshot
 from metabroker.broker.states import Cause, Step
 from metabroker.broker.tokens import Ref
 from metabroker.policy import Request
-from metabroker.runtime.engine import Engine, Item
+from metabroker.runtime.asked import Item
+from metabroker.runtime.engine import Engine
 from metabroker.service import reasons
 from metabroker.service.cluster_view import cluster_views
 from metabroker.submission.model import Processors

@@ -30,7 +30,7 @@ from metabroker.broker.events import (
     SubmitJob,
     Submitted,
 )
-from metabroker.broker.job import NewJob
+from metabroker.broker.job import NewJob, Split
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.settings import ClusterSettings, Settings
 from metabroker.broker.tokens import Ref
@@ -55,14 +55,18 @@ class Cluster:
 
 
 class Protocol:
-    """One run. `reserves[c]`: whether cluster c holds components by reservations. `inputs`: what
-    each job reads, for a placement that goes by it; its script is at work once that is there."""
+    """One run. `reserves[c]`: whether cluster c holds components by reservations. `overhead`: the
+    policy may split every job, which takes (1 + overhead) times as long then; None: it splits
+    none. `inputs`: what each job reads, for a placement that goes by it; its script is at work once
+    that is there."""
 
     def __init__(
         self,
         scheduler: Scheduler,
         processors: Sequence[int],
         reserves: Sequence[bool],
+        *,
+        overhead: float | None = None,
         inputs: Sequence[Inputs] = (),
     ) -> None:
         names = [f"c{index}" for index in range(len(processors))]
@@ -70,8 +74,14 @@ class Protocol:
             ClusterSettings(name, holds, size)
             for name, holds, size in zip(names, reserves, processors, strict=True)
         ]
+        self._split = None if overhead is None else Split(len(names))
         self.settings = Settings(
-            "0123abcd", tuple(clusters), stale_after=LONG, close_to_files=bool(inputs)
+            "0123abcd",
+            tuple(clusters),
+            stale_after=LONG,
+            splits=overhead is not None,
+            overhead=overhead or 0.0,
+            close_to_files=bool(inputs),
         )
         self._inputs = inputs
         self._placed: dict[int, float] = {}
@@ -79,6 +89,7 @@ class Protocol:
         self.clusters = [Cluster(size) for size in processors]
         self.now = 0.0
         self.starts: dict[int, float] = {}
+        self.parts: dict[int, int] = {}  # of the jobs that were split
         self._jobs: list[SimJob] = []
         self._ends: list[tuple[float, int, Ref, int]] = []
         self._serial = 0
@@ -116,7 +127,8 @@ class Protocol:
         return [self.starts[index + 1] for index in range(len(self._jobs))]
 
     def _arrive(self, job: SimJob) -> None:
-        new = NewJob("u", "job", job.request, math.ceil(job.estimate), local=job.local)
+        limit = math.ceil(job.estimate)
+        new = NewJob("u", "job", job.request, limit, local=job.local, split=self._split)
         if self._inputs:  # the broker finds out by itself what they cost
             number = self.broker.next_job - 1
             plain = replace(job.request, costs=())
@@ -169,7 +181,11 @@ class Protocol:
         start = self.now + transfer_time(job.request, [part.cluster for part in parts])
         self.starts[ref.job] = start
         self._serial += 1
-        end = start + job.run_time
+        run_time = job.run_time
+        if self._split is not None and len(parts) > 1:
+            run_time *= 1 + self.settings.overhead
+            self.parts[ref.job] = len(parts)
+        end = start + run_time
         heapq.heappush(self._ends, (end, self._serial, ref, cluster))
 
     def _end(self, ended: Sequence[tuple[Ref, int]]) -> None:

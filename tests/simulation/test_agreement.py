@@ -19,6 +19,7 @@ from metabroker.broker.transfer import costs
 from metabroker.policy import (
     BACKFILLING,
     POLICIES,
+    SPLITTING,
     Limits,
     Options,
     Planner,
@@ -77,7 +78,7 @@ def workload(
         request = kind(rng)
         local = rng.randrange(len(SIZES))
         if request.single and request.clusters is None:
-            local = rng.choice([c for c, size in enumerate(SIZES) if size >= request.total])
+            local = rng.choice([c for c, size in enumerate(SIZES) if size >= request.total] or [0])
         found.append(SimJob(now, request, local, time, time))
     return found
 
@@ -86,12 +87,17 @@ def policy_level(policy: str, jobs: list[SimJob], **options: object) -> list[flo
     return starts_of(make(policy, len(SIZES), rng=random.Random(9), **options), jobs)  # type: ignore[arg-type]
 
 
-def starts_of(policy: Scheduler | Planner, jobs: list[SimJob]) -> list[float]:
+def starts_of(
+    policy: Scheduler | Planner, jobs: list[SimJob], parts: dict[int, int] | None = None
+) -> list[float]:
+    """The start times; `parts` takes the number of components of each job."""
     starts: dict[int, float] = {}
 
     def sink(done: list[Finished]) -> None:
-        for _end, _serial, key, _job, _clusters, _sizes, start in done:
+        for _end, _serial, key, _job, clusters, _sizes, start in done:
             starts[key] = start
+            if parts is not None:
+                parts[key] = len(clusters)
 
     simulate(policy, jobs, SIZES, sink)
     return [starts[key] for key in range(len(jobs))]
@@ -146,7 +152,7 @@ def estimated(seed: int, kind: Callable[[random.Random], Request], *, ties: bool
 
 @pytest.mark.parametrize("ties", [False, True], ids=["any-times", "whole-times"])
 @pytest.mark.parametrize("kind", KINDS[:3], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("policy", BACKFILLING)
+@pytest.mark.parametrize("policy", [name for name in BACKFILLING if name not in SPLITTING])
 def test_backfilling_starts_every_job_at_the_same_time(
     policy: str, kind: Callable[[random.Random], Request], ties: bool
 ) -> None:
@@ -156,6 +162,29 @@ def test_backfilling_starts_every_job_at_the_same_time(
         jobs = estimated(seed, kind, ties=ties)
         expected = starts_of(make_planner(policy, SIZES), jobs)
         assert protocol_level(policy, jobs, seed) == expected, f"seed {seed}"
+        assert expected != sorted(expected), "somebody has overtaken somebody"
+
+
+def of_any_size(rng: random.Random) -> Request:
+    """Also larger than any cluster."""
+    return Request((rng.choice((rng.randint(1, 16), rng.randint(1, sum(SIZES)))),))
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["any-times", "whole-times"])
+@pytest.mark.parametrize("overhead", [0.0, 0.25, 0.3, 1.0])
+def test_multi_site_splits_every_job_as_in_the_simulator_and_starts_it_at_the_same_time(
+    overhead: float, ties: bool
+) -> None:
+    for seed in range(4):
+        jobs = estimated(seed, of_any_size, ties=ties)
+        parts: dict[int, int] = {}
+        expected = starts_of(make_planner("MULTI-SITE", SIZES, overhead=overhead), jobs, parts)
+        rng = random.Random(seed)
+        scheduler = make("MULTI-SITE", len(SIZES), overhead=overhead)
+        daemon = Protocol(scheduler, SIZES, [rng.random() < 0.5 for _ in SIZES], overhead=overhead)
+        assert daemon.run(jobs) == expected, f"seed {seed}"
+        assert daemon.parts == {key + 1: count for key, count in parts.items() if count > 1}
+        assert daemon.parts and max(daemon.parts.values()) > 2, "many are split"
         assert expected != sorted(expected), "somebody has overtaken somebody"
 
 
@@ -180,7 +209,7 @@ def close(policy: str, seed: int, jobs: list[SimJob], placement: str) -> list[fl
     rng = random.Random(seed)
     reserves = [rng.random() < 0.5 for _ in SIZES]
     scheduler = make(policy, len(SIZES), rng=random.Random(9), placement=placement)
-    return Protocol(scheduler, SIZES, reserves, inputs).run(jobs)
+    return Protocol(scheduler, SIZES, reserves, inputs=inputs).run(jobs)
 
 
 @pytest.mark.parametrize("placement", ["close-to-files", "close-to-files-reuse"])
@@ -197,7 +226,7 @@ def test_jobs_with_files_start_at_the_same_time(
         assert expected != policy_level(policy, jobs), "files matter"
 
 
-@pytest.mark.parametrize("policy", BACKFILLING)
+@pytest.mark.parametrize("policy", [name for name in BACKFILLING if name not in SPLITTING])
 def test_backfilling_agrees_for_jobs_with_files(policy: str) -> None:
     kind = single if policy == "JOB-SHARING" else unordered
     jobs = estimated(4, kind, ties=False)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from metabroker.broker.events import DrainCluster, ResumeCluster
-from metabroker.runtime.engine import Ask
+from metabroker.runtime.asked import Ask
 
 if TYPE_CHECKING:
     from .world import World

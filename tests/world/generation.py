@@ -38,6 +38,7 @@ from .scenario import (
     JobPlan,
     Scenario,
 )  # fmt: skip
+from .splitting import of_policy
 
 
 def generate(seed: int, mutation: str = "", brokers: int = 1, kind: str = "") -> Scenario:
@@ -61,10 +62,7 @@ def _ordinary(seed: int, mutation: str, brokers: int) -> Scenario:
         users = random.Random(f"{seed} users")
         jobs = tuple(replace(job, user=users.choice("uvw")) for job in jobs)
     poll, look = rng.choice(((10.0, 2.0), (10.0, 2.0), (3.0, 10.0), (5.0, 5.0)))
-    policy = rng.choice(POLICIES)
-    backfills = random.Random(f"{seed} backfilling")
-    if backfills.random() < 0.15:
-        policy = backfills.choice(BACKFILLING)
+    policy, overhead, jobs = of_policy(seed, rng.choice(POLICIES), jobs)
     faults: Sequence[Fault] = ()
     ahead = 0.0
     if not calm:
@@ -111,6 +109,7 @@ def _ordinary(seed: int, mutation: str, brokers: int) -> Scenario:
         brokers=brokers,
         ahead=ahead,
         kept=_kept(random.Random(f"{seed} retention")),
+        overhead=overhead,
     )
 
 

@@ -18,7 +18,7 @@ from greenlet import GreenletExit
 
 from metabroker.broker.lease_term import LeaseTerm
 from metabroker.daemon.sharing.lease import Campaign, Lease
-from metabroker.runtime.engine import Item
+from metabroker.runtime.asked import Item
 from metabroker.store import LeadershipLost, MustRestart, StoreUnavailable
 from metabroker.store.leadership import LeaseRow
 

@@ -9,14 +9,15 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from metabroker.broker.core import Broker
-from metabroker.broker.effects import CleanStray, Effect, PendingEffect
+from metabroker.broker.effects import CleanStray, Effect, PendingEffect, Submit
 from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refused, Unsure
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
 from metabroker.broker.tokens import Ref
 from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, make
+from metabroker.runtime.asked import Item
 from metabroker.runtime.carrier import Carrier
-from metabroker.runtime.engine import Engine, Item
+from metabroker.runtime.engine import Engine
 from metabroker.runtime.executor import ClusterExecutor
 from metabroker.runtime.loop import Loop
 from metabroker.runtime.requests import RequestBuilder
@@ -29,6 +30,7 @@ from .keeping import goes_on
 from .oracle import Violation
 from .reads import placement
 from .scenario import WHOLE
+from .splitting import Parts, long_enough
 from .told import chosen, clean, lost, remembered
 from .transport import transport
 
@@ -57,6 +59,7 @@ class Life:
             placement=placement(scenario),
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
+            overhead=scenario.overhead,
         )
         world.oracle.tells_who_leaves(scheduler)
         self.engine = Watched(self, Broker(settings, scheduler, host.store.restorations.history()))
@@ -86,6 +89,7 @@ class Life:
         self._seen = [(False, 0.0)] * len(world.clusters)
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
+        self._parts = Parts()
         self.left: frozenset[Ref] = frozenset()
 
     def clock(self) -> float:
@@ -170,7 +174,10 @@ class Life:
         every = [component.cluster for job in new for component in job.components]
         world.oracle.undrained(every, world.administrator.drained)
         world.oracle.placed(broker, waited, world.scenario.overtaken, self.clock())
+        self._parts.check(broker)
         for effect in effects:
+            if isinstance(effect, Submit):
+                long_enough(broker, effect)
             if isinstance(effect, CleanStray):
                 world.tally.add("stray")
 
@@ -225,8 +232,9 @@ class Watched(Engine):
     def __init__(self, life: Life, broker: Broker) -> None:
         world = life.world
         policy = world.scenario.policy
-        usual = "worst-fit-reuse" if policy in ("FCFS", "FPFS") else "worst-fit"
-        place = ALL_PLACEMENTS[placement(world.scenario) or usual]
+        usual = {"FCFS": "worst-fit-reuse", "FPFS": "worst-fit-reuse"}
+        usual["MULTI-SITE"] = "fewest-clusters"
+        place = ALL_PLACEMENTS[placement(world.scenario) or usual.get(policy, "worst-fit")]
         super().__init__(
             broker,
             life.host.store,

@@ -248,13 +248,13 @@ class Oracle:
                 JobState.RESERVING: settings.reserve_timeout + staging,
                 JobState.SUBMITTING: settings.submit_timeout,
                 JobState.WAITING: settings.barrier_timeout,
-                JobState.RUNNING: job.time_limit + settings.overtime_grace,
+                JobState.RUNNING: job.may_take + settings.overtime_grace,
             }[job.state]
             if job.state is JobState.RUNNING and job.deadline is None:  # since a restart
                 bound += settings.barrier_slack + settings.stale_after
                 able = max(able, *(away[c.cluster] + bound for c in job.components))
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
-                bound = job.time_limit + settings.barrier_slack
+                bound = job.may_take + settings.barrier_slack
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
             held = all(component.reservation for component in job.components)
             if job.planned is not None and held and job.state is not JobState.RUNNING:

@@ -1,5 +1,5 @@
 """Files that jobs of the worlds read. In one world of five there are such, and the placement goes
-by where they lie."""
+by where they lie, unless the policy has its own."""
 
 from __future__ import annotations
 

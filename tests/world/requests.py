@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from metabroker.broker.settings import ClusterSettings, Settings
+from metabroker.policy import SPLITTING
 from metabroker.submission.model import Processors, Submission
 from metabroker.submission.shape import Shape
 
@@ -74,6 +75,8 @@ def settings_of(scenario: Scenario, instance: str) -> Settings:
         slice=scenario.slice,
         array_ahead=AHEAD,
         plan_ahead=scenario.ahead,
+        splits=scenario.policy in SPLITTING,
+        overhead=scenario.overhead,
         plan_lead=8.0,
         close_to_files=scenario.close,
     )

@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from metabroker.policy import SPLITTING
+
 POLICIES = (
     "GS", "LS-OR", "LS-RD", "LS-RO", "LS-DO", "GP", "LP-LF", "LP-GF", "LP-RD", "EQ-LF", "EQ-GF",
     "EQ-RD", "LQ", "FCFS", "FPFS",
@@ -176,11 +178,12 @@ class Scenario:
     slice: int = WHOLE  # so many jobs, and so many items, in one turn
     ahead: float = 0.0  # how far ahead co-allocated jobs are planned, in seconds
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
+    overhead: float = 0.0  # of jobs that the policy splits
 
     @property
     def close(self) -> bool:
-        """Whether the placement goes by where files lie."""
-        return any(job.reads for job in self.jobs)
+        """Whether the placement goes by where files lie: not where the policy has its own."""
+        return self.policy not in SPLITTING and any(job.reads for job in self.jobs)
 
     def to_json(self) -> str:
         """As a file's content."""

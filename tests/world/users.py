@@ -11,7 +11,7 @@ from metabroker.broker.job import Job
 from metabroker.broker.rejected import Rejected
 from metabroker.broker.states import JobState
 from metabroker.broker.tokens import Ref
-from metabroker.runtime.engine import Ask, AskToSubmit
+from metabroker.runtime.asked import Ask, AskToSubmit
 from metabroker.runtime.requests import spec_of
 
 from .arrays import ONE, OTHERS, RELEASED_AFTER, SOME, SOME_TASKS, one_that_waits, owner

@@ -55,7 +55,7 @@ class Adoption:
             return False
         if not tokens.proven(self._state.settings.key, ref):
             return False
-        if not job.single:
+        if not job.alone:
             name = self._state.settings.clusters[orphan.cluster].name
             where = f"component {ref.component} of attempt {ref.attempt} is in {name}"
             if where not in job.reason:

@@ -62,12 +62,14 @@ class Attempts:
         for component in job.components:
             self._claims.add(component)
             self._state.outbox.changed(component)
+        more = {} if job.may_take == job.time_limit else {"time_limit": job.may_take}
         self._state.outbox.note(
             now,
             job,
             "placed",
             clusters=[clusters[c.cluster].name for c in job.components],
             processors=[c.processors for c in job.components],
+            **more,
             **self._files(job),
         )
         for component, asked in zip(job.components, sizes, strict=True):

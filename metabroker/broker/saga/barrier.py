@@ -46,7 +46,7 @@ class Barrier:
         job.move(JobState.RUNNING)
         job.start_time = now
         grace = self._state.settings.overtime_grace
-        self._state.set_deadline(job, now + job.time_limit + grace)
+        self._state.set_deadline(job, now + job.may_take + grace)
         self._state.outbox.note(now, job, "opened")
         for component in job.components:
             self._pending.start(component, Step.OPEN, now)

@@ -129,6 +129,8 @@ class AttemptOutcome:
         job.leave_attempt()
         job.reason = reason
         job.move(state)
+        if state in (JobState.QUEUED, JobState.HELD):
+            job.unite()
         if state is JobState.QUEUED:
             job.start_time = None
             (self._queues.rejoin if old_place else self._queues.requeue)(job, now)

@@ -116,11 +116,11 @@ class PendingSteps:
             if start is not None:
                 start += self._state.ledger.entries[cluster].clock_offset
             held = component.processors
-            seconds = job.time_limit + slack
+            seconds = job.may_take + slack
             return Reserve(ref, cluster, held, seconds, again, tasks, shape, start, move)
-        seconds = job.time_limit if job.single else job.time_limit + settings.barrier_slack
+        seconds = job.may_take if job.single else job.may_take + settings.barrier_slack
         if component.planned is not None:
-            seconds = job.time_limit + settings.plan_overtime
+            seconds = job.may_take + settings.plan_overtime
         return Submit(
             ref,
             cluster,
@@ -138,5 +138,5 @@ class PendingSteps:
         job = self._state.jobs.get(component.ref.job)
         if job is None or job.start_time is None or component.planned is None:
             return None
-        over = job.start_time + job.time_limit + self._state.settings.plan_grace
+        over = job.start_time + job.may_take + self._state.settings.plan_grace
         return over + self._state.ledger.entries[component.cluster].clock_offset

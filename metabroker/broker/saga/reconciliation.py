@@ -229,7 +229,7 @@ class Reconciliation:
             return
         if job.state is not JobState.RUNNING or job.deadline is not None:
             return
-        most = job.time_limit + slack + settings.overtime_grace
+        most = job.may_take + slack + settings.overtime_grace
         if ran > most and native.word != "SUSPENDED":
             self._state.set_deadline(job, now)
 
@@ -309,7 +309,7 @@ def _may_be_renamed(component: Component, job: Job, snapshot: Snapshot) -> bool:
     and it may be any that is not over, for as long as its job may take."""
     if component.native_id is not None:
         return component.native_id in snapshot.unnamed
-    over = (component.start_time or 0.0) + job.time_limit
+    over = (component.start_time or 0.0) + job.may_take
     if component.writer is not None or snapshot.taken_at > over:
         return False
     return any(job.state is not NativeState.ENDED for job in snapshot.unnamed.values())

@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -239,7 +240,10 @@ class Site:
     ) -> int:
         """Submit a script; the job's number."""
         file = self.folder / "script"
-        file.write_text(script if script is not None else recording())
+        # Others may submit it at this moment: whole when it is there.
+        part = self.folder / f"script.{threading.get_ident()}"
+        part.write_text(script if script is not None else recording())
+        part.replace(file)
         words = shlex.split(options) if isinstance(options, str) else list(options)
         done = self.cli("submit", *words, str(file), *args, environment=environment)
         assert done.returncode == 0, done.stderr

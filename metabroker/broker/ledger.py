@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from metabroker.submission.shape import Shape
 
 from . import nodes
+from .arrivals import Arrivals
 from .drained import Drained
 from .observation import NodeKind, Snapshot
 from .settings import Settings
@@ -44,6 +45,7 @@ class LedgerEntry:
     nodes: tuple[NodeKind, ...] = ()  # all, as last seen; empty: not known
     cleaned: dict[str, float] = field(default_factory=dict)
     contested_until: float = 0.0  # others want the cluster, too: till then at least
+    arrivals: Arrivals = field(default_factory=Arrivals)
     drained: Drained | None = None
     upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
     outlook: Snapshot | None = None  # the last poll that told until when what is in use
@@ -103,8 +105,9 @@ class Ledger:
         entry.processors = snapshot.processors
         entry.nodes = snapshot.nodes
         entry.usable = snapshot.usable
-        arriving = min(snapshot.arriving, max(0, snapshot.usable - snapshot.busy))
-        entry.others = max(0, snapshot.busy - counted) + arriving
+        idle = max(0, snapshot.usable - snapshot.busy)
+        coming, wanted = entry.arrivals.seen(snapshot.arriving, idle, snapshot.taken_at)
+        entry.others = max(0, snapshot.busy - counted) + coming
         if snapshot.clock_offset is not None:
             entry.clock_offset = snapshot.clock_offset
         entry.upcoming = Upcoming(snapshot.coming, entry.clock_offset)
@@ -112,7 +115,7 @@ class Ledger:
             entry.outlook = snapshot
         entry.reachable = True
         entry.detail = ""
-        if snapshot.waiting:
+        if snapshot.waiting or wanted:
             entry.contested_until = snapshot.taken_at + self._settings.line_calm
         if entry.unverified_since is not None and snapshot.taken_at >= entry.unverified_since:
             entry.unverified_since = None

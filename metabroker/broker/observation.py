@@ -120,7 +120,7 @@ class Snapshot:
     what happened since is not judged by it. `system`: what its controller says that it is ("":
     nothing). `waiting`: processors that jobs of others wait for in its queue, as far as those can
     be seen; `arriving`: those that others' jobs want which came a moment ago, and will take now if
-    they are idle.
+    they are idle (see `arrivals`).
     `held`: what its processors are in use for, ours too, until when by the cluster's clock; None:
     not asked this time. `wanted`: with it, what waits in its queue, in that order.
     `nodes`: all that our jobs can go to, those that are down now too (empty: not known); `idle`:

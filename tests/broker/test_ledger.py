@@ -206,3 +206,40 @@ def test_what_others_are_about_to_take_is_not_idle() -> None:
     ledger.observe(0, Snapshot(1001.0, SIZE, SIZE, 40, arriving=100), lambda token: 0)
     assert ledger.available(1001.0) == [0]
     assert ledger.contested(1001.0) == ()
+
+
+def test_who_keeps_coming_and_wants_all_that_is_idle_wants_the_cluster() -> None:
+    """Somebody submits a job that is too large to start, cancels it in time, and so on."""
+    ledger = Ledger(SETTINGS)
+    for second in range(10):
+        ledger.observe(0, Snapshot(1000.0 + second, SIZE, SIZE, 1, arriving=SIZE), lambda token: 0)
+        assert ledger.available(1000.0 + second) == [0]
+        assert ledger.contested(1000.0 + second) == ()
+    more = ledger.observe(0, Snapshot(1010.0, SIZE, SIZE, 1, arriving=SIZE), lambda token: 0)
+    assert more, "what is idle may be had: by standing in line, or where no line is kept"
+    assert ledger.contested(1010.0) == (0,)
+    assert ledger.available(1010.0) == [SIZE - 1]
+
+
+def test_who_keeps_coming_and_wants_less_than_is_idle_keeps_nothing_idle() -> None:
+    ledger = Ledger(SETTINGS)
+    for second in range(12):
+        ledger.observe(0, Snapshot(1000.0 + second, SIZE, SIZE, 1, arriving=8), lambda token: 0)
+        left = SIZE - 9 if second < 10 else SIZE - 1
+        assert ledger.available(1000.0 + second) == [left]
+        assert ledger.contested(1000.0 + second) == ()
+
+
+def test_a_poll_in_which_nobody_has_just_come_ends_it() -> None:
+    ledger = Ledger(SETTINGS)
+    for second in range(30):
+        came = SIZE if second % 10 else 0
+        ledger.observe(0, Snapshot(1000.0 + second, SIZE, SIZE, 1, arriving=came), lambda token: 0)
+        assert ledger.contested(1000.0 + second) == ()
+
+
+def test_a_clock_that_is_set_back_does_not_keep_processors_idle_for_longer() -> None:
+    ledger = Ledger(SETTINGS)
+    for now in (1000.0, 400.0, 410.0):
+        ledger.observe(0, Snapshot(now, SIZE, SIZE, 1, arriving=SIZE), lambda token: 0)
+    assert ledger.contested(410.0) == (0,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.daemon.fixtures import MakeSite, clusters_of
@@ -62,3 +64,29 @@ def test_a_job_stands_in_line_in_full_clusters_and_starts_once_where_it_comes_up
     end(kind, "lab", waits["lab"])
     site.wait_clean()
     assert len(site.runs(job)) == 1
+
+
+def test_somebody_whose_jobs_come_and_go_keeps_no_cluster_from_a_job(
+    kind: Kind, make_site: MakeSite
+) -> None:
+    """They are too large to start, and each is cancelled before it has waited long."""
+    site = make_site(kind)
+    stays = local_job(kind, "lab", 1, 300)
+    site.start_and_look()
+    for other in ("delft", "leiden"):
+        assert site.cli("drain", other).returncode == 0
+    goes, job = local_job(kind, "lab", SIZES["lab"], 1), 0
+    for turn in range(40):
+        if turn == 4:  # they have been seen
+            job = site.submit("-n 16", recording("true"))
+        time.sleep(1.5)
+        before, goes = goes, local_job(kind, "lab", SIZES["lab"], 1)
+        end(kind, "lab", before)
+        if job and site.job(job)["state"] == "COMPLETED":
+            break
+    else:
+        pytest.fail(f"kept waiting: {site.job(job)}")
+    assert len(site.runs(job)) == 1
+    end(kind, "lab", goes)
+    end(kind, "lab", stays)
+    site.wait_clean()

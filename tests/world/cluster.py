@@ -14,6 +14,7 @@ from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .asked import Asked
+from .come_and_go import come_and_go
 from .controller import FOREIGN, Controller, is_ours, shown
 from .files import HOME, ClusterFiles
 from .gates import SeenGates
@@ -21,7 +22,7 @@ from .late import LateModel
 from .letters import Letters
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
-from .scenario import LIE, LOCALS, ClusterPlan
+from .scenario import COMES_AND_GOES, LIE, LOCALS, ClusterPlan
 from .virtual.meeting import without_meeting
 from .virtual.processes import Moments
 
@@ -164,6 +165,8 @@ class WorldCluster:
         now = self.local()
         if self.suffers(LOCALS):
             self._want(now)
+        if COMES_AND_GOES in self.until:
+            come_and_go(self, now)
         for job in self.model.advance(now):
             if "lasts" in job.extra:
                 job.extra["until"] = now + job.extra["lasts"]

@@ -16,6 +16,7 @@ from .older_stores import rolled_back
 from .scenario import (
     BLIND,
     CLINGS,
+    COMES_AND_GOES,
     HEIR,
     LATE,
     LEAVE,
@@ -189,6 +190,19 @@ def _in_line(rng: random.Random, scenario: Scenario, away: tuple[float, float]) 
     lasts = round(rng.uniform(*away), 3)
     faults.append(Fault(round(goes + rng.uniform(0, 2.5), 3), "crash", "", lasts, how))
     faults += _some(rng, scenario, 0.15)
+    return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@_kind
+def _come_and_go(rng: random.Random, scenario: Scenario) -> Scenario:
+    """In every cluster somebody submits jobs that never start, and cancels each soon; the broker
+    may die."""
+    clusters = tuple(replace(c, system="slurm", queue_every=2.0) for c in scenario.clusters)
+    faults = [Fault(0.0, COMES_AND_GOES, c.name, SPAN + 60) for c in clusters]
+    jobs = [_single(rng, rng.uniform(0, 100)) for _ in range(3)]
+    if rng.random() < 0.5:
+        at, lasts = rng.uniform(10, 100), rng.uniform(0, 20)
+        faults.append(Fault(round(at, 3), "crash", "", round(lasts, 3), "now"))
     return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults))
 
 

@@ -25,6 +25,7 @@ from metabroker.runtime.watcher import WatchInterval
 from metabroker.store import StoreUnavailable
 
 from . import virtual
+from .come_and_go import Heeded
 from .home import WorldHome
 from .keeping import goes_on
 from .oracle import Violation
@@ -90,6 +91,7 @@ class Life:
         self._told_time = [False] * len(world.clusters)  # whether its clock is known
         self._able_since = world.now
         self._parts = Parts()
+        self._heeded = Heeded()
         self.left: frozenset[Ref] = frozenset()
 
     def clock(self) -> float:
@@ -141,6 +143,7 @@ class Life:
             away = [max(c.until.values(), default=0.0) for c in self.world.clusters]
             self.world.oracle.in_time(self.engine.broker, self.world.now, since, clock, away)
             self.world.users.arrays.in_time(self.engine.broker, self.world.now, since)
+            self._heeded.check(self.engine.broker, self.world.clusters, self.world.now, since)
 
     def _poll(self, executor: ClusterExecutor) -> None:
         while True:

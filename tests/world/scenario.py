@@ -29,6 +29,8 @@ WINDOWS = {
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
 # Local users keep a cluster full: jobs of theirs always wait there, for a while.
 LOCALS = "locals"
+# One of them submits a job of the whole cluster, and cancels it in time, again and again.
+COMES_AND_GOES = "comes and goes"
 # They all go at once, so that whoever stands in line comes up.
 LEAVE = "leave"
 # A controller and a node that are killed at once may call a job COMPLETED whose script has not

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from metabroker.broker.arrivals import Arrivals
 from metabroker.broker.effects import Submit
 from metabroker.broker.job import Component, Job
 from metabroker.broker.ledger import Ledger
@@ -91,6 +92,17 @@ def contested_for_ever(stack: contextlib.ExitStack) -> None:
         return tuple(c for c, entry in enumerate(self.entries) if entry.contested_until)
 
     swap(stack, Ledger, "contested", contested)
+
+
+@mutation
+@among("come-and-go")
+def arrivals_count_for_ever(stack: contextlib.ExitStack) -> None:
+    """What others who have just come want is never idle, however often they come."""
+
+    def seen(self: Any, wanted: int, idle: int, now: float) -> tuple[int, bool]:
+        return min(wanted, idle), False
+
+    swap(stack, Arrivals, "seen", seen)
 
 
 @mutation

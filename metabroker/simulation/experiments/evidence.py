@@ -173,15 +173,15 @@ def _numbers(ours: Sequence[float], theirs: Sequence[float], gap: Interval) -> s
 
 class Looks(NamedTuple):
     """How often a comparison is looked at that is still open: after so many replications, and by
-    intervals of which level. The levels are Pocock's (1977): with all looks together the wrong
-    side is taken in at most 5 % of the cases."""
+    intervals of which level. All looks have the same, as Pocock's (1977): with all of them
+    together the wrong side is taken in at most 5 % of the cases."""
 
     at: tuple[int, ...]
     level: float
 
     @classmethod
     def doubling(cls, first: int, number: int) -> Looks:
-        """After `first` replications, then after twice as many as before; at most four looks."""
+        """After `first` replications, then after twice as many as before; at most six looks."""
         return cls(tuple(first << look for look in range(number)), _LEVELS[number - 1])
 
     def judge(self, comparison: Comparison, results: ResultCache) -> Verdict:
@@ -194,7 +194,9 @@ class Looks(NamedTuple):
         return found._replace(sign=SAME) if found.sign == OPEN and found.equal else found
 
 
-_LEVELS = (LEVEL, 0.9706, 0.9779, 0.9818)
+# Pocock's own, 0.9779, 0.9818 and so on from the third on, are for looks at equal distances. These
+# are for as many values again at each look: less of what was seen comes again.
+_LEVELS = (LEVEL, 0.9706, 0.9792, 0.984, 0.987, 0.9891)
 
 
 @dataclass(frozen=True)

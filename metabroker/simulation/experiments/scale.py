@@ -34,7 +34,7 @@ class Scale:
     """The CTC's log, an SWF file; None: it is looked for (see `ctc.log`)."""
 
 
-FULL = Scale("full", 100_000, 10, 50_000, 5, 10, 100_000, 10, 0.002, looks=4, search_looks=2)
+FULL = Scale("full", 100_000, 10, 50_000, 5, 10, 100_000, 10, 0.002, looks=6, search_looks=4)
 QUICK = Scale("quick", 8_000, 5, 2_500, 5, 6, 6_000, 4, 0.01)
 TINY = Scale("tiny", 300, 2, 200, 2, 2, 200, 2, 0.2)
 """For tests: everything runs, nothing is shown."""

@@ -54,7 +54,6 @@ from .running import RunningJobs
 from .saga import Saga
 from .scheduling import Scheduling
 from .settings import Settings
-from .settling import settle_parts
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
 from .tokens import Ref
@@ -236,12 +235,10 @@ class Broker:
             self.number_from(job.id + 1)
             self._queues.next_seq = max(self._queues.next_seq, job.seq + places(job))
             if job.state is JobState.QUEUED:
-                if settle_parts(job, self._state):
-                    job.queue = self._queues.queue_of(job)
                 waiting.append(job)
         waiting.sort(key=lambda job: job.seq)
         for job in waiting:
-            self._queues.arrive(job, now)
+            self._queues.restore(job, now)
         for component in sorted(components, key=lambda c: c.ref):
             try:
                 self._restore(component, now)

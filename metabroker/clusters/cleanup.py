@@ -13,7 +13,8 @@ from .port import UnknownOutcome
 # each look is some commands.
 _WAITS = (0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.7)
 
-Find = Callable[[], Operation[list[NativeJob]]]
+Find = Callable[[Sequence[NativeJob]], Operation[list[NativeJob]]]
+"""Looks for the token's jobs, under other names too if they are among those given."""
 Cancel = Callable[[Sequence[NativeJob]], Operation[None]]
 Delete = Callable[[], Operation[bool]]
 
@@ -25,15 +26,18 @@ def clean(
     (`delete`: whether that is gone; None: there is none). That is the quickest order everywhere:
     a reservation with jobs in it is refused, or is slow to go.
 
+    A job that was seen before its end is looked for by its id, too: its script may rename it.
     Answers its job as it was seen last, the liveliest if there are several.
 
     Raises:
         UnknownOutcome: not yet.
     """
     last: NativeJob | None = None
-    asked = False
+    asked, living = False, dict[str, NativeJob]()
     for wait in (*_WAITS, None):
-        jobs = yield from find()
+        jobs = yield from find(list(living.values()))
+        living |= {job.native_id: job for job in jobs}
+        living = {n: job for n, job in living.items() if job.state is not NativeState.ENDED}
         last = jobs[0] if jobs else last
         if all(job.state is NativeState.ENDED for job in jobs):
             if delete is None or (yield from delete()):

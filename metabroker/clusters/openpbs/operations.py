@@ -157,18 +157,24 @@ def _reservations(identity: str | None = None) -> Operation[list[PbsReservation]
 
 
 def find(
-    who: PbsIdentity, token: str, native: NativeId | None = None, writer: Writer | None = None
+    who: PbsIdentity,
+    token: str,
+    native: NativeId | None = None,
+    writer: Writer | None = None,
+    seen: Sequence[NativeJob] = (),
 ) -> Operation[list[NativeJob]]:
     """The jobs of one token, the liveliest first, then the latest; ended ones as long as the
-    server remembers them. `native`: its own, `writer`: its record's, which may have been renamed.
+    server remembers them. `native`: its own, `writer`: its record's, `seen`: those that had its
+    name before, each of which may have been renamed.
     """
     done = yield from _told(commands.select_all(who.user, token))
     history = parsing.NO_HISTORY not in done.stderr
     if not history:
         done = yield from _told(commands.select_live(who.user, token))
     ids = parsing.ids(done.stdout)
-    if native is not None and native.id not in ids:
-        ids.append(native.id)
+    known = [NativeId(job.native_id, job.submit_time) for job in seen]
+    known += [native] if native is not None else []
+    ids += sorted({each.id for each in known}.difference(ids))
     if writer is not None and writer.native_id not in ids:
         # An id can name another server too, which a record must not lead to.
         live = parsing.ids((yield from _told(commands.select_live(who.user))).stdout)
@@ -178,7 +184,7 @@ def find(
     return liveliest_first(
         job
         for named, job in mine
-        if named or job.is_of(native) or (writer is not None and writer.wrote(job))
+        if named or any(map(job.is_of, known)) or (writer is not None and writer.wrote(job))
     )
 
 
@@ -270,7 +276,10 @@ def clean(
             seen.told = True
 
     delete = partial(delete_reservations, who, token, seen) if reservation else None
-    looking = partial(find, who, token, native, writer)
+
+    def looking(before: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
+        return find(who, token, native, writer, before)
+
     return (yield from cleanup.clean(token, looking, cancel, delete))
 
 

@@ -370,14 +370,16 @@ def clean(
     """
     renamed: list[NativeJob] = []
 
-    def looking() -> Operation[list[NativeJob]]:
+    def looking(seen: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
         jobs = yield from find(who, token)
-        ids = {native.id} if native is not None else set()
+        before = [NativeId(job.native_id, job.submit_time) for job in seen]
+        ids = {known.id for known in before} | ({native.id} if native is not None else set())
         ids |= {writer.native_id} if writer is not None else set()
         renamed.clear()
         for native_id in sorted(ids - {job.native_id for job in jobs}):
             for job in (yield from find_by_id(who, native_id)):
-                if job.is_of(native) or (writer is not None and writer.wrote(job)):
+                known = any(map(job.is_of, (native, *before)))
+                if known or (writer is not None and writer.wrote(job)):
                     renamed.append(job)
         return liveliest_first([*jobs, *renamed])
 

@@ -84,7 +84,7 @@ def asked(told: Told) -> list[tuple[str, str | None]]:
 def test_slurm_jobs_are_submitted_and_cancelled_as_their_users() -> None:
     who, told = SlurmIdentity("anna", "batch", acting=True), Told()
     drive(operations.submit(who, ORDER, b"#!/bin/sh\n"), [said("7\n")], told)
-    answers = [said(job("RUNNING")), said(), said(), said()]
+    answers = [said(job("RUNNING")), said(), said(job("CANCELLED")), said()]
     drive(operations.clean(who, TOKEN, reservation=True), answers, told)
     assert asked(told) == [
         ("sbatch", "anna"), ("squeue", None), ("scancel", "anna"), ("squeue", None),
@@ -96,7 +96,7 @@ def test_slurm_jobs_are_submitted_and_cancelled_as_their_users() -> None:
 def test_under_self_no_command_has_an_account() -> None:
     who, told = SlurmIdentity("mbsvc", "batch"), Told()
     drive(operations.submit(who, ORDER, b"#!/bin/sh\n"), [said("7\n")], told)
-    answers = [said(job("RUNNING")), said(), said(), said()]
+    answers = [said(job("RUNNING")), said(), said(job("CANCELLED")), said()]
     drive(operations.clean(who, TOKEN, reservation=True), answers, told)
     assert {account for _word, account in asked(told)} == {None}
 

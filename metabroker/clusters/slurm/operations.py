@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from metabroker.broker.observation import NativeJob
+from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import NativeId
 from metabroker.clusters import cleanup
@@ -369,6 +369,7 @@ def clean(
         UnknownOutcome: not yet.
     """
     renamed: list[NativeJob] = []
+    told: set[str] = set()  # ids that were cancelled as such
 
     def looking(seen: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
         jobs = yield from find(who, token)
@@ -381,12 +382,19 @@ def clean(
                 known = any(map(job.is_of, (native, *before)))
                 if known or (writer is not None and writer.wrote(job)):
                     renamed.append(job)
+        if seen:  # all were cancelled by name: one of these may not have borne it any more
+            yield from cancel_renamed()
         return liveliest_first([*jobs, *renamed])
 
     def cancel(_jobs: object) -> Operation[None]:
         yield from _cancel(commands.cancel(who, token))
+        yield from cancel_renamed()
+
+    def cancel_renamed() -> Operation[None]:
         for job in renamed:
-            yield from _cancel(commands.cancel_job(who, job.native_id))
+            if job.state is not NativeState.ENDED and job.native_id not in told:
+                told.add(job.native_id)
+                yield from _cancel(commands.cancel_job(who, job.native_id))
 
     delete = partial(_delete_reservation, token) if reservation else None
     return (yield from cleanup.clean(token, looking, cancel, delete))

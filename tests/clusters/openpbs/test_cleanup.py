@@ -55,9 +55,14 @@ def test_nothing_there() -> None:
 
 
 def test_without_history_a_job_that_is_gone_has_ended() -> None:
-    cause, told = clean([NO_HISTORY, ID, job("R"), said(), NO_HISTORY, said()], reservation=False)
+    gone, shown = (
+        Completed(153, "", "qstat: Unknown Job Id 37.pbsa\n"),
+        "qstat -E -f -F dsv 37.pbsa",
+    )
+    answers: list[Answer] = [NO_HISTORY, ID, job("R"), said(), NO_HISTORY, said(), gone]
+    cause, told = clean(answers, reservation=False)
     assert cause is None
-    assert told.lines == [FIND, LIVE, "qstat -E -f -F dsv 37.pbsa", "qdel 37.pbsa", FIND, LIVE]
+    assert told.lines == [FIND, LIVE, shown, "qdel 37.pbsa", FIND, LIVE, shown]
 
 
 def test_a_job_that_vanishes_between_two_commands() -> None:
@@ -164,7 +169,7 @@ def test_the_job_that_wrote_the_record_is_found_among_those_of_its_account(liste
     told, gone = Told(), Completed(153, "", "qstat: Unknown Job Id 84.pbsa\n")
     writer = Writer("84.pbsa", made=1795236060.0, started=1795236070.0)
     cleaning = operations.clean(PbsIdentity("pbsal"), TOKEN, reservation=False, writer=writer)
-    more: list[Answer] = [RENAMED, said(), said(), said(listed), gone]
+    more: list[Answer] = [RENAMED, said(), said(), gone]  # seen once, it is asked for by its id
     drive(cleaning, [said(), said(listed), *(more if "84" in listed else [])], told)
     assert ("qdel 84.pbsa" in told.lines) is ("84" in listed)
 

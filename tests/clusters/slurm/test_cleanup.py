@@ -20,6 +20,7 @@ FIND = f"squeue -h -r -t all -u mbsvc -n {TOKEN} -o JOBS"
 CANCEL = f"scancel -u mbsvc -n {TOKEN}"
 DELETE = f"scontrol delete ReservationName={TOKEN}"
 IN_USE = failed(f"delete_reservation reservation={TOKEN}: Requested reservation is in use\n")
+NO_SUCH_JOB = failed("slurm_load_jobs error: Invalid job id specified\n")
 UNKNOWN = failed(f"delete_reservation reservation={TOKEN}: Requested reservation is invalid\n")
 
 
@@ -53,15 +54,17 @@ def test_an_ended_job_whose_reservation_is_gone_is_over() -> None:
 
 def test_it_is_cancelled_by_name_and_once() -> None:
     _cause, told = clean(
-        [said(job("PENDING")), said(), *[said(job("PENDING"))] * 3, said(), said()]
+        [said(job("PENDING")), said(), *[said(job("PENDING"))] * 3, said(), NO_SUCH_JOB, said()]
     )
     assert told.lines.count(CANCEL) == 1
 
 
 def test_twins_are_all_waited_for() -> None:
     both = job("CANCELLED", 1) + job("RUNNING", 2)
-    _cause, told = clean([said(both), said(), said(both), said(job("CANCELLED", 1)), said()])
-    assert told.lines == [FIND, CANCEL, FIND, FIND, DELETE]
+    _cause, told = clean(
+        [said(both), said(), said(both), said(job("CANCELLED", 1)), said(), said()]
+    )
+    assert told.lines == [FIND, CANCEL, FIND, FIND, BY_ID.replace("7", "2"), DELETE]
 
 
 def test_a_reservation_still_in_use_is_deleted_later() -> None:
@@ -113,7 +116,7 @@ def test_recorded_answers_to_deleting(release: str) -> None:
 def test_recorded_answers_to_cancelling(release: str) -> None:
     cases = recorded.cases(release)
     done = cases["scancel a running job"].completed
-    clean([said(job("RUNNING")), done, said(), said()])
+    clean([said(job("RUNNING")), done, said(), NO_SUCH_JOB, said()])
     for case in ("scancel: controller frozen", "scancel: controller down", "scancel another's job"):
         with pytest.raises(UnknownOutcome):
             clean([said(job("RUNNING")), cases[case].completed])
@@ -123,7 +126,7 @@ def test_a_job_that_ended_just_before_it_was_cancelled_is_no_error() -> None:
     late = failed("scancel: error: Kill job error on job id 7: Job/step already completing\n")
     clean([said(job("RUNNING")), late, said(job("COMPLETED")), said()])
     gone = failed("scancel: error: Kill job error on job id 7: Invalid job id specified\n")
-    clean([said(job("RUNNING")), gone, said(), said()])
+    clean([said(job("RUNNING")), gone, said(), NO_SUCH_JOB, said()])
 
 
 NATIVE = NativeId("7", 1795244532.0)
@@ -136,6 +139,16 @@ def clean_renamed(*answers: Answer, writer: Writer | None = None) -> list[str]:
     cleaning = operations.clean(WHO, TOKEN, reservation=False, native=native, writer=writer)
     drive(cleaning, answers, told)
     return told.lines
+
+
+def test_a_job_that_is_renamed_while_it_is_cleaned_is_cancelled_by_its_id() -> None:
+    """Its script may do that just before it is cancelled by its name."""
+    mine, over = job("RUNNING", name="mine"), job("CANCELLED", name="mine")
+    _cause, told = clean(
+        [said(job("RUNNING")), said(), said(), said(mine), said(), said(), said(over)],
+        reservation=False,
+    )
+    assert told.lines == [FIND, CANCEL, FIND, BY_ID, "scancel -u mbsvc 7", FIND, BY_ID]
 
 
 def test_a_job_that_was_renamed_is_found_and_cancelled_by_its_id() -> None:

@@ -99,8 +99,22 @@ class Admission:
             request, self._capacities(rooms), self.place
         )
         if refusal is not None:
-            raise self._rejected(refusal, rooms)
+            raise self._with_advice(self._rejected(refusal, rooms), wanted, shape, rooms)
         return request, local
+
+    def _with_advice(
+        self, rejected: Rejected, wanted: Processors, shape: Shape, rooms: Sequence[int]
+    ) -> Rejected:
+        """The same; for one component that is too large for any one cluster, and not for all of
+        them together, with how to ask for that."""
+        if wanted.single is None or wanted.cluster is not None:
+            return rejected
+        try:
+            self._in_processors(Processors(total=wanted.single), shape, rooms)
+        except Rejected:
+            return rejected
+        more = f"or let the broker split it over several clusters: --total {wanted.single}"
+        return Rejected(rejected.message, f"{rejected.advice}; {more}")
 
     def _asked(self, wanted: Processors, cpus: int) -> tuple[Request, int | None]:
         """Tasks of so many processors each."""

@@ -47,6 +47,13 @@ def test_the_four_forms(wanted: Processors, request_: Request, local: int | None
             Processors(single=65),
             Limits(),
             "the request can never run: it asks for 65 processors in component 0",
+            "the largest that could run is 64 (processors: delft 64, leiden 32, lab 16); "
+            "or let the broker split it over several clusters: --total 65",
+        ),
+        (
+            Processors(single=113),
+            Limits(),
+            "the request can never run: it asks for 113 processors in component 0",
             "the largest that could run is 64 (processors: delft 64, leiden 32, lab 16)",
         ),
         (

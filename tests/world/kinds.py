@@ -24,6 +24,7 @@ from .scenario import (
     LOCALS,
     MEETS,
     MIDST,
+    POLICIES,
     RENAME,
     ROLLBACK,
     SPAN,
@@ -324,6 +325,22 @@ def _older_store(rng: random.Random, scenario: Scenario) -> Scenario:
     clusters, jobs, faults = rolled_back(rng, *given, share=1.0)
     jobs = tuple(replace(job, after=(), array="") for job in jobs)
     return replace(scenario, clusters=clusters, jobs=jobs, faults=tuple(faults))
+
+
+@_kind
+def _other_policy(rng: random.Random, scenario: Scenario) -> Scenario:
+    """The broker dies while all clusters are wanted by others, and is started with another policy:
+    jobs wait in queues that it may not have."""
+    clusters, faults = _wanted_by_others(rng, scenario)
+    jobs = [replace(job, after=()) for job in scenario.jobs]
+    jobs += [_single(rng, rng.uniform(5, 60)) for _ in range(2)]
+    jobs += [_several(rng, rng.uniform(5, 60), scenario) for _ in range(2)]
+    at, lasts = rng.uniform(40, 120), rng.uniform(0, 15)
+    faults.append(Fault(round(at, 3), "crash", "", round(lasts, 3), "now"))
+    faults += _some(rng, scenario, 0.1)
+    later = rng.choice([policy for policy in POLICIES if policy != scenario.policy])
+    made = replace(scenario, clusters=clusters, faults=tuple(faults), later=later)
+    return replace(made, jobs=tuple(jobs), overtaken=None)
 
 
 @_kind

@@ -14,7 +14,7 @@ from metabroker.broker.events import Cleaned, ClusterUnreachable, Observed, Refu
 from metabroker.broker.outbox import Ready
 from metabroker.broker.states import JobState, Phase
 from metabroker.broker.tokens import Ref
-from metabroker.policy import ALL_PLACEMENTS, Aging, Limits, make
+from metabroker.policy import ALL_PLACEMENTS, SPLITTING, Aging, Limits, make
 from metabroker.runtime.asked import Item
 from metabroker.runtime.carrier import Carrier
 from metabroker.runtime.engine import Engine
@@ -53,9 +53,11 @@ class Life:
         self.world = world
         self._process = host.process
         term = host.store.leadership.term() if host.alone else host.term
-        settings = replace(world.settings, term=term)
+        self.policy = scenario.later if scenario.later and world.lives else scenario.policy
+        world.lives += 1
+        settings = replace(world.settings, term=term, splits=self.policy in SPLITTING)
         scheduler = make(
-            scenario.policy,
+            self.policy,
             len(world.clusters),
             placement=placement(scenario),
             aging=Aging(overtaken=scenario.overtaken),
@@ -235,7 +237,7 @@ class Watched(Engine):
 
     def __init__(self, life: Life, broker: Broker) -> None:
         world = life.world
-        policy = world.scenario.policy
+        policy = life.policy
         usual = {"FCFS": "worst-fit-reuse", "FPFS": "worst-fit-reuse"}
         usual["MULTI-SITE"] = "fewest-clusters"
         place = ALL_PLACEMENTS[placement(world.scenario) or usual.get(policy, "worst-fit")]

@@ -181,6 +181,7 @@ class Scenario:
     ahead: float = 0.0  # how far ahead co-allocated jobs are planned, in seconds
     kept: float | None = None  # seconds that an ended job is kept; None: for ever
     overhead: float = 0.0  # of jobs that the policy splits
+    later: str = ""  # the policy from the first restart on, if it is another one then
 
     @property
     def close(self) -> bool:

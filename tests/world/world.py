@@ -62,6 +62,7 @@ class World:
 
     def __init__(self, scenario: Scenario, store: WorldStore, tally: Tally) -> None:
         self.scenario = scenario
+        self.lives = 0  # of brokers that have led
         self.tally = tally
         self.now = self.began = START
         self.rng = random.Random(f"{scenario.seed} fates")

@@ -23,6 +23,7 @@ from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Cause, JobState, Phase, Step
+from metabroker.policy.scheduler import Scheduler
 
 from .planting import among, mutation, shared, swap
 
@@ -275,3 +276,10 @@ def no_job_looks_ahead(stack: contextlib.ExitStack) -> None:
 def all_look_a_minute_ahead(stack: contextlib.ExitStack) -> None:
     """A job's horizon is not its own."""
     swap(stack, Horizon, "_until", lambda self, job, cluster, now: now + 60.0)
+
+
+@mutation
+@among("other-policy")
+def queues_of_the_policy_before(stack: contextlib.ExitStack) -> None:
+    """After a restart under another policy jobs wait in the queues that they waited in."""
+    swap(stack, Scheduler, "keeps", lambda self, request, queue: True)

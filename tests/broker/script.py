@@ -40,7 +40,7 @@ from metabroker.broker.events import (
     Submitted,
     Unsure,
 )
-from metabroker.broker.job import NewJob
+from metabroker.broker.job import NewJob, Split
 from metabroker.broker.observation import (
     Coming,
     NativeJob,
@@ -302,7 +302,8 @@ class _Events:
             sizes = tuple(int(size) for _, size in parts)
             local = where[0] if len(where) == 1 else None
         else:
-            sizes = tuple(map(int, (options.get("n") or options["components"]).split(",")))
+            asked = options.get("n") or options.get("total") or options["components"]
+            sizes = tuple(map(int, asked.split(",")))
         home = names.index(options["home"]) if "home" in options else None
         return NewJob(
             user=options.get("user", "anna"),
@@ -315,6 +316,7 @@ class _Events:
             stages_in="sends" in args,
             stages_out="fetches" in args,
             array=parse_array(options["array"]) if "array" in options else None,
+            split=Split(int(options.get("parts", len(names)))) if "total" in options else None,
         )
 
     def _reply(self, command: str, ref: Ref, rest: list[str], options: dict[str, str]) -> Event:

@@ -17,6 +17,7 @@ from .scenario import (
     BLIND,
     CLINGS,
     COMES_AND_GOES,
+    DRAIN,
     HEIR,
     LATE,
     LEAVE,
@@ -205,6 +206,21 @@ def _come_and_go(rng: random.Random, scenario: Scenario) -> Scenario:
         at, lasts = rng.uniform(10, 100), rng.uniform(0, 20)
         faults.append(Fault(round(at, 3), "crash", "", round(lasts, 3), "now"))
     return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@_kind
+def _drained_in_line(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Clusters are drained, just before those go who keep them full, while jobs stand in line."""
+    clusters, faults = _wanted_by_others(rng, scenario)
+    jobs = [*scenario.jobs, *(_single(rng, rng.uniform(12, 60)) for _ in range(6))]
+    goes = rng.uniform(70, 130)
+    for cluster in clusters:
+        faults.append(Fault(round(goes + rng.uniform(0, 0.3), 3), LEAVE, cluster.name))
+        drained, lasts = goes - rng.uniform(-0.2, 0.5), rng.uniform(10, 60)
+        faults.append(Fault(round(drained, 3), DRAIN, cluster.name, round(lasts, 3)))
+    faults += _some(rng, scenario, 0.1)
+    made = replace(scenario, clusters=clusters, slice=rng.choice((1, 1, scenario.slice)))
+    return replace(made, jobs=tuple(jobs), faults=tuple(faults))
 
 
 # --- what brokers suffer ------------------------------------------------------------------------

@@ -70,21 +70,6 @@ def winner_claims_nothing(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
-def siblings_in_a_drained_cluster(stack: contextlib.ExitStack) -> None:
-    """What stands in line in a drained cluster may start there."""
-
-    def arrived(self: Any, event: Any, now: float) -> None:
-        drained = self._state.ledger.drained
-        self._state.ledger.drained = lambda cluster: None
-        try:
-            old(self, event, now)
-        finally:
-            self._state.ledger.drained = drained
-
-    old = swap(stack, Line, "arrived", arrived)
-
-
-@mutation
 def contested_for_ever(stack: contextlib.ExitStack) -> None:
     """A cluster that others once wanted is never ours again."""
 

@@ -228,6 +228,17 @@ def test_of_several_jobs_of_one_token_the_liveliest_is_shown() -> None:
         assert snapshot(it, None, "mb-abcdef01-").jobs[token].native_id == expected
 
 
+def test_of_twins_that_have_both_ended_the_one_that_ended_last_is_shown() -> None:
+    """The other one could not pass the gate, or its controller said COMPLETED too soon."""
+    line = parsing.jobs(recorded.squeue("22.05", "running"))[0]
+    token = "mb-abcdef01-1-1-0"
+    early = replace(line, id="7", name=token, state="COMPLETED", submit_time=100.0, end_time=130.0)
+    late = replace(early, id="8", state="TIMEOUT", submit_time=110.0, end_time=200.0)
+    for jobs in ([early, late], [late, early]):
+        shown = snapshot(SlurmPoll(0.0, [node("n1")], jobs, []), None, "mb-abcdef01-").jobs[token]
+        assert (shown.native_id, shown.word) == ("8", "TIMEOUT")
+
+
 def test_the_kinds_of_nodes_those_that_are_down_too() -> None:
     nodes = [
         node("n1", memory=1000), node("n2", memory=1000, state="down*"),

@@ -141,6 +141,8 @@ def take_over(component: Component, job: Job | None, event: Cleaned, now: float)
     _told_by_cluster(component, event)
     if component.cause is None and _was_stopped(job, event):
         component.cause = event.cause or Cause.KILLED
+    if component.cause is Cause.EXIT and _ended_with_others(job, component, event):
+        component.cause = Cause.KILLED
 
 
 def _not_of_the_script(component: Component, event: Cleaned) -> str:
@@ -175,6 +177,15 @@ def _was_stopped(job: Job | None, event: Cleaned) -> bool:
     whatever such a script returns.)"""
     ending = job is not None and job.goal in (Goal.CANCEL, Goal.TIMEOUT)
     return event.signalled and (ending or event.cause is not None)
+
+
+def _ended_with_others(job: Job | None, component: Component, event: Cleaned) -> bool:
+    """Whether it was sent a signal when another component had failed before, and its cluster tells
+    nothing of it (an OpenPBS without history): it was ended because of that one, whatever its
+    script has returned."""
+    if job is None or not event.signalled or event.cause is not None:
+        return False
+    return any(other is not component and other.cause is not None for other in job.components)
 
 
 def _within(job: Job | None, time: float, now: float) -> float:

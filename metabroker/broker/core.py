@@ -54,6 +54,7 @@ from .running import RunningJobs
 from .saga import Saga
 from .scheduling import Scheduling
 from .settings import Settings
+from .settling import settle_parts
 from .state import BrokerState
 from .states import IN_ATTEMPT, JobState
 from .tokens import Ref
@@ -238,7 +239,12 @@ class Broker:
                 waiting.append(job)
         waiting.sort(key=lambda job: job.seq)
         for job in waiting:
-            self._queues.restore(job, now)
+            # Where the policy is another one since, in a queue of that, at the place of its seq.
+            keeps = self._queues.scheduler_view.keeps
+            if settle_parts(job, self._state) or not keeps(job.request, job.queue):
+                job.queue = self._queues.queue_of(job)
+                self._state.outbox.changed(job)
+            self._queues.arrive(job, now)
         for component in sorted(components, key=lambda c: c.ref):
             try:
                 self._restore(component, now)

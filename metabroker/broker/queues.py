@@ -127,14 +127,6 @@ class Queues:
             self.join(job, now)
         self.changed = True
 
-    def restore(self, job: Job, now: float) -> None:
-        """Wait as before a restart; where the policy is another one since, in a queue of its own,
-        at the place that the job's seq gives it there."""
-        if settle_parts(job, self._state) or not self.scheduler.keeps(job.request, job.queue):
-            job.queue = self.queue_of(job)
-            self._state.outbox.changed(job)
-        self.arrive(job, now)
-
     def _kept(self, job: Job) -> bool:
         """Whether a task that was held has to wait, since so many others of its array are under way
         as its user wants (see `arrays`)."""

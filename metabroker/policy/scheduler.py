@@ -84,11 +84,6 @@ class Scheduler(ABC):
     def queue_of(self, request: Request, local: int) -> int:
         """The queue that a request joins, submitted at the local queue `local`."""
 
-    def keeps(self, request: Request, queue: int) -> bool:
-        """Whether a request that waits in that queue does so under this policy too. Another one
-        may have put it there."""
-        return queue in self._queues and self.queue_of(request, queue) == queue
-
     @abstractmethod
     def _enabled(self) -> list[Queue]:
         """The non-empty queues that a departure enables, in the order of their visits."""

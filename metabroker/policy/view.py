@@ -24,6 +24,13 @@ class SchedulerView:
         """The queues that this policy has."""
         return tuple(self._scheduler._queues)
 
+    def keeps(self, request: Request, queue: int) -> bool:
+        """Whether a request that waits in that queue does so under this policy too. Another one
+        may have put it there."""
+        return queue in self._scheduler._queues and queue == self._scheduler.queue_of(
+            request, queue
+        )
+
     def waiting(self) -> dict[int, int]:
         """The number of waiting jobs by queue, without those set aside."""
         return {index: len(queue) for index, queue in self._scheduler._queues.items()}

@@ -12,7 +12,7 @@ from metabroker.clusters.openpbs.commands import PbsIdentity
 from metabroker.clusters.openpbs.commands import reserve as pbs_reserve
 from metabroker.clusters.owners import Verified
 from metabroker.clusters.port import ReserveRequest
-from metabroker.clusters.slurm import operations, parsing
+from metabroker.clusters.slurm import cleaning, operations, parsing
 from metabroker.clusters.slurm.commands import SlurmIdentity
 from metabroker.clusters.slurm.parsing import MARKED_COLUMNS, SEPARATOR, marked_format, marked_jobs
 from metabroker.clusters.transports.base import Command
@@ -85,7 +85,7 @@ def test_slurm_jobs_are_submitted_and_cancelled_as_their_users() -> None:
     who, told = SlurmIdentity("anna", "batch", acting=True), Told()
     drive(operations.submit(who, ORDER, b"#!/bin/sh\n"), [said("7\n")], told)
     answers = [said(job("RUNNING")), said(), said(job("CANCELLED")), said()]
-    drive(operations.clean(who, TOKEN, reservation=True), answers, told)
+    drive(cleaning.clean(who, TOKEN, reservation=True), answers, told)
     assert asked(told) == [
         ("sbatch", "anna"), ("squeue", None), ("scancel", "anna"), ("squeue", None),
         ("scontrol", None),
@@ -97,7 +97,7 @@ def test_under_self_no_command_has_an_account() -> None:
     who, told = SlurmIdentity("mbsvc", "batch"), Told()
     drive(operations.submit(who, ORDER, b"#!/bin/sh\n"), [said("7\n")], told)
     answers = [said(job("RUNNING")), said(), said(job("CANCELLED")), said()]
-    drive(operations.clean(who, TOKEN, reservation=True), answers, told)
+    drive(cleaning.clean(who, TOKEN, reservation=True), answers, told)
     assert {account for _word, account in asked(told)} == {None}
 
 

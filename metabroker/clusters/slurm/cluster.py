@@ -29,7 +29,7 @@ from metabroker.clusters.port import (
 from metabroker.clusters.transports.base import Transport
 from metabroker.submission.native.sbatch import check_native
 
-from . import moving, operations
+from . import cleaning, moving, operations
 from .answers import confusing
 from .commands import SlurmIdentity
 from .examine import examine
@@ -136,7 +136,7 @@ class SlurmCluster(GatedCluster):
 
     @staticmethod
     def _ending(who: SlurmIdentity, request: CleanRequest) -> Operation[NativeEnd]:
-        last = yield from operations.clean(
+        last = yield from cleaning.clean(
             who,
             request.token,
             reservation=request.reservation,

@@ -8,13 +8,10 @@ import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TypeVar
 
-from metabroker.broker.observation import NativeJob, NativeState
+from metabroker.broker.observation import NativeJob
 from metabroker.broker.states import Cause
-from metabroker.broker.tokens import NativeId
-from metabroker.clusters import cleanup
 from metabroker.clusters.duplicates import liveliest_first
 from metabroker.clusters.operation import Operation, command
 from metabroker.clusters.owners import Verified
@@ -24,7 +21,6 @@ from metabroker.clusters.port import (
     NativeSubmission,
     ReserveRequest,
     UnknownOutcome,
-    Writer,
 )
 from metabroker.clusters.transports.base import Command, CommandMissing, Completed, first_line
 
@@ -186,7 +182,7 @@ def reserve(
         holds = _holds(request, cores, threads) if cores else _holds_nodes(request, count)
         if (yield from _after_making(holds)):
             return
-        yield from _after_making(_delete_reservation(request.token))
+        yield from _after_making(delete_reservation(request.token))
         refusal = ClusterRefusal(Cause.BUSY, "the reservation made was not the one asked for")
     raise refusal or ClusterRefusal(Cause.BUSY, "no node of the partition takes jobs")
 
@@ -199,7 +195,7 @@ def _reserve_shaped(
     shown = parsing.reservations((yield from told(commands.list_reservations())).stdout)
     others = [r for r in shown if r.name != request.token]
     if len(others) < len(shown):  # it was made before, and nobody knows how
-        yield from _after_making(_delete_reservation(request.token))
+        yield from _after_making(delete_reservation(request.token))
     # A matter of its tasks: other jobs may find as many processors free.
     refusal = ClusterRefusal(Cause.OWN, "no nodes are idle that have room for its tasks")
     for plan in shaped.layouts(nodes, shaped.kept(others, nodes), request, whole=whole):
@@ -217,7 +213,7 @@ def _reserve_shaped(
         elif (yield from _after_making(_is_laid_out(request, plan, nodes))):
             return
         else:
-            yield from _after_making(_delete_reservation(request.token))
+            yield from _after_making(delete_reservation(request.token))
             refusal = ClusterRefusal(Cause.OWN, "the reservation made was not the one asked for")
     raise refusal
 
@@ -317,7 +313,7 @@ def _explained(reason: ClusterRefusal | UnknownOutcome) -> ClusterRefusal | Unkn
     return reason
 
 
-def _delete_reservation(token: str) -> Operation[bool]:
+def delete_reservation(token: str) -> Operation[bool]:
     """Delete; False while jobs still refer to it."""
     done = yield from command(commands.delete_reservation(token))
     said = done.stderr + done.stdout
@@ -349,59 +345,3 @@ def submit(
     if not (identity.isascii() and identity.isdigit()):
         raise UnknownOutcome(f"sbatch: no job number in its answer: {done.stdout[:100]!r}")
     return NativeSubmission(identity)
-
-
-# --- cleaning ---------------------------------------------------------------------------------
-
-
-def clean(
-    who: SlurmIdentity,
-    token: str,
-    *,
-    reservation: bool,
-    native: NativeId | None = None,
-    writer: Writer | None = None,
-) -> Operation[NativeJob | None]:
-    """Leave nothing of the token, also if its job `native`, or the `writer` of its record, was
-    renamed; answers its job as it was seen last.
-
-    Raises:
-        UnknownOutcome: not yet.
-    """
-    renamed: list[NativeJob] = []
-    told: set[str] = set()  # ids that were cancelled as such
-
-    def looking(seen: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
-        jobs = yield from find(who, token)
-        before = [NativeId(job.native_id, job.submit_time) for job in seen]
-        ids = {known.id for known in before} | ({native.id} if native is not None else set())
-        ids |= {writer.native_id} if writer is not None else set()
-        renamed.clear()
-        for native_id in sorted(ids - {job.native_id for job in jobs}):
-            for job in (yield from find_by_id(who, native_id)):
-                known = any(map(job.is_of, (native, *before)))
-                if known or (writer is not None and writer.wrote(job)):
-                    renamed.append(job)
-        if seen:  # all were cancelled by name: one of these may not have borne it any more
-            yield from cancel_renamed()
-        return liveliest_first([*jobs, *renamed])
-
-    def cancel(_jobs: object) -> Operation[None]:
-        yield from _cancel(commands.cancel(who, token))
-        yield from cancel_renamed()
-
-    def cancel_renamed() -> Operation[None]:
-        for job in renamed:
-            if job.state is not NativeState.ENDED and job.native_id not in told:
-                told.add(job.native_id)
-                yield from _cancel(commands.cancel_job(who, job.native_id))
-
-    delete = partial(_delete_reservation, token) if reservation else None
-    return (yield from cleanup.clean(token, looking, cancel, delete))
-
-
-def _cancel(asked: Command) -> Operation[None]:
-    done = yield from command(asked)
-    # An unknown job is no error, and one that has just ended none that matters.
-    if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
-        raise UnknownOutcome(failure(done, "scancel").detail)

@@ -9,7 +9,7 @@ import pytest
 from metabroker.broker.states import Cause
 from metabroker.broker.tokens import NativeId
 from metabroker.clusters.port import UnknownOutcome, Writer
-from metabroker.clusters.slurm import operations
+from metabroker.clusters.slurm import cleaning
 from metabroker.clusters.slurm.commands import SlurmIdentity
 
 from . import recorded
@@ -26,7 +26,7 @@ UNKNOWN = failed(f"delete_reservation reservation={TOKEN}: Requested reservation
 
 def clean(answers: list[Answer], *, reservation: bool = True) -> tuple[Cause | None, Told]:
     told = Told()
-    last = drive(operations.clean(WHO, TOKEN, reservation=reservation), answers, told)
+    last = drive(cleaning.clean(WHO, TOKEN, reservation=reservation), answers, told)
     return None if last is None else last.cause, told
 
 
@@ -136,8 +136,8 @@ BY_ID = "squeue -h -r -t all -u mbsvc -j 7 -o JOBS"
 def clean_renamed(*answers: Answer, writer: Writer | None = None) -> list[str]:
     told = Told()
     native = NATIVE if writer is None else None
-    cleaning = operations.clean(WHO, TOKEN, reservation=False, native=native, writer=writer)
-    drive(cleaning, answers, told)
+    steps = cleaning.clean(WHO, TOKEN, reservation=False, native=native, writer=writer)
+    drive(steps, answers, told)
     return told.lines
 
 

@@ -23,7 +23,7 @@ from metabroker.broker.saga.pending import PendingSteps
 from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.saga.rollback import Rollback
 from metabroker.broker.states import Cause, JobState, Phase, Step
-from metabroker.policy.scheduler import Scheduler
+from metabroker.policy.view import SchedulerView
 
 from .planting import among, mutation, shared, swap
 
@@ -282,4 +282,4 @@ def all_look_a_minute_ahead(stack: contextlib.ExitStack) -> None:
 @among("other-policy")
 def queues_of_the_policy_before(stack: contextlib.ExitStack) -> None:
     """After a restart under another policy jobs wait in the queues that they waited in."""
-    swap(stack, Scheduler, "keeps", lambda self, request, queue: True)
+    swap(stack, SchedulerView, "keeps", lambda self, request, queue: True)

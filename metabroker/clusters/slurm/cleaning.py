@@ -1,0 +1,75 @@
+"""Cleaning a Slurm cluster of one token, as an operation without I/O.
+
+Its jobs are cancelled by their name, since a controller may issue an id again; one that has another
+name now, by its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from metabroker.broker.observation import NativeJob, NativeState
+from metabroker.broker.tokens import NativeId
+from metabroker.clusters import cleanup
+from metabroker.clusters.duplicates import liveliest_first
+from metabroker.clusters.operation import Operation, command
+from metabroker.clusters.port import UnknownOutcome, Writer
+from metabroker.clusters.transports.base import Command
+
+from . import commands, operations
+from .answers import failure
+from .commands import SlurmIdentity
+
+
+def clean(
+    who: SlurmIdentity,
+    token: str,
+    *,
+    reservation: bool,
+    native: NativeId | None = None,
+    writer: Writer | None = None,
+) -> Operation[NativeJob | None]:
+    """Leave nothing of the token, also if its job `native`, or the `writer` of its record, was
+    renamed; answers its job as it was seen last.
+
+    Raises:
+        UnknownOutcome: not yet.
+    """
+    renamed: list[NativeJob] = []
+    told: set[str] = set()  # ids that were cancelled as such
+
+    def looking(seen: Sequence[NativeJob]) -> Operation[list[NativeJob]]:
+        jobs = yield from operations.find(who, token)
+        before = [NativeId(job.native_id, job.submit_time) for job in seen]
+        ids = {known.id for known in before} | ({native.id} if native is not None else set())
+        ids |= {writer.native_id} if writer is not None else set()
+        renamed.clear()
+        for native_id in sorted(ids - {job.native_id for job in jobs}):
+            for job in (yield from operations.find_by_id(who, native_id)):
+                known = any(map(job.is_of, (native, *before)))
+                if known or (writer is not None and writer.wrote(job)):
+                    renamed.append(job)
+        if seen:  # all were cancelled by name: one of these may not have borne it any more
+            yield from cancel_renamed()
+        return liveliest_first([*jobs, *renamed])
+
+    def cancel(_jobs: object) -> Operation[None]:
+        yield from _cancel(commands.cancel(who, token))
+        yield from cancel_renamed()
+
+    def cancel_renamed() -> Operation[None]:
+        for job in renamed:
+            if job.state is not NativeState.ENDED and job.native_id not in told:
+                told.add(job.native_id)
+                yield from _cancel(commands.cancel_job(who, job.native_id))
+
+    delete = partial(operations.delete_reservation, token) if reservation else None
+    return (yield from cleanup.clean(token, looking, cancel, delete))
+
+
+def _cancel(asked: Command) -> Operation[None]:
+    done = yield from command(asked)
+    # An unknown job is no error, and one that has just ended none that matters.
+    if done.exit_status != 0 and "already" not in done.stderr and "Invalid job" not in done.stderr:
+        raise UnknownOutcome(failure(done, "scancel").detail)

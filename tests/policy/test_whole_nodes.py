@@ -20,7 +20,7 @@ def test_components_that_need_more_whole_nodes_than_a_cluster_has_go_to_several(
     """5, 10 and 14 processors are 29, but 36 in nodes of 4."""
     request, idle = Request((5, 10, 14)), [16, 32, 24]
     assert fewest_clusters(request, idle) == (1, 1, 1)
-    assert in_whole_nodes(fewest_clusters, [8, 4, 1])(request, idle) == (0, 1, 1)
+    assert in_whole_nodes(fewest_clusters, [8, 4, 1])(request, idle) == (2, 1, 1)
 
 
 def test_where_no_cluster_gives_whole_nodes_the_rule_stays_as_it_is() -> None:

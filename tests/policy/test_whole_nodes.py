@@ -1,44 +1,51 @@
-"""Placement in clusters that give whole nodes."""
+"""Clusters that give processors by whole nodes only: what a job takes is rounded up."""
 
 from __future__ import annotations
 
+import random
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metabroker.policy import Request
-from metabroker.policy.best_fit import fewest_clusters
-from metabroker.policy.placement import worst_fit, worst_fit_reuse
-from metabroker.policy.whole_nodes import in_whole_nodes
+from metabroker.policy import Aging, Request, make, worst_fit
+from metabroker.policy.registry import POLICIES
 
-SIZES = st.lists(st.integers(1, 20), min_size=1, max_size=4).map(tuple)
-UNITS = st.lists(st.sampled_from((1, 2, 4, 8)), min_size=3, max_size=3)
-NODES = st.lists(st.integers(0, 8), min_size=3, max_size=3)
-RULES = st.sampled_from((worst_fit, worst_fit_reuse, fewest_clusters))
+UNITS = (4, 1, 8)
 
 
-def test_components_that_need_more_whole_nodes_than_a_cluster_has_go_to_several() -> None:
-    """5, 10 and 14 processors are 29, but 36 in nodes of 4."""
-    request, idle = Request((5, 10, 14)), [16, 32, 24]
-    assert fewest_clusters(request, idle) == (1, 1, 1)
-    assert in_whole_nodes(fewest_clusters, [8, 4, 1])(request, idle) == (2, 1, 1)
+def held(placement: tuple[int, ...], sizes: tuple[int, ...]) -> dict[int, int]:
+    return {c: -(-n // UNITS[c]) * UNITS[c] for c, n in zip(placement, sizes, strict=True)}
 
 
-def test_where_no_cluster_gives_whole_nodes_the_rule_stays_as_it_is() -> None:
-    assert in_whole_nodes(worst_fit, [1, 1]) is worst_fit
-    assert in_whole_nodes(worst_fit, []) is worst_fit
-
-
-@given(SIZES, UNITS, NODES, RULES)
-def test_what_is_chosen_fits_and_worst_fit_on_distinct_clusters_is_always_tried(
-    sizes: tuple[int, ...], units: list[int], nodes: list[int], rule: object
+@pytest.mark.parametrize("aging", [None, Aging(overtaken=2)])
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name not in ("FCFS", "FPFS")])
+@given(
+    st.lists(st.lists(st.integers(1, 12), min_size=1, max_size=3), min_size=1, max_size=12),
+    st.lists(st.integers(0, 4), min_size=3, max_size=3),
+)
+def test_no_pass_starts_more_than_there_are_nodes_for(
+    policy: str, aging: Aging | None, jobs: list[list[int]], nodes: list[int]
 ) -> None:
-    idle = [unit * count for unit, count in zip(units, nodes, strict=True)]
-    request = Request(sizes)
-    found = in_whole_nodes(rule, units)(request, idle)  # type: ignore[arg-type]
-    if found is None:
-        assert worst_fit(request, idle) is None
-        return
-    held = [0, 0, 0]
-    for cluster, size in zip(found, sizes, strict=True):
-        held[cluster] += -(-size // units[cluster]) * units[cluster]
-    assert all(used <= free for used, free in zip(held, idle, strict=True))
+    scheduler = make(policy, 3, aging=aging, rng=random.Random(1))
+    scheduler.give_whole(UNITS)
+    requests = {key: Request(tuple(sizes)) for key, sizes in enumerate(jobs)}
+    for key, request in requests.items():
+        scheduler.arrive(key, request, scheduler.queue_of(request, key % 3), 0.0)
+    idle = [count * unit for count, unit in zip(nodes, UNITS, strict=True)]
+    left = list(idle)
+    scheduler.depart()
+    for key, placement in scheduler.run(idle, 0.0):
+        for cluster, processors in held(placement, requests[key].sizes).items():
+            left[cluster] -= processors
+    assert min(left) >= 0
+    assert idle == left, "the policy counts what is held"
+
+
+def test_one_by_one_is_as_before() -> None:
+    scheduler = make("GS", 2)
+    scheduler.give_whole([1, 1])
+    scheduler.arrive(1, Request((3,)), 2, 0.0)
+    idle = [4, 4]
+    assert scheduler.run(idle, 0.0) == [(1, worst_fit(Request((3,)), (4, 4)))]
+    assert sorted(idle) == [1, 4]

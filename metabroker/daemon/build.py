@@ -124,7 +124,6 @@ def broker(config: Config, made: Settings, history: History) -> Broker:
         aging=aging,
         rng=random.Random(config.seed),
         overhead=config.overhead,
-        units=[cluster.unit for cluster in made.clusters],
     )
     core = Broker(made, scheduler, history)
     core.limit(shares(config))

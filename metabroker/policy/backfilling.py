@@ -192,7 +192,7 @@ class _BackfilledQueue(FcfsQueue):
         """One that may be split, and is too large for any one cluster, cannot stand in line."""
         if self.contested and request.parts > 1:
             whole = replace(request, parts=1, groups=())
-            if self.size and self._place(whole, self.size) is None:
+            if self.size and self.place(whole, self.size) is None:
                 return idle
         return super().open_to(request, idle)
 

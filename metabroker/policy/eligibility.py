@@ -27,7 +27,7 @@ class Eligibility:
     ) -> None:
         self.aside: dict[int, Entry] = {}
         """The jobs that are set aside, by key; they are in `waiting` too."""
-        self._place = place
+        self.place = place
         self._waiting = waiting
         self._queues = queues
         self.limited = False
@@ -83,6 +83,6 @@ class Eligibility:
             if pin >= 0:
                 answer = capacity[pin] >= request.total
             else:
-                answer = self._place(request, capacity) is not None
+                answer = self.place(request, capacity) is not None
             known = self._known[shape] = answer, entry
         return known[0]

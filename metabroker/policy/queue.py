@@ -89,13 +89,13 @@ class Queue(ABC):
     """
 
     __slots__ = (
-        "_place",
         "_waiting",
         "_watch",
         "contested",
         "index",
         "items",
         "local",
+        "place",
         "units",
     )
 
@@ -112,7 +112,7 @@ class Queue(ABC):
     ) -> None:
         self.index = index
         self.local = index < clusters
-        self._place = place
+        self.place = place
         self._waiting = waiting
         self._watch = watch
         self.units: tuple[int, ...] = ()
@@ -176,7 +176,7 @@ class Queue(ABC):
             idle = self.open_to(request, idle)
         if entry.pin >= 0:
             return (entry.pin,) if idle[entry.pin] >= request.total else None
-        return self._place(request, idle)
+        return self.place(request, idle)
 
     def would_start(
         self, entry: Entry, idle: Sequence[int], limit: float, now: float

@@ -28,7 +28,6 @@ from metabroker.policy.multi_site_live import LiveMultiSite
 from metabroker.policy.placement import PLACEMENTS, Place, Rng, one_cluster, worst_fit_random_ties
 from metabroker.policy.planner import LivePlanner, Planner
 from metabroker.policy.scheduler import Scheduler
-from metabroker.policy.whole_nodes import in_whole_nodes
 
 _SCHEDULERS: Mapping[str, type[Scheduler]] = {
     "GS": GlobalScheduler,
@@ -104,7 +103,6 @@ def make(
     rng: Rng | None = None,
     options: Options = READINGS,
     overhead: float = 0.0,
-    units: Sequence[int] = (),
 ) -> Scheduler:
     """The scheduler of a policy over `clusters` clusters.
 
@@ -112,12 +110,11 @@ def make(
     for the others. `discipline`: FCFS (the papers', the default) or FPFS in every queue; the
     policies FCFS and FPFS are one global queue with that discipline. `rng`: for LS-RD, LP-RD,
     EQ-RD and random ties. Those of `BACKFILLING` have no discipline and no aging, and follow a book
-    of what runs. `overhead`: as for `make_planner`. `units`: processors that each cluster gives at
-    a time, if some give whole nodes. Raises ValueError for an unknown name (it says the nearest
-    known one), for what the policy cannot do, and for a missing `rng`.
+    of what runs. `overhead`: as for `make_planner`. Raises ValueError for an unknown name (it says
+    the nearest known one), for what the policy cannot do, and for a missing `rng`.
     """
     if policy in BACKFILLING:
-        return _backfilling(policy, clusters, placement, discipline, overhead, units)
+        return _backfilling(policy, clusters, placement, discipline, overhead)
     if policy not in _SCHEDULERS:
         raise ValueError(_unknown("policy", policy, (*POLICIES, *BACKFILLING)))
     single_queue = policy in {"FCFS", "FPFS"}
@@ -127,7 +124,7 @@ def make(
         discipline = policy if single_queue else "FCFS"
     if placement is None:
         placement = "worst-fit-reuse" if single_queue else "worst-fit"
-    place = in_whole_nodes(_placement(placement, options, rng), units)
+    place = _placement(placement, options, rng)
     context = Context(clusters, place, discipline, aging, rng, options)
     return _SCHEDULERS[policy](context)
 
@@ -138,14 +135,12 @@ def _backfilling(
     placement: str | None,
     discipline: str | None,
     overhead: float,
-    units: Sequence[int],
 ) -> Backfilling:
     if discipline not in {None, "FCFS"}:
         raise ValueError(f"the policy {policy} has no discipline, so not {discipline} either")
     usual = _PLANNERS[policy]
     _check(policy, placement, overhead)
-    usual_place = _placement(usual if placement is None else placement, READINGS, None)
-    place = in_whole_nodes(usual_place, units)
+    place = _placement(usual if placement is None else placement, READINGS, None)
 
     def planner(processors: Sequence[int], place: Place) -> LivePlanner:
         if policy == "CONSERVATIVE":

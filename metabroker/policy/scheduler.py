@@ -25,6 +25,7 @@ from metabroker.policy.fpfs import FpfsQueue
 from metabroker.policy.overtaking import Overtaking
 from metabroker.policy.queue import Queue
 from metabroker.policy.request import Placement, Request, Sizes
+from metabroker.policy.whole_nodes import in_whole_nodes
 
 from .eligibility import Eligibility
 
@@ -100,11 +101,12 @@ class Scheduler(ABC):
         """Clusters give processors only by so many at a time (those of whole nodes; 1: one by one).
 
         `idle` and `capacity` of run() are then multiples of them, and what a job takes is rounded
-        up, component by component.
+        up, component by component. It is placed only where that fits.
         """
         whole = tuple(units) if any(unit > 1 for unit in units) else ()
+        place = self._place = self._reach.place = in_whole_nodes(self._place, whole)
         for queue in self._queues.values():
-            queue.units = whole
+            queue.units, queue.place = whole, place
 
     # What happens.
 

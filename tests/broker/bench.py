@@ -91,7 +91,6 @@ class Bench:
             placement=self.placement,
             aging=self.aging,
             rng=random.Random(1),
-            units=[cluster.unit for cluster in self.settings.clusters],
         )
         broker = Broker(self.settings, scheduler, History(self._restored))
         broker.limit(self.shares)

@@ -63,7 +63,6 @@ class Life:
             aging=Aging(overtaken=scenario.overtaken),
             rng=random.Random(scenario.seed),
             overhead=scenario.overhead,
-            units=[cluster.unit for cluster in settings.clusters],
         )
         world.oracle.tells_who_leaves(scheduler)
         self.engine = Watched(self, Broker(settings, scheduler, host.store.restorations.history()))

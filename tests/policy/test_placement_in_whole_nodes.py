@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metabroker.policy import Request
 from metabroker.policy.best_fit import fewest_clusters
-from metabroker.policy.placement import worst_fit, worst_fit_reuse
+from metabroker.policy.placement import Place, worst_fit, worst_fit_reuse
 from metabroker.policy.whole_nodes import in_whole_nodes
 
 SIZES = st.lists(st.integers(1, 20), min_size=1, max_size=4).map(tuple)
@@ -30,11 +30,11 @@ def test_where_no_cluster_gives_whole_nodes_the_rule_stays_as_it_is() -> None:
 
 @given(SIZES, UNITS, NODES, RULES)
 def test_what_is_chosen_fits_and_worst_fit_on_distinct_clusters_is_always_tried(
-    sizes: tuple[int, ...], units: list[int], nodes: list[int], rule: object
+    sizes: tuple[int, ...], units: list[int], nodes: list[int], rule: Place
 ) -> None:
     idle = [unit * count for unit, count in zip(units, nodes, strict=True)]
     request = Request(sizes)
-    found = in_whole_nodes(rule, units)(request, idle)  # type: ignore[arg-type]
+    found = in_whole_nodes(rule, units)(request, idle)
     if found is None:
         assert worst_fit(request, idle) is None
         return

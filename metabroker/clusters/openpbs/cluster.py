@@ -10,6 +10,7 @@ from typing import Self
 
 from metabroker.broker.observation import NativeState, Snapshot
 from metabroker.broker.states import Cause
+from metabroker.clusters.announced import Announced
 from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.command_errors import answered
 from metabroker.clusters.examination import CheckResult
@@ -39,7 +40,7 @@ from .operations import Ending
 from .parsing import PbsJob, QueueLine
 from .ports import HostPorts, PbsPace
 from .recent_jobs import Known
-from .snapshot import for_us, named, snapshot
+from .snapshot import for_us, is_ours, named, snapshot
 
 _KILL_DELAY = 45.0
 """Seconds for which a job that was told to end is left to end, or to be killed by PBS."""
@@ -78,6 +79,7 @@ class OpenPBSCluster(GatedCluster):
         self._queue: QueueWatch[str] = QueueWatch(options.queue_every)
         self._lines: QueueWatch[QueueLine] = QueueWatch(options.lines_every)
         self._since: tuple[dict[str, float], float] = {}, 0.0  # by job; when it was last looked
+        self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -97,6 +99,12 @@ class OpenPBSCluster(GatedCluster):
         found = yield from answered(
             operations.look(self._who, now, self._version, accounts, self._known)
         )
+        ours = self._who.operator or self._who.user
+        others = [r for r in found.reservations if not is_ours(r, ours, self._prefix)]
+        comparing = self._announced.look(
+            now + self._clock.known, {r.id: r.end_time for r in others}, operations.has_reservation
+        )
+        more += yield from answered(comparing)
         if verified is not None:
             found = replace(found, jobs=_of_owners(found.jobs, self._prefix, self._who, verified))
         if not for_us(found.nodes, self._who):

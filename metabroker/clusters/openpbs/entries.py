@@ -37,7 +37,7 @@ def entries(text: str, section: EntrySection) -> Entries:
     """The objects by their names, in either form; parts of an attribute as `Resource_List.ncpus`.
 
     Raises:
-        Garbled: it is of neither form.
+        Garbled: it is of neither form, or cut off.
     """
     return _json(text, section.key) if text.lstrip().startswith("{") else _dsv(text, section.head)
 
@@ -78,6 +78,8 @@ def _flat(value: dict[str, Any], prefix: str, depth: int) -> dict[str, str]:
 
 def _dsv(text: str, head: str) -> Entries:
     found: Entries = {}
+    if text and not text.endswith("\n"):
+        raise Garbled(f"an answer that is cut off: {text[-100:]!r}")
     for line in text.split("\n"):
         if not line.strip():
             continue

@@ -199,6 +199,11 @@ def reservation(identity: str) -> Operation[PbsReservation | None]:
     return next((r for r in (yield from _reservations(identity)) if r.id == identity), None)
 
 
+def has_reservation(identity: str) -> Operation[bool]:
+    """Whether there is one of that id, of anybody."""
+    return (yield from reservation(identity)) is not None
+
+
 # --- submitting -------------------------------------------------------------------------------
 
 

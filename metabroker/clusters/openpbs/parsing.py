@@ -112,8 +112,9 @@ def ids(text: str) -> list[str]:
     """The lines of `qselect`, without arrays (the broker has none).
 
     Raises:
-        Garbled: a line that is no job's id.
+        Garbled: a line that is no job's id; or it is cut off.
     """
+    _to_its_end(text, "\n", "qselect")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     wrong = next((line for line in lines if _ANY_JOB_ID.fullmatch(line) is None), None)
     if wrong is not None:
@@ -130,8 +131,9 @@ def queue_lines(text: str) -> list[QueueLine]:
     """The lines of `qstat -a`: each is read from its end, so that no job's name can forge one.
 
     Raises:
-        Garbled: a line below the heading is of another form.
+        Garbled: a line below the heading is of another form; or it is cut off.
     """
+    _to_its_end(text, "\n", "qstat")
     _, found, rest = text.rpartition("- -----\n")
     if not found and text.strip():
         raise Garbled(f"qstat: no heading in its answer: {text[:100]!r}")
@@ -148,6 +150,13 @@ def queue_lines(text: str) -> list[QueueLine]:
 def _minutes(text: str) -> int | None:
     hours, _, minutes = text.partition(":")
     return int(hours) * 3600 + int(minutes) * 60 if minutes else None
+
+
+def _to_its_end(text: str, last: str, command: str) -> None:
+    """Raises `Garbled` for a listing that does not end as all do: what is cut off may lack the
+    maintenance that comes, or show an id that is another job's."""
+    if text and not text.endswith(last):
+        raise Garbled(f"{command}: its answer is cut off: {text[-100:]!r}")
 
 
 def job_id(text: str) -> str:
@@ -252,8 +261,10 @@ def reservations(text: str) -> list[PbsReservation]:
     """The blocks of `pbs_rstat -F`: there is no JSON of reservations.
 
     Raises:
-        Garbled: a line outside a block, or a block that lacks what every reservation has.
+        Garbled: a line outside a block, or a block that lacks what every reservation has; or it
+            is cut off.
     """
+    _to_its_end(text, "\n\n", "pbs_rstat")  # an empty line follows each
     blocks: list[tuple[str, dict[str, str]]] = []
     for line in text.split("\n"):
         if line.startswith("Resv ID: "):

@@ -10,6 +10,7 @@ from typing import Self
 
 from metabroker.broker.observation import Snapshot
 from metabroker.broker.states import Cause
+from metabroker.clusters.announced import Announced
 from metabroker.clusters.clocks import ClockWatch
 from metabroker.clusters.command_errors import answered
 from metabroker.clusters.examination import CheckResult
@@ -62,6 +63,7 @@ class SlurmCluster(GatedCluster):
         self._nodes: Sequence[NodeLine] = ()
         self._system = ""  # which cluster it is, as far as that was told
         self._queue: QueueWatch[WaitingLine] = QueueWatch(options.queue_every)
+        self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
     def acting_for(self, account: str) -> Self:
@@ -76,6 +78,10 @@ class SlurmCluster(GatedCluster):
         asked = yield from self._look_at_its_queue(now)
         looking = operations.look(self._who, now, self._prefix, self._version, self._verified)
         found = yield from answered(looking)
+        others = [r for r in found.reservations if not r.name.startswith(self._prefix)]
+        until = {r.name: r.end_time for r in others}
+        comparing = self._announced.look(now + self._clock.known, until, operations.has_reservation)
+        more += yield from answered(comparing)
         nodes = in_partition(found.nodes, self._who.partition)
         if not nodes:
             which = self._who.partition or "a default one"

@@ -222,7 +222,7 @@ def _is_laid_out(
     request: ReserveRequest, plan: shaped.Layout, nodes: Sequence[NodeLine]
 ) -> Operation[bool]:
     threads = min((n.threads_per_core for n in nodes), default=1)
-    found = yield from _shown(request)
+    found = yield from _shown(request.token)
     return found is not None and plan.holds(found, request, threads)
 
 
@@ -273,7 +273,7 @@ def _fewest(rooms: Sequence[int], processors: int) -> int | None:
 
 def _holds(request: ReserveRequest, cores: int, threads: int) -> Operation[bool]:
     """Whether the reservation, as it is shown now, is the one asked for, and has begun."""
-    found = yield from _shown(request)
+    found = yield from _shown(request.token)
     return found is not None and (
         found.core_count == cores
         and math.ceil(found.processors / threads) == cores
@@ -281,19 +281,24 @@ def _holds(request: ReserveRequest, cores: int, threads: int) -> Operation[bool]
     )
 
 
-def _shown(request: ReserveRequest) -> Operation[SlurmReservation | None]:
+def has_reservation(name: str) -> Operation[bool]:
+    """Whether there is one of that name, of anybody."""
+    return (yield from _shown(name)) is not None
+
+
+def _shown(name: str) -> Operation[SlurmReservation | None]:
     """The reservation of that name."""
-    done = yield from command(commands.show_reservation(request.token))
+    done = yield from command(commands.show_reservation(name))
     if done.exit_status != 0:
         if "not found" in done.stdout + done.stderr:
             return None
         raise failure(done, "scontrol show reservation")
-    return next((r for r in parsing.reservations(done.stdout) if r.name == request.token), None)
+    return next((r for r in parsing.reservations(done.stdout) if r.name == name), None)
 
 
 def _holds_nodes(request: ReserveRequest, count: int | None) -> Operation[bool]:
     """The same, of whole nodes: what each has in it is its own."""
-    found = yield from _shown(request)
+    found = yield from _shown(request.token)
     return found is not None and found.node_count == count and _is_in_time(found, request)
 
 

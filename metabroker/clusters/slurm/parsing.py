@@ -146,7 +146,7 @@ def marked_jobs(text: str, mark: str) -> list[JobLine]:
     """
     head = f"{mark}{SEPARATOR}"
     found = []
-    for line in text.split("\n"):
+    for line in _lines(text):
         if line.startswith(head):
             columns = line.removeprefix(head).split(SEPARATOR, len(MARKED_COLUMNS) - 1)
             if len(columns) != len(MARKED_COLUMNS):
@@ -188,6 +188,9 @@ def uses(text: str) -> list[Use]:
 
 
 def _lines(text: str) -> list[str]:
+    """What is cut off may show an id that is another job's, or a part of a name."""
+    if text and not text.endswith("\n"):
+        raise Garbled(f"an answer that is cut off: {text[-100:]!r}")
     return [line for line in text.split("\n") if line.strip()]
 
 

@@ -114,6 +114,25 @@ def test_a_reservation_that_will_begin_soon_counts_though_nothing_is_assigned() 
     assert coming.maintenance
 
 
+def test_a_reservation_of_others_that_a_listing_leaves_out_is_asked_for() -> None:
+    it, theirs = cluster(), shown(owner="mallory")
+    drive(it.observe(NOW), [CONF, VERSION, said(), said(), theirs, FREE], Told())
+    told = Told()
+    with pytest.raises(UnknownOutcome, match="leaves out"):
+        drive(it.observe(NOW + 1), [said(), said(), FREE, theirs], told)
+    assert told.lines[-1].startswith("pbs_rstat -F R")
+    gone = Completed(0, "", "pbs_rstat: Unknown Reservation Id\n")
+    assert drive(it.observe(NOW + 2), [said(), said(), FREE, gone], Told()).commands == 4
+    assert drive(it.observe(NOW + 3), [said(), said(), FREE], Told()).commands == 3
+
+
+def test_a_reservation_of_others_that_is_over_is_not_asked_for() -> None:
+    it, theirs = cluster(), shown(owner="mallory")
+    drive(it.observe(NOW), [CONF, VERSION, said(), said(), theirs, FREE], Told())
+    answers = [said(), said(), said(), FREE]
+    assert drive(it.observe(NOW + 86400), answers, Told()).commands == 4
+
+
 def test_a_foreign_one_that_begins_during_the_look_is_not_idle() -> None:
     """It is not assigned yet when nodes are asked for before it, and has begun when it is."""
     told = Told()

@@ -211,6 +211,25 @@ def test_what_is_none_of_these_is_garbled(parse: Callable[[str], object], text: 
         parse(text)
 
 
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (parsing.ids, "37.pbsa\n38.pbsa\n"),
+        (parsing.jobs, "Job Id: 1.p|Job_Name=a|Job_Owner=b@c|job_state=R\n"),
+        (parsing.nodes, "Name=a|state=free|resources_available.ncpus=4\n"),
+        (parsing.reservations, case("80/02").stdout),
+    ],
+)
+def test_what_is_cut_off_within_a_line_is_garbled(
+    parse: Callable[[str], object], text: str
+) -> None:
+    assert parse(text)
+    for end in range(1, len(text)):
+        if text[end - 1] != "\n":
+            with pytest.raises(Garbled):
+                parse(text[:end])
+
+
 PARSERS: list[Callable[[str], object]] = [
     parsing.jobs,
     parsing.nodes,

@@ -46,10 +46,32 @@ def test_the_number_of_commands_of_a_look_does_not_grow_with_jobs() -> None:
     second = drive(it.observe(6.0), [*busy, inside], Told())
     assert second.commands == 4
     quiet = [said(), said(recorded.sinfo("24.11", "idle")), NO_RESERVATIONS]
-    assert drive(it.observe(7.0), quiet, Told()).commands == 3
+    gone = said("Reservation several-users not found\n", rc=1)
+    assert drive(it.observe(7.0), [*quiet, gone], Told()).commands == 4
+    assert drive(it.observe(8.0), quiet, Told()).commands == 3
     assert [line.split()[0] for line in told.lines] == [
         "squeue", "sinfo", "scontrol", "squeue", "sinfo",
     ]  # fmt: skip
+
+
+def test_a_reservation_of_others_that_a_listing_leaves_out_is_asked_for() -> None:
+    it = cluster()
+    busy, inside = looks("24.11", "reserved-and-running", "pending"), said()
+    version = recorded.cases("24.11")["version"].completed
+    drive(it.observe(5.0), [*busy, inside, version], Told())
+    lines = recorded.text("24.11", "reserved-and-running", "reservation").splitlines(keepends=True)
+    cut = [*busy[:2], said("".join(lines[:-1]))]
+    told = Told()
+    with pytest.raises(UnknownOutcome, match="leaves out"):
+        drive(it.observe(6.0), [*cut, inside, said(lines[-1])], told)
+    name = lines[-1].partition(" ")[0].partition("=")[2]
+    assert told.lines[-1] == f"scontrol -o show reservation {name}"
+    # What cannot be told is no proof that it is gone, and it is asked for again.
+    with pytest.raises(UnknownOutcome):
+        drive(it.observe(7.0), [*cut, inside, CommandLost("scontrol")], Told())
+    with pytest.raises(UnknownOutcome, match="leaves out"):
+        drive(it.observe(8.0), [*cut, inside, said(lines[-1])], Told())
+    assert drive(it.observe(9.0), [*busy, inside], Told()).commands == 4
 
 
 def test_all_that_is_parsed_is_asked_for_with_unix_times() -> None:

@@ -52,7 +52,7 @@ def test_recorded_nodes(release: str, state: str) -> None:
 )  # fmt: skip
 def test_memory_and_gpus_of_a_node(gres: str, gpus: int) -> None:
     columns = ("n1", "idle", "0/8/0/8", "batch*", "up", "1", "64000", gres)
-    (node,) = parsing.nodes(parsing.SEPARATOR.join(columns))
+    (node,) = parsing.nodes(parsing.SEPARATOR.join(columns) + "\n")
     assert (node.memory, node.gpus) == (64000, gpus)
 
 
@@ -81,14 +81,11 @@ def test_no_reservations_and_no_jobs(release: str) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_reservation_that_is_cut_off_is_not_taken_for_a_smaller_one(release: str) -> None:
-    printed = recorded.text(release, "reserved-cores", "reservation").splitlines()[0]
-    (whole,) = parsing.reservations(printed)
-    for end in range(len("ReservationName=x"), len(printed)):
-        try:
-            (found,) = parsing.reservations(printed[:end])
-        except Garbled:
-            continue
-        assert (found.processors, found.cores) == (whole.processors, whole.cores)
+    printed = recorded.text(release, "reserved-cores", "reservation")
+    for end in range(1, len(printed)):
+        if printed[end - 1] != "\n":
+            with pytest.raises(Garbled):
+                parsing.reservations(printed[:end])
 
 
 def test_one_reservation_of_each_release() -> None:
@@ -148,6 +145,19 @@ def test_a_strange_name_of_another_job_does_not_hide_ours(name: str) -> None:
 def test_a_broken_line_of_ours_is_not_passed_over() -> None:
     with pytest.raises(Garbled, match="columns"):
         parsing.jobs(f"{LINE.format('other')}\n{OURS.rpartition(SEPARATOR)[0]}\n")
+
+
+def test_what_is_cut_off_within_a_line_is_garbled() -> None:
+    """Its last id would be another job's, its last name a part of one."""
+    for parse, text in (
+        (parsing.jobs, f"{OURS}\n"),
+        (parsing.nodes, recorded.sinfo("24.11", "idle")),
+    ):
+        assert parse(text)
+        for end in range(1, len(text)):
+            if text[end - 1] != "\n":
+                with pytest.raises(Garbled):
+                    parse(text[:end])
 
 
 @pytest.mark.parametrize("text", ["slurm is fine\n", "a\nb\n", "1 2 3\n<html>\n"])

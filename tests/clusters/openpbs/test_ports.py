@@ -94,7 +94,7 @@ def test_there_are_never_more_than_the_most_and_nobody_waits_longer_than_a_minut
         now += later
         left = budget.take(use, ports, now)
         assert budget.used <= SHARES.most
-        assert left <= KEPT + 1.0
+        assert left <= KEPT + 1.0 + 1e-6  # sums of tenths are not exact
     now += KEPT + 1.0
     assert budget.take(PortUse.WORK, 1, now) == 0.0 and budget.take(PortUse.LOOK, 6, now) == 0.0
 

@@ -98,7 +98,8 @@ class Engine:
         """`written` is called with what has become durable, before its effects are handed out;
         `took` with the seconds of each "pass" of the policy and each "commit" of the store (and
         by the loop with those of each whole "turn");
-        `mishap` with what could not be handled, and has failed one job (a test raises it)."""
+        `mishap` with what could not be handled, and has failed one job, once that is durable (a
+        test raises it)."""
         self.broker = broker
         self.store = store
         self.names = names
@@ -189,6 +190,8 @@ class Engine:
             with self._timed("commit"):
                 self.store.commit(pending.batch, self.names)
         self._pending = None
+        for mishap in pending.batch.ready.mishaps:  # of a broker that leads: it could write
+            self._mishap(mishap)
         for tell in (self._tell_written(pending.batch.ready), *map(_told, pending.answers)):
             try:  # it is durable: whoever cannot be told must not keep the effects from the others
                 tell()
@@ -311,8 +314,6 @@ class Engine:
 
     def _commit(self, intake: _Intake) -> Sequence[Effect]:
         ready: Ready = self.broker.take()
-        for mishap in ready.mishaps:
-            self._mishap(mishap)
         rows = self._cluster_rows(intake)
         systems = dict(self.broker.view.systems())
         new = None if systems == self._systems else systems

@@ -72,7 +72,9 @@ class Transaction:
     def __bool__(self) -> bool:
         known = (self.memory, self.systems, self.drained, self.links)
         facts = any(fact is not None for fact in known)
-        return bool(self.ready or self.accepted or self.clusters or facts)
+        # A mishap is told by who leads, which only the database knows.
+        told = self.ready.mishaps
+        return bool(self.ready or told or self.accepted or self.clusters or facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,13 @@ from metabroker.broker.events import (
 from metabroker.broker.observation import NativeJob, NativeState
 from metabroker.broker.outbox import Mishap
 from metabroker.broker.states import Cause, Step
+from metabroker.broker.store_behind import StoreBehind
 from metabroker.broker.tokens import Ref, make
 from metabroker.runtime.asked import Ask
 from metabroker.runtime.engine import Engine
 from metabroker.runtime.executor import ClusterExecutor
+from metabroker.store import LeadershipLost, Transaction
+from metabroker.store.rows import ClusterNames
 
 from .making import Answers, Failing, House, ask, engine, looked
 
@@ -192,6 +195,30 @@ def test_a_look_that_cannot_be_handled_is_as_if_the_cluster_were_silent(core: Co
     assert [m.cluster for m in core.mishaps] == [0]
     core.tell(looked(0, NOW + 6))
     assert entries[0].reachable
+
+
+def test_what_a_former_leader_takes_for_a_mishap_is_not_told(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stopped, and another broker has begun later attempts since: no store is older."""
+    token = make(core.engine.broker.settings.instance, Ref(2, 7, 0))
+    native = NativeJob("19", NOW, NativeState.RUNNING, "RUNNING")
+
+    def taken(_batch: Transaction, _names: ClusterNames) -> None:
+        raise LeadershipLost("another broker leads")
+
+    def look(at: float) -> Observed:
+        seen = looked(0, at)
+        return Observed(0, replace(seen.snapshot, jobs={token: native}))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(core.store, "commit", taken)
+        with pytest.raises(LeadershipLost):
+            core.tell(look(NOW + 5))
+    assert core.mishaps == []
+    core.start()
+    core.tell(look(NOW + 5))
+    assert [type(mishap.error) for mishap in core.mishaps] == [StoreBehind], "of who leads it is"
 
 
 def test_a_submission_that_breaks_the_core_is_refused(

@@ -236,10 +236,11 @@ class Queues:
     def started(self, job: Job, clusters: Sequence[int]) -> None:
         """It goes to these clusters by another way than a pass, wherever it waits here: it has come
         up first in a cluster's own queue, or is planned."""
-        if job.id not in self.scheduler:
+        waits = job.id in self.scheduler
+        self.scheduler.remove(job.id, tuple(clusters), job.seq)
+        if not waits:
             self.withdraw(job)
             return
-        self.scheduler.remove(job.id, started=tuple(clusters))
         self.placed(job)
         self.changed = True
 

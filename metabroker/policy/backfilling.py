@@ -231,8 +231,8 @@ class Backfilling(GlobalScheduler):
         super().restore(state)
         self._driven.seen = self._next_seq - 1
 
-    def remove(self, key: int, started: Placement | None = None) -> bool:
-        waited = super().remove(key, started)
+    def remove(self, key: int, started: Placement | None = None, seq: int = -1) -> bool:
+        waited = super().remove(key, started, seq)
         if waited:
             self._driven.left(key)
         return waited

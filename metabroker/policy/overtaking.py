@@ -127,6 +127,10 @@ class Overtaking:
     def started(self, entry: Entry, placement: Placement) -> None:
         """A job left `waiting` because it was started."""
         self._leave(entry)
+        self.passed(entry.seq, placement)
+
+    def passed(self, seq: int, placement: Placement) -> None:
+        """A job was started there that is not in `waiting`, or not any more."""
         taken = 0
         for cluster in placement:
             taken |= 1 << cluster
@@ -134,8 +138,8 @@ class Overtaking:
         if self._bound:
             for group in touched:
                 oldest = self._oldest(group).seq if group.count else group.left
-                if oldest < entry.seq:
-                    insort(group.overtakers, entry.seq)
+                if oldest < seq:
+                    insort(group.overtakers, seq)
                     del group.overtakers[: -self._bound]
         self._renew(touched)
 

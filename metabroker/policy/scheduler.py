@@ -143,15 +143,18 @@ class Scheduler(ABC):
         elif line.append(entry, self._since):
             self._news.append(entry)
 
-    def remove(self, key: int, started: Placement | None = None) -> bool:
+    def remove(self, key: int, started: Placement | None = None, seq: int = -1) -> bool:
         """A waiting job is cancelled or held; False if it does not wait.
 
         Counts as a departure: a new head, a shorter queue, or a job that is no longer protected
         may let others start at the next run(). `started`: it has started there by another way than
-        a pass (from a cluster's own queue), and counts as having overtaken whom it has.
+        a pass (from a cluster's own queue), and counts as having overtaken whom it has; so does
+        one that does not wait here (it is at a limit, say), by its `seq`.
         """
         entry = self._waiting.pop(key, None)
         if entry is None:
+            if self._watch is not None and started is not None:
+                self._watch.passed(seq, started)
             return False
         if self._reach.aside.pop(key, None) is None:
             self._queues[entry.queue].remove(entry)

@@ -283,6 +283,21 @@ def test_none_starts_past_a_job_that_may_not_be_overtaken_again(waits: bool) -> 
     site.bench.close()
 
 
+def test_one_that_was_set_aside_and_comes_up_overtakes_those_before_it() -> None:
+    site = Site(aging=Aging(overtaken=1))
+    old, young, late = site.submit(), site.submit(), site.submit()
+    for job in (old, young, late):
+        site.bench.handle(
+            *(Submitted(s.ref, f"{job.id}{s.cluster}", site.bench.now) for s in job.line)
+        )
+    site.bench.broker._queues.withdraw(young)
+    site.bench.broker._queues.refusals.add(young)
+    assert of(site.bench.handle(Arrived(sibling(young, 0), "node")).effects, Open)
+    assert not of(site.bench.handle(Arrived(sibling(late, 0), "node")).effects, Open)
+    assert old.state is late.state is JobState.QUEUED
+    site.bench.close()
+
+
 def test_a_job_that_names_a_cluster_stands_in_line_there_alone(site: Site) -> None:
     number = site.bench.broker.next_job
     site.bench.handle(SubmitJob(NewJob("ann", "job", Request((4,), (1,)), 600)))

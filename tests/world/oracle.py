@@ -278,11 +278,11 @@ class Oracle:
         nodes there, say)."""
         remove, arrive, run = scheduler.remove, scheduler.arrive, scheduler.run
 
-        def removed(key: int, started: Placement | None = None) -> bool:
+        def removed(key: int, started: Placement | None = None, seq: int = -1) -> bool:
             self.overtaken.pop(key, None)
             if started is not None:
                 self._aside.update(SchedulerView(scheduler).aside())
-            return remove(key, started)
+            return remove(key, started, seq)
 
         def arrived(key: int, request: Request, *given: Any, **more: Any) -> None:
             if key not in self._barred:

@@ -249,13 +249,13 @@ class Line:
             if other is not winner:
                 self.withdraw(other, job, "it starts in another cluster", now)
         since = self._at_gates.pop(winner.ref, now)
+        self._queues.started(job, [winner.cluster])
         self._take(job, winner, now)
         self._state.note(now, job, winner, "chosen", waited=round(now - since, 3))
         self._pending.start(winner, Step.OPEN, now)
 
     def _take(self, job: Job, sibling: Component, now: float) -> None:
-        """Out of its queue, into an attempt that is this sibling's."""
-        self._queues.started(job, [sibling.cluster])
+        """Into an attempt that is this sibling's."""
         settings = self._state.settings.clusters[sibling.cluster]
         held = settings.held(job.request.sizes[0], job.shape.cpus_per_task)
         self._claims.hold(sibling, held)

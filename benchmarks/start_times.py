@@ -1,11 +1,13 @@
 """Start times as users are told them, on a real Slurm cluster under a part of a log.
 
-    python -m benchmarks.start_times LOG.swf.gz [--first 6000] [--jobs 500] [--faster 1500]
+    python -m benchmarks.start_times LOG.swf.gz [--first 14000] [--jobs 1000] [--past 300]
+        [--machine 338] [--faster 300] [--policy EASY]
 
-64 processors; the jobs come and run `faster` than in the log, and are all of one user. Of each that
-waits, what `queue` tells first is held against its start; so is what `sbatch --test-only` says at
-the same moment. Printed: how many were told an interval, the part that was kept, its median width,
-and the median errors.
+64 processors stand for the `machine` of the log; its jobs come and run `faster`. All are of one
+user, and a job's name stands for the user in the log. Of each that waits, what `queue` tells first
+is held against its start; so is what `sbatch --test-only` says at the same moment. Printed: how
+many were told an interval, the part that was kept, its median width, and the median errors. The
+first jobs, `past`, are not counted: the broker knows nothing yet, and its cluster is empty.
 """
 
 from __future__ import annotations
@@ -40,7 +42,6 @@ class Waiting:
 
 def replay(federation: Federation, cluster: SlurmCluster, jobs: list[SwfJob], given: Any) -> None:
     """Submit them at their times, and look at what is told."""
-    largest = max(job.size for job in jobs)
     began, numbers, waiting = time.time(), [], dict[int, Waiting]()
     looked = 0.0
     for job in jobs:
@@ -51,12 +52,12 @@ def replay(federation: Federation, cluster: SlurmCluster, jobs: list[SwfJob], gi
                 look(federation, cluster, waiting)
             time.sleep(max(0.0, min(0.1, due - time.time())))
         seconds, limit = job.run / given.faster, max(1, round(job.estimate / given.faster / 60))
-        size = max(1, round(job.size * _SIZE / largest))
+        size = min(_SIZE, max(1, round(job.size * _SIZE / given.machine)))
         wire = federation.submission(
             f"#!/bin/sh\nsleep {seconds:.2f}\n",
             Processors(single=size),
             time_limit=60 * limit,
-            name=f"u{job.user}",
+            name="user " + "".join(chr(ord("a") + int(digit)) for digit in str(abs(job.user))),
             output="/dev/null",
         )
         numbers.append(federation.client.submit(wire)["job"])
@@ -64,7 +65,7 @@ def replay(federation: Federation, cluster: SlurmCluster, jobs: list[SwfJob], gi
         look(federation, cluster, waiting)
         time.sleep(_SOON)
     federation.idle(600)
-    report(federation, numbers, waiting)
+    report(federation, numbers[given.past :], waiting)
 
 
 def look(federation: Federation, cluster: SlurmCluster, waiting: dict[int, Waiting]) -> None:
@@ -92,6 +93,8 @@ def report(federation: Federation, numbers: list[int], waiting: dict[int, Waitin
     """Print what came of it."""
     ended = federation.client.history(limit="all", page=10_000)
     starts = {job["job"]: job["start_time"] for page in ended for job in page["jobs"]}
+    counted = set(numbers)
+    waiting = {job: known for job, known in waiting.items() if job in counted}
     told = [(w.told, starts[n]) for n, w in waiting.items() if w.told and starts.get(n)]
     kept = [told["earliest"] <= start <= told["latest"] for told, start in told]
     median = statistics.median
@@ -114,12 +117,15 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("log")
-    parser.add_argument("--first", type=int, default=6000)
-    parser.add_argument("--jobs", type=int, default=500)
-    parser.add_argument("--faster", type=float, default=1500.0)
+    parser.add_argument("--first", type=int, default=14000)
+    parser.add_argument("--jobs", type=int, default=1000)
+    parser.add_argument("--past", type=int, default=300)
+    parser.add_argument("--machine", type=int, default=338)
+    parser.add_argument("--faster", type=float, default=300.0)
+    parser.add_argument("--policy", default="EASY")
     given = parser.parse_args()
     jobs = read(given.log).jobs[given.first : given.first + given.jobs]
-    with on_slurm([_CLUSTER], policy="FPFS", poll_interval="1s") as (federation, testbed):
+    with on_slurm([_CLUSTER], policy=given.policy, poll_interval="1s") as (federation, testbed):
         replay(federation, testbed[_CLUSTER], jobs, given)
 
 

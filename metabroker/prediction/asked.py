@@ -9,9 +9,11 @@ from metabroker.policy import Request
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A job: its request, its time limit in seconds, whose it is, and the queue that it is in."""
+    """A job: its request, its time limit in seconds, whose it is, the queue that it is in, and its
+    name, if that is known."""
 
     request: Request
     limit: float
     user: str = ""
     queue: int = 0
+    name: str = ""

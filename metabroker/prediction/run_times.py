@@ -1,11 +1,13 @@
 """How long a job will run, from how long jobs like it ran.
 
 Users ask for far more time than they need, but do the same again and again: what the last jobs of
-the same user ran tells more than the limit (Tsafrir, Etsion and Feitelson 2007).
+the same user ran tells more than the limit (Tsafrir, Etsion and Feitelson 2007); of those that bear
+its name most.
 """
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 
@@ -14,8 +16,9 @@ from .asked import Asked
 _LAST = 6  # jobs of one kind that are remembered
 _OF_ALL = 200
 _MOST_KINDS = 5_000
+_NUMBER = re.compile(r"[0-9]+")  # of a run, a day: jobs are numbered that are the same
 
-_Kind = tuple[str, int, float]
+_Kind = tuple[str, str, int, float]
 
 
 class RunTimes:
@@ -50,7 +53,12 @@ class RunTimes:
         return [min(max(1.0, ran - elapsed), left) for ran in found] or [left]
 
 
-def _kinds(asked: Asked) -> tuple[_Kind, ...]:
-    """Of the jobs of its user that ask for as much, for as much time, and of all of them."""
-    user, limit = asked.user, asked.limit
-    return (user, asked.request.total, limit), (user, 0, limit), (user, 0, 0.0)
+def _kinds(asked: Asked) -> list[_Kind]:
+    """Of the jobs of its user that have its name, ask for as much, and for as much time; that ask
+    for as much, for as much time; and of all of them."""
+    user, limit, total = asked.user, asked.limit, asked.request.total
+    of_all = [(user, "", total, limit), (user, "", 0, limit), (user, "", 0, 0.0)]
+    if not asked.name:
+        return of_all
+    name = _NUMBER.sub("0", asked.name)
+    return [(user, name, total, limit), (user, name, 0, 0.0), *of_all]

@@ -252,7 +252,7 @@ def told(estimate: Estimate | None, now: float) -> Json | None:
 
 def asked(job: Job | NewJob, queue: int) -> Asked:
     """A job as far as its start depends on it."""
-    return Asked(job.request, float(job.time_limit), job.user, queue)
+    return Asked(job.request, float(job.time_limit), job.user, queue, job.name)
 
 
 def _seen(job: Job) -> _Seen:
@@ -282,7 +282,13 @@ def _ended(row: Row, names: ClusterNames) -> Past | None:
     queue = names.queue_index(row["queue"]) if row["queue"] in ("", *names.names) else 0
     return Past(
         row["id"],
-        Asked(names.request(row["sizes"], named), float(row["time_limit"]), row["user"], queue),
+        Asked(
+            names.request(row["sizes"], named),
+            float(row["time_limit"]),
+            row["user"],
+            queue,
+            row["name"],
+        ),
         row["submit_time"],
         max(start, row["submit_time"]),
         max(end, start, row["submit_time"]),

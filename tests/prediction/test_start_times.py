@@ -114,6 +114,19 @@ def test_run_times_are_those_of_the_same_user_and_kind() -> None:
     assert known.possible(ALL, 5000.0) == [1.0], "over its limit: at any moment"
 
 
+def test_run_times_are_those_of_jobs_of_the_same_name_where_there_were_some() -> None:
+    known, wanted = RunTimes(), Asked(Request((4,)), 1000.0, "anna", name="fold-12")
+    known.ended(ALL, 500.0)
+    assert known.possible(wanted, 0.0) == [500.0]
+    known.ended(Asked(Request((4,)), 1000.0, "bob", name="fold-1"), 300.0)
+    assert known.possible(wanted, 0.0) == [500.0], "which is bob's"
+    known.ended(Asked(Request((2,)), 70.0, "anna", name="fold-3"), 60.0)
+    assert known.possible(wanted, 0.0) == [60.0]
+    known.ended(Asked(Request((4,)), 1000.0, "anna", name="fold-11"), 90.0)
+    assert known.possible(wanted, 0.0) == [90.0]
+    assert known.possible(ALL, 0.0) == [500.0, 90.0], "of those of any name"
+
+
 def test_the_same_question_has_the_same_answer() -> None:
     running = [Ahead(1, Request((4,), (0,)), 1000.0, [50.0, 70.0, 90.0])]
     waiting = [Ahead(2, Request((4,)), 1000.0, [10.0, 20.0]), Ahead(3, Request((4,)), 9.0, [9.0])]

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from math import inf
 
 from .command_errors import Garbled
-from .operation import Operation
+from .operation import Operation, time_now
 from .port import ClusterRefusal, UnknownOutcome
 from .transports.base import CommandLost, CommandMissing
 
 EVERY = 600.0
 """Seconds between two looks at a clock: they drift slowly, and its command may be a long one."""
 _FAR = 366 * 86400.0  # seconds; who seems to be further away was not read to the end
+_SLOW = 4.0  # seconds: of an answer that takes longer nobody knows when it was given
 _AGAIN = 30.0  # seconds after which it is asked once more, if it was not told
 
 
@@ -34,8 +35,14 @@ class ClockWatch:
             return 0
         self._next = now + self._every
         try:
+            began = yield from time_now()
+            told = yield from self._told()
+            took = (yield from time_now()) - began
+            if not 0 <= took <= _SLOW:
+                self._next = now + min(self._every, _AGAIN)
+                return 1
             # It is told in whole seconds.
-            offset = (yield from self._told()) + 0.5 - now
+            offset = told + 0.5 - (began + took / 2)
             if abs(offset) > _FAR:
                 raise Garbled(f"a clock that differs by {offset / 86400:.0f} days")
             self.offset = self.known = offset

@@ -1,8 +1,8 @@
 """Operations without I/O: an adapter says which command comes next, a driver runs it.
 
 An operation is a generator. It yields a `Command` and is sent the `Completed` one, or yields a
-`Pause`; what it returns is the result. So every step of an adapter can be tested from recorded
-text, and every adapter works over every transport.
+`Pause`, or `Now` and is sent the time; what it returns is the result. So every step of an adapter
+can be tested from recorded text, and every adapter works over every transport.
 """
 
 from __future__ import annotations
@@ -24,10 +24,23 @@ class Pause:
     seconds: float
 
 
-Operation = Generator[Command | Pause, Any, R]
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What time is it by the broker's clock?"""
 
 
-def command(command: Command) -> Generator[Command | Pause, Any, Completed]:
+Step = Command | Pause | Now
+Operation = Generator[Step, Any, R]
+
+
+def time_now() -> Operation[float]:
+    """The time by the broker's clock, in Unix seconds."""
+    now = yield Now()
+    assert isinstance(now, float)
+    return now
+
+
+def command(command: Command) -> Generator[Step, Any, Completed]:
     """One command, as a step of an operation (`done = yield from command(...)`)."""
     done = yield command
     assert isinstance(done, Completed)
@@ -38,13 +51,14 @@ def carry_out(
     operation: Operation[R],
     transport: Transport,
     sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.time,
 ) -> R:
-    """Run an operation to its end over a transport.
+    """Run an operation to its end over a transport. `clock`: the broker's.
 
     Raises what the operation raises; and `CommandLost` or `CommandMissing`, of a command, unless
     the operation handles it.
     """
-    answer: Completed | None = None
+    answer: Completed | float | None = None
     error: Exception | None = None
     try:
         while True:
@@ -52,6 +66,9 @@ def carry_out(
             answer, error = None, None
             if isinstance(step, Pause):
                 sleep(step.seconds)
+                continue
+            if isinstance(step, Now):
+                answer = clock()
                 continue
             try:
                 answer = transport.run(step)

@@ -261,7 +261,7 @@ class ClusterExecutor:
         """Look at the cluster and tell the core; blocks as long as that takes."""
         try:
             looking = self.cluster.observe(self._clock())
-            snapshot = carry_out(looking, self._transport, self._wait)
+            snapshot = carry_out(looking, self._transport, self._wait, self._clock)
         except Stopped:
             return
         except (ClusterRefusal, UnknownOutcome) as error:

@@ -21,7 +21,7 @@ def slurm_time() -> Operation[int]:
 
 
 def test_it_is_asked_at_first_and_then_now_and_then() -> None:
-    watch, told = ClockWatch(slurm_time, 600.0), Told()
+    watch, told = ClockWatch(slurm_time, 600.0), Told(NOW)
     ahead = said("Configuration data as of 1795236225\nMinJobAge = 300 sec\n")
     assert drive(watch.look(NOW), [ahead], told) == 1
     assert watch.offset == pytest.approx(3.25)
@@ -29,13 +29,14 @@ def test_it_is_asked_at_first_and_then_now_and_then() -> None:
     assert drive(watch.look(NOW + 599), [], told) == 0
     assert watch.offset == pytest.approx(3.25)
     behind = said("Configuration data as of 1795236820\n")
+    told.times = [NOW + 600]
     assert drive(watch.look(NOW + 600), [behind], told) == 1
     assert watch.offset == pytest.approx(-1.75)
 
 
 def test_openpbs_tells_the_time_of_its_commands_host() -> None:
     watch = ClockWatch(openpbs.time_there, 600.0)
-    drive(watch.look(NOW), [said("1795236222\n")], Told())
+    drive(watch.look(NOW), [said("1795236222\n")], Told(NOW))
     assert watch.offset == pytest.approx(0.25)
 
 
@@ -69,9 +70,29 @@ def test_who_was_not_told_the_time_asks_again_soon() -> None:
     watch = ClockWatch(slurm_time, 600.0)
     drive(watch.look(NOW), [said("what?\n")], Told())
     assert drive(watch.look(NOW + 10), [], Told()) == 0
-    assert drive(watch.look(NOW + 30), [said("Configuration data as of 1795236255\n")], Told()) == 1
+    answer = said("Configuration data as of 1795236255\n")
+    assert drive(watch.look(NOW + 30), [answer], Told(NOW + 30)) == 1
     assert watch.offset == pytest.approx(3.25)
     assert drive(watch.look(NOW + 60), [], Told()) == 0
+
+
+def test_it_is_compared_with_the_time_at_which_it_was_told() -> None:
+    """A look may wait for a connection before its first command; and a command for its answer."""
+    watch = ClockWatch(slurm_time, 600.0)
+    answer = said("Configuration data as of 1795236225\n")
+    drive(watch.look(NOW), [answer], Told(NOW + 7, NOW + 9))
+    assert watch.offset == pytest.approx(3.25 - 8.0)
+
+
+@pytest.mark.parametrize("took", [5.0, -1.0], ids=["slow", "the broker's clock was set"])
+def test_an_answer_of_which_nobody_knows_when_it_was_given_changes_nothing(took: float) -> None:
+    watch = ClockWatch(slurm_time, 600.0)
+    answer = said("Configuration data as of 1795236225\n")
+    drive(watch.look(NOW), [answer], Told(NOW, NOW + took))
+    assert watch.offset is None
+    drive(watch.look(NOW + 30), [answer], Told(NOW))
+    drive(watch.look(NOW + 630), [answer], Told(NOW + 630, NOW + 630 + took))
+    assert watch.offset == watch.known == pytest.approx(3.25), "as it was known before"
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,14 @@ def played(
     operation: Operation[Snapshot], answer: Callable[[Command], Completed]
 ) -> Snapshot | None:
     """What the look tells; None: that it cannot be told."""
-    said: Completed | None = None
+    said: Completed | float | None = None
     try:
         for _ in range(1000):
             step = operation.send(said)
-            said = None if isinstance(step, Pause) else answer(step)
+            if isinstance(step, Command):
+                said = answer(step)
+            else:
+                said = None if isinstance(step, Pause) else 1000.0
     except StopIteration as end:
         snapshot: Snapshot = end.value
         return snapshot

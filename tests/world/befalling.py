@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .cluster import WorldCluster
-from .scenario import BLIND, HEIR, LEAVE, MAINTENANCE, RENAME, UNSETTLED, Fault
+from .scenario import BLIND, HEIR, LEAVE, MAINTENANCE, RENAME, SUSPEND, UNSETTLED, Fault
+from .suspending import suspend
 
 if TYPE_CHECKING:
     from .world import World
@@ -16,7 +17,7 @@ def befall(world: World, cluster: WorldCluster, fault: Fault) -> None:
     """A fault begins there."""
     what, until = fault.what, world.now + fault.lasts
     world.tally.add(f"fault {what}")
-    if fault.lasts:
+    if fault.lasts and what != SUSPEND:
         cluster.until[what], cluster.how[what] = until, fault.how
     if what in _FAULTS:
         _FAULTS[what](world, cluster, fault, until)
@@ -72,5 +73,6 @@ _FAULTS: dict[str, Callable[[World, WorldCluster, Fault, float], object]] = {
     HEIR: _inherit,
     LEAVE: lambda _world, cluster, _fault, _until: cluster.leave(),
     MAINTENANCE: _maintain,
+    SUSPEND: lambda world, cluster, fault, _until: suspend(world, cluster, fault.lasts),
     RENAME: lambda _world, cluster, _fault, _until: cluster.rename(),
 }

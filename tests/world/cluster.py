@@ -23,6 +23,7 @@ from .letters import Letters
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
 from .scenario import COMES_AND_GOES, LIE, LOCALS, ClusterPlan
+from .suspending import is_suspended, resume
 from .virtual.meeting import without_meeting
 from .virtual.processes import Moments
 
@@ -176,7 +177,8 @@ class WorldCluster:
             self.until[LIE] = 0.0
         if not self.suffers("lax"):
             for job in self.model.overdue(now):
-                job.extra.setdefault("ending", (State.TIMEOUT, now))
+                if not is_suspended(job):
+                    job.extra.setdefault("ending", (State.TIMEOUT, now))
         for job in [j for j in self.model.jobs.values() if j.state is State.RUNNING]:
             self._follow(job, now)
         if self.orphans:
@@ -213,6 +215,7 @@ class WorldCluster:
             if "ending" in job.extra or now >= job.extra["until"]:
                 self.model.end(job, State.COMPLETED, now)
         elif "ending" in job.extra:
+            resume(self, job)
             state, since = job.extra["ending"]
             if job.extra["traps"] and not process.terminated:
                 process.terminate()

@@ -22,6 +22,8 @@ from metabroker.clusters.slurm.parsing import (
 from metabroker.clusters.slurm.states import RESERVATION_GONE
 from metabroker.clusters.transports.base import Command, Completed
 
+from .suspending import is_suspended
+
 _NODES = 4
 FOREIGN = "mb-ffffffff-1-1"
 
@@ -156,6 +158,8 @@ class Controller:
         word = "COMPLETING" if job.extra.get("ending") and not job.state.ended else job.state.value
         if job.extra.get("ending") and job.state is State.PENDING:
             word = "PENDING"
+        if is_suspended(job):
+            word = "SUSPENDED"
         if job.id in self.gone:
             word = RESERVATION_GONE
         return (

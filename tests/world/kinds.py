@@ -29,6 +29,7 @@ from .scenario import (
     RENAME,
     ROLLBACK,
     SPAN,
+    SUSPEND,
     UNSETTLED,
     ClusterPlan,
     Fault,
@@ -274,6 +275,20 @@ def _whims(rng: random.Random, scenario: Scenario) -> Scenario:
         job = _single(rng, at) if alone else _several(rng, at, scenario)
         job = replace(job, whims=whims)
         jobs.append(job)
+    return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@_kind
+def _suspended(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Administrators suspend jobs that run, at their gates or behind them, and let them go on."""
+    jobs, faults = list(scenario.jobs), _some(rng, scenario)
+    for _ in range(5):
+        at, where = rng.uniform(0, SPAN), rng.choice(scenario.clusters)
+        limit, runs = rng.choice((60, 120, 600)), round(rng.uniform(20, 50), 3)
+        jobs.append(_several(rng, at, scenario, limit=limit, run_time=runs))
+        lasts = round(rng.uniform(5, 150) if rng.random() < 0.7 else rng.uniform(620, 800), 3)
+        stops = round(at + rng.choice((rng.uniform(0, 3), rng.uniform(3, 30))), 3)
+        faults.append(Fault(stops, SUSPEND, where.name, lasts))
     return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
 
 

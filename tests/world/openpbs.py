@@ -19,17 +19,9 @@ from metabroker.clusters.transports.base import Command, Completed
 
 from .controller import Meddling, is_ours, of_the_account, shown
 from .pbs_ralter import altered
+from .pbs_states import state_of
 
 _NODES = 4
-_STATES = {
-    State.PENDING: ("Q", 10, None),
-    State.RUNNING: ("R", 42, None),
-    State.COMPLETED: ("F", 92, 0),
-    State.FAILED: ("F", 93, 1),
-    State.CANCELLED: ("F", 91, 271),
-    State.TIMEOUT: ("F", 93, -29),
-    State.NODE_FAIL: ("F", 93, -4),
-}
 OF_THE_CLIENT = (show_clients_file().argv, tell_time().argv, version().argv)
 """Commands that no server is asked for."""
 UNREACHABLE = Completed(
@@ -151,9 +143,7 @@ class Server:
         return Completed(status, "".join(f"{self._line(job, held)}\n" for job in found), "")
 
     def _line(self, job: SimulatedJob, held: dict[str, dict[str, int]]) -> str:
-        state, substate, exit_status = _STATES[job.state]
-        if job.extra.get("ending") and job.state is State.RUNNING:
-            state, substate = "E", 51
+        state, substate, exit_status = state_of(job)
         fields: dict[str, object] = {
             "Job_Name": shown(job),
             "Job_Owner": f"{'root' if of_the_account(job) else 'someone'}@{self.name}",

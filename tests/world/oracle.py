@@ -62,6 +62,7 @@ class Oracle:
     answered: set[Ref] = field(default_factory=set)  # said at the barrier that they are armed
     left: set[Ref] = field(default_factory=set)  # the barrier, or their gate, by themselves
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
+    stood_still: dict[tuple[int, int], float] = field(default_factory=dict)  # attempts: seconds
     contested: set[int] = field(default_factory=set)
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
     _barred: dict[int, object] = field(default_factory=dict)  # where waiting jobs may not go
@@ -256,6 +257,7 @@ class Oracle:
             if job.uncertain is not None:  # only looked for: its clusters end what was armed
                 bound = job.may_take + settings.barrier_slack
             since = self.entered.setdefault((job.id, job.attempt, job.state), now)
+            bound += self.stood_still.get((job.id, job.attempt), 0.0)
             held = all(component.reservation for component in job.components)
             if job.planned is not None and held and job.state is not JobState.RUNNING:
                 bound += max(0.0, job.planned - clock + now - since)

@@ -14,6 +14,7 @@ from metabroker.clusters.simulated.model import SimulatedJob
 from .files import ClusterFiles
 from .home import RESULT
 from .letters import Letters, letter, moments
+from .suspending import is_suspended
 from .virtual.expansion import Running, Script
 from .virtual.shell import Node, Shell
 
@@ -74,6 +75,7 @@ class Process:
         self.gate: str = job.extra["gate"]
         self.answered = False
         self.over = False
+        self._job = job
         self._around = around
         self._ended = ended
         self._script: Script | None = None
@@ -112,6 +114,10 @@ class Process:
         """Whether it was sent SIGTERM."""
         return self._signalled or self.over
 
+    @property
+    def _suspended(self) -> bool:
+        return is_suspended(self._job)
+
     def kill(self) -> None:
         """SIGKILL, to all of it."""
         if self.over:
@@ -144,7 +150,7 @@ class Process:
     def _go_on(self, turn: int, answer: int | None) -> None:
         if self.over or turn != self._turn:
             return
-        if self._around.hung():
+        if self._around.hung() or self._suspended:
             self._later(_HUNG, answer)
             return
         if answer is not None:
@@ -180,7 +186,7 @@ class Process:
 
     def _puts(self, version: int) -> None:
         """It tells the others something, unless its folder is away, or full."""
-        if self.over or self._script is None or self._around.hung():
+        if self.over or self._script is None or self._around.hung() or self._suspended:
             return
         with contextlib.suppress(OSError):
             path = f"{self.gate}/out.{version}"

@@ -44,6 +44,8 @@ DENIALS = ("policy", "association", "unreachable")
 LATE = "late"
 # Also of one moment: a native job gets another name.
 RENAME = "rename"
+# An administrator suspends a job of ours that runs, for a while.
+SUSPEND = "suspend"
 # Jobs of the broker's own account, which somebody submits by hand, take the ids that come next.
 HEIR = "heir"
 # Listings leave out some of our jobs, for a moment; with `how`: as long as a controller that has

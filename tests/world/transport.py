@@ -87,7 +87,7 @@ class WorldFiles:
 
     def make_folder(self, path: str) -> None:
         """See `Files`."""
-        self._change(lambda: self._inner.make_folder(path))
+        self._change(lambda: self._inner.make_folder(path), made=path)
 
     def write(self, path: str, content: bytes, *, executable: bool = False) -> None:
         """See `Files`."""
@@ -130,9 +130,9 @@ class WorldFiles:
             raise CommandLost("no answer")
         return done
 
-    def _change(self, change: Callable[[], T], to: str = "") -> T:
+    def _change(self, change: Callable[[], T], to: str = "", made: str = "") -> T:
         """What is made too late, or by one that was stopped in the midst, may be left behind,
-        empty."""
+        empty; also where it was there before, and was removed meanwhile."""
         late = self._host.acts(self._cluster.plan.name, to)
         folders, stops = set(self._cluster.files.folders), self._host.stops
         try:
@@ -140,6 +140,7 @@ class WorldFiles:
         finally:  # it may also be killed in the midst of it
             if late or self._host.stops > stops:
                 self._cluster.litter.update(set(self._cluster.files.folders) - folders)
+                self._cluster.litter.update({made} - {""})
         virtual.sleep(self._host.rng.uniform(0.0001, 0.01))
         self._host.in_the_midst()
         return done

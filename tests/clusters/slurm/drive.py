@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from metabroker.clusters.operation import Operation, Pause
+from metabroker.clusters.operation import Now, Operation, Pause
 from metabroker.clusters.slurm.parsing import JOB_FORMAT, SEPARATOR
 from metabroker.clusters.transports.base import Command, Completed
 
@@ -33,9 +33,11 @@ def job(state: str, number: int = 7, name: str = TOKEN, submitted: int = 1795244
 
 
 class Told:
-    """What an operation has asked: its commands, and how often it paused."""
+    """What an operation has asked: its commands, and how often it paused. `times`: what time it is
+    each time that it asks; the last goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *times: float) -> None:
+        self.times = list(times) or [0.0]
         self.commands: list[Command] = []
         self.pauses = 0
 
@@ -49,7 +51,7 @@ class Told:
 def drive(operation: Operation[R], answers: Sequence[Answer], told: Told) -> R:
     """Run it to its end. All answers must be asked for, and no others."""
     left = list(answers)
-    answer: Completed | None = None
+    answer: Completed | float | None = None
     error: Exception | None = None
     try:
         while True:
@@ -57,6 +59,9 @@ def drive(operation: Operation[R], answers: Sequence[Answer], told: Told) -> R:
             answer, error = None, None
             if isinstance(step, Pause):
                 told.pauses += 1
+                continue
+            if isinstance(step, Now):
+                answer = told.times.pop(0) if len(told.times) > 1 else told.times[0]
                 continue
             told.commands.append(step)
             assert left, f"not expected: {' '.join(step.argv)}"

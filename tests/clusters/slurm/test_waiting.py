@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from metabroker.broker.observation import Snapshot
+from metabroker.clusters.operation import Now
 from metabroker.clusters.slurm import SlurmCluster, SlurmOptions
 from metabroker.clusters.slurm.parsing import JOB_FORMAT, SEPARATOR, WAITING_FORMAT
 from metabroker.clusters.transports.base import Command, Completed
@@ -61,13 +62,16 @@ class Controller:
     def look(self, cluster: SlurmCluster, now: float) -> Snapshot:
         self.now = now
         operation = cluster.observe(now)
-        answer: Completed | None = None
+        answer: Completed | float | None = None
         while True:
             try:
                 step = operation.send(answer)
             except StopIteration as end:
                 found: Snapshot = end.value
                 return found
+            if isinstance(step, Now):
+                answer = now
+                continue
             assert isinstance(step, Command)
             answer = self.answer(step)
 

@@ -7,12 +7,13 @@ import contextlib
 from typing import Any
 
 from metabroker.broker import first_polls, store_behind
-from metabroker.broker.job import Job
+from metabroker.broker.job import Component, Job
 from metabroker.broker.saga import barrier
+from metabroker.broker.saga.reconciliation import Reconciliation
 from metabroker.broker.state import BrokerState
 from metabroker.runtime import engine
 
-from .planting import mutation, swap
+from .planting import among, mutation, swap
 
 
 @mutation
@@ -31,6 +32,17 @@ def one_first_poll_is_enough(stack: contextlib.ExitStack) -> None:
 def first_polls_for_placements_only(stack: contextlib.ExitStack) -> None:
     """After a start steps that were pending are handed out before the clusters were polled."""
     swap(stack, BrokerState, "shut", lambda _self, _cluster: False)
+
+
+@mutation
+@among("suspended")
+def suspended_jobs_reach_their_limits(stack: contextlib.ExitStack) -> None:
+    """The time for which a job is suspended counts against its time limit."""
+
+    def counted(self: Any, component: Component, suspended: bool, taken_at: float) -> None:
+        component.seen_at = taken_at
+
+    swap(stack, Reconciliation, "_count_suspended", counted)
 
 
 @mutation

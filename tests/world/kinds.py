@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from metabroker.policy import BACKFILLING
 
+from .arrays import ONE
 from .older_stores import rolled_back
 from .scenario import (
     BLIND,
@@ -260,6 +261,19 @@ def _cancelled(rng: random.Random, scenario: Scenario) -> Scenario:
         faults.append(Fault(soon, "crash", "", lasts, how))
     slices = rng.choice((1, scenario.slice))
     return replace(scenario, jobs=tuple(jobs), faults=tuple(faults), slice=slices)
+
+
+@_kind
+def _released(rng: random.Random, scenario: Scenario) -> Scenario:
+    """Tasks of arrays that wait are held, and released while others of the array are under way."""
+    clusters, faults = _wanted_by_others(rng, scenario)
+    jobs = list(scenario.jobs)
+    for _ in range(3):
+        moments = sorted(round(rng.uniform(1, 60), 3) for _ in range(4))
+        holds = tuple((moment, ONE) for moment in moments)
+        array, runs = f"0-5%{rng.choice((1, 2))}", round(rng.uniform(8, 25), 3)
+        jobs.append(_single(rng, rng.uniform(0, 60), array=array, run_time=runs, actions=holds))
+    return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults))
 
 
 @_kind

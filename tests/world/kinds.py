@@ -13,6 +13,7 @@ from dataclasses import replace
 from metabroker.policy import BACKFILLING
 
 from .arrays import ONE
+from .local_users import wanted_by_others
 from .older_stores import rolled_back
 from .scenario import (
     BLIND,
@@ -23,7 +24,6 @@ from .scenario import (
     LATE,
     LEAVE,
     LED,
-    LOCALS,
     MEETS,
     MIDST,
     POLICIES,
@@ -98,14 +98,6 @@ def _several(rng: random.Random, at: float, scenario: Scenario, **more: object) 
     return replace(job, **more)  # type: ignore[arg-type]
 
 
-def _wanted_by_others(
-    rng: random.Random, scenario: Scenario
-) -> tuple[tuple[ClusterPlan, ...], list[Fault]]:
-    """All clusters are kept full by users of their own, from the beginning on."""
-    clusters = tuple(replace(c, queue_every=2.0) for c in scenario.clusters)
-    return clusters, [Fault(0.0, LOCALS, c.name, rng.uniform(150, 240)) for c in clusters]
-
-
 # --- what clusters show -------------------------------------------------------------------------
 
 
@@ -156,7 +148,7 @@ def _late(rng: random.Random, scenario: Scenario) -> Scenario:
 @_kind
 def _renamed(rng: random.Random, scenario: Scenario) -> Scenario:
     """Jobs that wait in their clusters' queues are renamed there, and then cancelled."""
-    clusters, faults = _wanted_by_others(rng, scenario)
+    clusters, faults = wanted_by_others(rng, scenario)
     jobs = list(scenario.jobs)
     for _ in range(4):
         at = rng.uniform(12, SPAN / 2)
@@ -183,7 +175,7 @@ def _patience(rng: random.Random, scenario: Scenario) -> Scenario:
 
 
 def _in_line(rng: random.Random, scenario: Scenario, away: tuple[float, float]) -> Scenario:
-    clusters, faults = _wanted_by_others(rng, scenario)
+    clusters, faults = wanted_by_others(rng, scenario)
     jobs = list(scenario.jobs)
     for _ in range(3):
         at = rng.uniform(12, 100)
@@ -213,7 +205,7 @@ def _come_and_go(rng: random.Random, scenario: Scenario) -> Scenario:
 @_kind
 def _drained_in_line(rng: random.Random, scenario: Scenario) -> Scenario:
     """Clusters are drained, just before those go who keep them full, while jobs stand in line."""
-    clusters, faults = _wanted_by_others(rng, scenario)
+    clusters, faults = wanted_by_others(rng, scenario)
     jobs = [*scenario.jobs, *(_single(rng, rng.uniform(12, 60)) for _ in range(6))]
     goes = rng.uniform(70, 130)
     for cluster in clusters:
@@ -266,7 +258,7 @@ def _cancelled(rng: random.Random, scenario: Scenario) -> Scenario:
 @_kind
 def _released(rng: random.Random, scenario: Scenario) -> Scenario:
     """Tasks of arrays that wait are held, and released while others of the array are under way."""
-    clusters, faults = _wanted_by_others(rng, scenario)
+    clusters, faults = wanted_by_others(rng, scenario)
     jobs = list(scenario.jobs)
     for _ in range(3):
         moments = sorted(round(rng.uniform(1, 60), 3) for _ in range(4))
@@ -376,7 +368,7 @@ def _older_store(rng: random.Random, scenario: Scenario) -> Scenario:
 def _other_policy(rng: random.Random, scenario: Scenario) -> Scenario:
     """The broker dies while all clusters are wanted by others, and is started with another policy:
     jobs wait in queues that it may not have."""
-    clusters, faults = _wanted_by_others(rng, scenario)
+    clusters, faults = wanted_by_others(rng, scenario)
     jobs = [replace(job, after=()) for job in scenario.jobs]
     jobs += [_single(rng, rng.uniform(5, 60)) for _ in range(2)]
     jobs += [_several(rng, rng.uniform(5, 60), scenario) for _ in range(2)]

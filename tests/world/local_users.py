@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .scenario import DRAIN, LEAVE, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan
+from .scenario import DRAIN, LEAVE, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan, Scenario
 
 
 def keep_full(
@@ -110,3 +110,11 @@ def plans(
             else:
                 found.append(Fault(at, what, where.name))
     return clusters, (*jobs, *more), found, rng.choice((3600.0, 3600.0, 90.0))
+
+
+def wanted_by_others(
+    rng: random.Random, scenario: Scenario
+) -> tuple[tuple[ClusterPlan, ...], list[Fault]]:
+    """All clusters are kept full by users of their own, from the beginning on."""
+    clusters = tuple(replace(c, queue_every=2.0) for c in scenario.clusters)
+    return clusters, [Fault(0.0, LOCALS, c.name, rng.uniform(150, 240)) for c in clusters]

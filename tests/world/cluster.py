@@ -15,11 +15,12 @@ from metabroker.clusters.transports.base import Command, Completed, Transport
 
 from .asked import Asked
 from .come_and_go import come_and_go
-from .controller import FOREIGN, Controller, is_ours, shown
+from .controller import FOREIGN, Controller, is_ours
 from .files import HOME, ClusterFiles
 from .gates import SeenGates
 from .late import LateModel
 from .letters import Letters
+from .local_users import OthersWaiting
 from .openpbs import Server
 from .processes import Process, Surroundings, Witness
 from .scenario import COMES_AND_GOES, LIE, LOCALS, ClusterPlan
@@ -83,7 +84,7 @@ class WorldCluster:
         self.disturbed: set[str] = set()  # reservations that a fault has deleted
         self.guard: Callable[[WorldCluster, set[int]], None] | None = None
         self.announced: dict[str, tuple[float, float]] = {}  # maintenance: when, and from when on
-        self.others_waited = False  # at any time
+        self.others_waiting = OthersWaiting()
         self.litter: set[str] = set()  # folders made too late, by a broker that was stopped
 
     def _clock(self) -> float:
@@ -183,8 +184,7 @@ class WorldCluster:
             self._follow(job, now)
         if self.orphans:
             self.orphans -= {process for process in self.orphans if process.over}
-        waiting = (job for job in self.model.jobs.values() if job.state is State.PENDING)
-        self.others_waited = self.others_waited or any(not is_ours(shown(j)) for j in waiting)
+        self.others_waiting.look(self.model, self._clock())
 
     def _want(self, now: float) -> None:
         """Local users always have two jobs waiting."""

@@ -5,8 +5,31 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
+from metabroker.clusters.simulated.model import Model, State
+
+from .controller import is_ours, shown
 from .scenario import DRAIN, LEAVE, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan, Scenario
+
+_LATELY = 120.0  # seconds: so old is nothing that a broker counts with
+
+
+class OthersWaiting:
+    """Whether jobs that are not the broker's have waited in a cluster lately."""
+
+    def __init__(self) -> None:
+        self._last = -inf
+
+    def look(self, model: Model, now: float) -> None:
+        """Who waits at this moment?"""
+        waiting = (job for job in model.jobs.values() if job.state is State.PENDING)
+        if any(not is_ours(shown(job)) for job in waiting):
+            self._last = now
+
+    def lately(self, now: float) -> bool:
+        """Whether somebody did not long ago."""
+        return now - self._last < _LATELY
 
 
 def keep_full(

@@ -224,7 +224,7 @@ class Oracle:
 
     @staticmethod
     def wanted_by_others(broker: Broker, clusters: Sequence[bool]) -> None:
-        """Nobody is seen to wait in a cluster in which nobody but our own jobs has ever waited:
+        """Nobody is seen to wait in a cluster in which nobody but our own jobs has waited lately:
         they would stand in line there for nothing."""
         for cluster, others in enumerate(clusters):
             snapshot = broker.view.entries[cluster].snapshot

@@ -148,6 +148,7 @@ def unsettled_listing_believed(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("whims")
 def rolled_back_after_the_commit(stack: contextlib.ExitStack) -> None:
     """An attempt is rolled back as long as no script has told of its start."""
 

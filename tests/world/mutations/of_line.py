@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,8 @@ from metabroker.broker.ledger import Ledger
 from metabroker.broker.saga.claims import Claims
 from metabroker.broker.saga.line import Line
 from metabroker.broker.states import Phase, Step
-from metabroker.clusters.native_queue import QueueWatch
+from metabroker.clusters.operation import Operation
+from metabroker.clusters.slurm import SlurmCluster
 from metabroker.runtime.requests import RequestBuilder
 
 from .planting import among, mutation, swap
@@ -110,12 +110,18 @@ def chosen_where_it_gave_up(stack: contextlib.ExitStack) -> None:
 
 
 @mutation
+@among("nobody-else")
 def the_queue_is_asked_for_last(stack: contextlib.ExitStack) -> None:
     """Who waits is asked for after our own jobs are: one that comes in between is another's."""
-    before: dict[int, Iterable[str]] = {}
+    asked: dict[int, int] = {}
 
-    def seen(self: Any, ours: Iterable[str]) -> None:
-        old(self, before.get(id(self), ()))
-        before[id(self)] = frozenset(ours)
+    def look(self: Any, now: float) -> Operation[int]:
+        # A poll asks twice: before our own jobs, and after them if it could not ask then.
+        asked[id(self)] = asked.get(id(self), 0) + 1
+        if asked[id(self)] % 2:
+            yield from ()
+            return 0
+        answer: int = yield from old(self, now)
+        return answer
 
-    old = swap(stack, QueueWatch, "seen", seen)
+    old = swap(stack, SlurmCluster, "_look_at_its_queue", look)

@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from metabroker.broker.effects import Arm, Discard, Fetch, Open, PendingEffect, Stage
-from metabroker.clusters.transports.base import Command, CommandLost, Completed
+from metabroker.clusters.transports.base import Command, CommandLost, Completed, Unreached
 
 from . import openpbs
 from .cluster import WorldCluster
 from .controller import denial, refusal
-from .scenario import CLINGS, DENIES, LATE, Fault
+from .scenario import CLINGS, DENIES, HOST, LATE, Fault
 
 if TYPE_CHECKING:
     from .world import World
@@ -48,7 +48,10 @@ class Network:
                 self._world.at(self._world.now + latency, lambda: reply(done))
 
         pbs = isinstance(cluster.controller, openpbs.Server)
-        if fate == "down":
+        if fate == "down" and self._is_far(cluster):
+            away = Unreached(f"{cluster.plan.name}: no route to host")
+            self._world.at(arrives, lambda: reply(away))
+        elif fate == "down":
             no_server = openpbs.UNREACHABLE if pbs else _UNREACHABLE
             self._world.at(arrives, lambda: reply(no_server))
         elif fate == "frozen":
@@ -74,6 +77,13 @@ class Network:
             self._world.at(arrives + self._rng.uniform(0, 60), lambda: execute(False))
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
+
+    def _is_far(self, cluster: WorldCluster) -> bool:
+        """Whether its commands run on a host of its own, which cannot be reached either."""
+        told = cluster.how.get("down") == HOST
+        return (
+            told or random.Random(f"{self._world.scenario.seed} {cluster.plan.name}").random() < 0.4
+        )
 
     @staticmethod
     def _refused(

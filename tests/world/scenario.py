@@ -27,6 +27,7 @@ WINDOWS = {
 }
 # Faults of one moment.
 MOMENTS = ("amnesia", "node", "requeue", "vanish", "crash", "jump", "kill")
+HOST = "host"  # `how` of "down": the host of its commands cannot be reached
 # Local users keep a cluster full: jobs of theirs always wait there, for a while.
 LOCALS = "locals"
 # One of them submits a job of the whole cluster, and cancels it in time, again and again.

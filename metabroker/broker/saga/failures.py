@@ -58,14 +58,15 @@ class Failures:
         planned = event.step is Step.RESERVE and job is not None and job.planned is not None
         if planned and job is not None and self._plans.refused(component, job, event, now):
             return
+        if event.step in (Step.CLEAN, Step.DISCARD):
+            self._detail_of_cleaning(component, event.detail)
+            self._pending.retry_later(component, now)
+            return
         # That files cannot be put somewhere says nothing of its processors.
         files = event.step is Step.STAGE and event.cause in (Cause.BUSY, Cause.UNREACHABLE)
         component.cause = Cause.OWN if files else event.cause
         component.detail = event.detail
         self._state.outbox.changed(component)
-        if event.step in (Step.CLEAN, Step.DISCARD):
-            self._pending.retry_later(component, now)
-            return
         if event.step is not Step.STAGE:
             self._count_against_cluster(component, event, now)
             if event.cause is Cause.REFUSED and job is not None:
@@ -83,6 +84,12 @@ class Failures:
             self._completion.finish(job, Goal.FAIL, now)
         else:
             self._rollback.roll_back(job, now, self._state.blame(component, why), component)
+
+    def _detail_of_cleaning(self, component: Component, detail: str) -> None:
+        """Why it cannot be cleaned up now; why it ended is not that."""
+        if component.detail != detail and component.cause not in _ENDS:
+            component.detail = detail
+            self._state.outbox.changed(component)
 
     def _may_have_ended(self, component: Component, job: Job) -> None:
         """Its gate is gone, and another one of its attempt has started: so it was opened in a time
@@ -116,9 +123,9 @@ class Failures:
         if event.step in (Step.FETCH, Step.KEEP):
             self._staging.not_fetched(component, job, event.detail, now)
             return
-        # Why it ended is not that something could not be asked afterwards.
-        told = event.step in (Step.CLEAN, Step.DISCARD) and component.cause in _ENDS
-        if component.detail != event.detail and not told:
+        if event.step in (Step.CLEAN, Step.DISCARD):
+            self._detail_of_cleaning(component, event.detail)
+        elif component.detail != event.detail:
             component.detail = event.detail
             self._state.outbox.changed(component)
         if event.step is Step.RESERVE and job is not None:

@@ -10,6 +10,7 @@ from tests.world.scenario import (
     BLIND,
     CLINGS,
     HEIR,
+    HOST,
     LATE,
     RENAME,
     SPAN,
@@ -79,6 +80,20 @@ def _renamed(rng: random.Random, scenario: Scenario) -> Scenario:
         faults += [Fault(round(named, 3), RENAME, c.name) for c in clusters]
     faults += some(rng, scenario, 0.15)
     return replace(scenario, clusters=clusters, jobs=tuple(jobs), faults=tuple(faults))
+
+
+@kind
+def _away(rng: random.Random, scenario: Scenario) -> Scenario:
+    """A component ends before the others, and the host of its cluster cannot be reached then."""
+    jobs, faults = list(scenario.jobs), some(rng, scenario, 0.1)
+    for _ in range(3):
+        at, apart = rng.uniform(0, 60), round(rng.uniform(20, 60), 3)
+        job = several(rng, at, scenario, run_time=round(rng.uniform(5, 15), 3), apart=apart)
+        jobs.append(job)
+        for cluster in scenario.clusters:
+            away, lasts = at + job.run_time + rng.uniform(-3, 3), rng.uniform(5, 40)
+            faults.append(Fault(round(away, 3), "down", cluster.name, round(lasts, 3), HOST))
+    return replace(scenario, jobs=tuple(jobs), faults=tuple(faults))
 
 
 @kind

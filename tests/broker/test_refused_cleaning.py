@@ -1,0 +1,73 @@
+"""That a component cannot be cleaned up just now says nothing of how it ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.events import Cleaned, Ended, Event, Refused, Unsure
+from metabroker.broker.job import Job
+from metabroker.broker.states import Cause, JobState, Step
+
+from .script import Script
+
+
+@pytest.fixture
+def script() -> Script:
+    """A co-allocated job runs."""
+    made = Script()
+    for line in (
+        "begin clusters=delft:32,leiden:32",
+        "look delft leiden",
+        "submit components=16,8 limit=600",
+        "reserved 1.1.*",
+        "submitted 1.1.*",
+        "arrived 1.1.*",
+        "armed 1.1.*",
+        "opened 1.1.*",
+        "started 1.1.*",
+    ):
+        made.play(line)
+    return made
+
+
+def handle(script: Script, *events: Event) -> None:
+    assert script.bench is not None
+    script.bench.handle(*events)
+
+
+def the_job(script: Script) -> Job:
+    assert script.bench is not None
+    (job,) = script.bench.broker.view.jobs.values()
+    return job
+
+
+def no(job: Job, *, sure: bool) -> Event:
+    """Its first component cannot be cleaned: its cluster's host cannot be reached."""
+    ref = job.components[0].ref
+    if sure:
+        return Refused(ref, Step.CLEAN, Cause.UNREACHABLE, "ssh: no route to host")
+    return Unsure(ref, Step.CLEAN, "no answer")
+
+
+@pytest.mark.parametrize("sure", [True, False], ids=["refused", "no answer"])
+def test_a_component_that_ended_well_has(script: Script, *, sure: bool) -> None:
+    job = the_job(script)
+    first, second = (component.ref for component in job.components)
+    handle(script, Ended(first, 100.0, 0))
+    assert job.components[0].step is Step.CLEAN
+    handle(script, no(job, sure=sure))
+    assert job.components[0].succeeded and job.goal is None
+    handle(script, Ended(second, 200.0, 0))
+    assert job.state is JobState.COMPLETED
+
+
+@pytest.mark.parametrize("sure", [True, False], ids=["refused", "no answer"])
+def test_one_that_failed_is_to_blame_by_its_own_exit(script: Script, *, sure: bool) -> None:
+    job = the_job(script)
+    first, second = (component.ref for component in job.components)
+    handle(script, Ended(first, 100.0, 3))
+    handle(script, no(job, sure=sure))
+    handle(script, Cleaned(second, cause=Cause.KILLED), Cleaned(first, exit_code=3))
+    assert job.state is JobState.FAILED
+    assert job.reason == "component 0 in delft: its script ended with exit code 3"
+    assert job.exit_code == 3

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .world import World
 
 COMMAND_TIMEOUT = 8.0
+_FAR = 0.4  # of the clusters have their commands run elsewhere
 _DELETES = {"delete", "pbs_rdel"}
 
 _UNREACHABLE = Completed(1, "", "error: Unable to contact slurm controller (connect failure)\n")
@@ -47,13 +48,9 @@ class Network:
             if answer:
                 self._world.at(self._world.now + latency, lambda: reply(done))
 
-        pbs = isinstance(cluster.controller, openpbs.Server)
-        if fate == "down" and self._is_far(cluster):
-            away = Unreached(f"{cluster.plan.name}: no route to host")
+        if fate == "down":
+            away = self._away(cluster)
             self._world.at(arrives, lambda: reply(away))
-        elif fate == "down":
-            no_server = openpbs.UNREACHABLE if pbs else _UNREACHABLE
-            self._world.at(arrives, lambda: reply(no_server))
         elif fate == "frozen":
             thaw = cluster.until["frozen"] + self._rng.uniform(0, 1)
             if thaw < self._world.now + COMMAND_TIMEOUT:
@@ -78,12 +75,14 @@ class Network:
         else:
             self._world.at(arrives, lambda: execute(True, fate == "garbled"))
 
-    def _is_far(self, cluster: WorldCluster) -> bool:
-        """Whether its commands run on a host of its own, which cannot be reached either."""
-        told = cluster.how.get("down") == HOST
-        return (
-            told or random.Random(f"{self._world.scenario.seed} {cluster.plan.name}").random() < 0.4
-        )
+    def _away(self, cluster: WorldCluster) -> Completed | Unreached:
+        """What one hears of a controller that is down; or of the host on which commands run, if
+        that cannot be reached either."""
+        drawn = random.Random(f"{self._world.scenario.seed} {cluster.plan.name}").random()
+        if drawn < _FAR or cluster.how.get("down") == HOST:
+            return Unreached(f"{cluster.plan.name}: no route to host")
+        pbs = isinstance(cluster.controller, openpbs.Server)
+        return openpbs.UNREACHABLE if pbs else _UNREACHABLE
 
     @staticmethod
     def _refused(

@@ -170,9 +170,9 @@ class Life:
         if not world.back.happened:  # what is found again may be more than was known to be there
             most = [(c.plan.processors, c.busy or c.put_back) for c in world.clusters]
             world.oracle.within(broker, most)
-            world.oracle.wanted_by_others(
-                broker, [c.others_waiting.lately(world.now) for c in world.clusters]
-            )
+            taken = [when - (self.clock() - world.now) for _, when in self._seen]
+            each = zip(world.clusters, taken, strict=True)
+            world.oracle.wanted_by_others(broker, [c.others_waiting.lately(at) for c, at in each])
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         ahead = self.clock() - world.now
         clocks = zip(self._seen, self._told_time, strict=True)

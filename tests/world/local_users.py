@@ -27,9 +27,9 @@ class OthersWaiting:
         if any(not is_ours(shown(job)) for job in waiting):
             self._last = now
 
-    def lately(self, now: float) -> bool:
-        """Whether somebody did not long ago."""
-        return now - self._last < _LATELY
+    def lately(self, at: float) -> bool:
+        """Whether somebody did then, or not long before."""
+        return at - self._last < _LATELY
 
 
 def keep_full(

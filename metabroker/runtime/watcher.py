@@ -44,7 +44,7 @@ class WatchInterval:
 
 
 NEAR = WatchInterval(0.03, 0.1)
-FAR = WatchInterval(0.25, 2.0, growth=1.25)
+FAR = WatchInterval(0.08, 2.0, growth=1.25)
 """Each look is a command on a login host that others use too."""
 
 

@@ -28,6 +28,7 @@ from . import virtual
 from .come_and_go import Heeded
 from .home import WorldHome
 from .keeping import goes_on
+from .local_users import wanted_by_others
 from .oracle import Violation
 from .reads import placement
 from .scenario import WHOLE
@@ -170,9 +171,7 @@ class Life:
         if not world.back.happened:  # what is found again may be more than was known to be there
             most = [(c.plan.processors, c.busy or c.put_back) for c in world.clusters]
             world.oracle.within(broker, most)
-            taken = [when - (self.clock() - world.now) for _, when in self._seen]
-            each = zip(world.clusters, taken, strict=True)
-            world.oracle.wanted_by_others(broker, [c.others_waiting.lately(at) for c, at in each])
+            wanted_by_others(world, broker, self.clock() - world.now)
         world.oracle.answering(placed, self._seen, self.clock(), world.settings.stale_after)
         ahead = self.clock() - world.now
         clocks = zip(self._seen, self._told_time, strict=True)

@@ -6,11 +6,17 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
+from typing import TYPE_CHECKING
 
+from metabroker.broker.core import Broker
 from metabroker.clusters.simulated.model import Model, State
 
 from .controller import is_ours, shown
+from .oracle import Violation
 from .scenario import DRAIN, LEAVE, LOCALS, MAINTENANCE, ClusterPlan, Fault, JobPlan, Scenario
+
+if TYPE_CHECKING:
+    from .world import World
 
 _LATELY = 120.0  # seconds: so old is nothing that a broker counts with
 
@@ -135,9 +141,25 @@ def plans(
     return clusters, (*jobs, *more), found, rng.choice((3600.0, 3600.0, 90.0))
 
 
-def wanted_by_others(
+def kept_full(
     rng: random.Random, scenario: Scenario
 ) -> tuple[tuple[ClusterPlan, ...], list[Fault]]:
     """All clusters are kept full by users of their own, from the beginning on."""
     clusters = tuple(replace(c, queue_every=2.0) for c in scenario.clusters)
     return clusters, [Fault(0.0, LOCALS, c.name, rng.uniform(150, 240)) for c in clusters]
+
+
+def wanted_by_others(world: World, broker: Broker, ahead: float) -> None:
+    """Nobody is seen to wait in a cluster in which nobody but our own jobs has waited lately: they
+    would stand in line there for nothing. `ahead`: of the world's clock, the broker's.
+
+    Raises:
+        Violation: somebody is.
+    """
+    for cluster, entry in zip(world.clusters, broker.view.entries, strict=True):
+        seen = entry.snapshot
+        if seen is None or not seen.waiting + seen.arriving:
+            continue
+        if not cluster.others_waiting.lately(seen.taken_at - ahead):
+            number = seen.waiting + seen.arriving
+            raise Violation(f"{number} wait in {cluster.plan.name}, and are our own")

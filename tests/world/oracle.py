@@ -222,16 +222,6 @@ class Oracle:
             if claimed > most and not wanted and cluster not in self.contested:
                 raise Violation(f"{claimed} of {most} processors are claimed")
 
-    @staticmethod
-    def wanted_by_others(broker: Broker, clusters: Sequence[bool]) -> None:
-        """Nobody is seen to wait in a cluster in which nobody but our own jobs has waited lately:
-        they would stand in line there for nothing."""
-        for cluster, others in enumerate(clusters):
-            snapshot = broker.view.entries[cluster].snapshot
-            seen = 0 if snapshot is None else snapshot.waiting + snapshot.arriving
-            if seen and not others:
-                raise Violation(f"{seen} wait in cluster {cluster}, and are our own")
-
     def in_time(
         self, broker: Broker, now: float, able_since: float, clock: float, away: Sequence[float]
     ) -> None:

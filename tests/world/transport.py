@@ -46,7 +46,7 @@ class WorldTransport:
 
     def run(self, command: Command) -> Completed:
         """See `Transport.run`."""
-        if not self._host.acts():
+        if not self._host.acts() or self._host.claims():
             self._cluster.asked.sent(command, self._host.world.now)
         done = virtual.call(partial(self._host.world.network.send, self._cluster, command))
         assert isinstance(done, Completed)

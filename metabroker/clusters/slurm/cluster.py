@@ -87,7 +87,6 @@ class SlurmCluster(GatedCluster):
             which = self._who.partition or "a default one"
             raise ClusterRefusal(Cause.INVALID, f"no node belongs to the partition ({which})")
         self._nodes, self._version = nodes, found.version
-        asked += yield from self._look_at_its_queue(now)
         self._queue.seen(job.id for job in found.jobs if job.name.startswith(self._prefix))
         found = replace(
             found,
@@ -107,11 +106,16 @@ class SlurmCluster(GatedCluster):
         )
 
     def _look_at_its_queue(self, now: float) -> Operation[int]:
-        """As soon as it is known which partition is the default one."""
-        partition = self._who.partition or (self._nodes[0].partition if self._nodes else None)
+        """Before our own jobs are asked for. Which partition is the default one is asked once."""
+        asked, partition = 0, self._who.partition
+        if partition is None and self._queue.every is not None:
+            if not self._nodes:
+                nodes = yield from answered(operations.all_nodes())
+                self._nodes, asked = in_partition(nodes, None), 1
+            partition = self._nodes[0].partition if self._nodes else None
         if partition is None:
-            return 0
-        return (yield from self._queue.look(now, partial(operations.waiting_in, partition)))
+            return asked
+        return asked + (yield from self._queue.look(now, partial(operations.waiting_in, partition)))
 
     def _look_around(self) -> Operation[int]:
         told, self._system = yield from operations.time_and_identity()

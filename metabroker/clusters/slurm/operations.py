@@ -53,7 +53,7 @@ def look(
         jobs = parsing.jobs((yield from told(commands.list_jobs(who.user))).stdout)
     else:
         jobs = yield from _jobs_of_owners(prefix, verified)
-    nodes = parsing.nodes((yield from told(commands.list_nodes())).stdout)
+    found = yield from all_nodes()
     shown = yield from told(commands.list_reservations())
     reservations = parsing.reservations(shown.stdout)
     foreign = [r.name for r in reservations if not r.name.startswith(prefix)]
@@ -69,7 +69,12 @@ def look(
             .removeprefix("slurm-wlm ")
             .removeprefix("slurm ")
         )
-    return SlurmPoll(taken_at, nodes, jobs, reservations, inside, version, count)
+    return SlurmPoll(taken_at, found, jobs, reservations, inside, version, count)
+
+
+def all_nodes() -> Operation[list[NodeLine]]:
+    """All nodes, in all partitions."""
+    return parsing.nodes((yield from told(commands.list_nodes())).stdout)
 
 
 def _jobs_of_owners(prefix: str, verified: Verified) -> Operation[list[JobLine]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -76,9 +76,13 @@ class Controller:
             answer = self.answer(step)
 
 
+@pytest.mark.parametrize("partition", ["batch", None])
 @pytest.mark.parametrize("moment", range(2 * COMMANDS))
-def test_a_job_that_is_submitted_between_two_listings_is_not_anothers(moment: int) -> None:
-    cluster, controller = SlurmCluster(OPTIONS, LocalTransport({})), Controller(moment)
+def test_a_job_that_is_submitted_between_two_listings_is_not_anothers(
+    moment: int, partition: str | None
+) -> None:
+    options = replace(OPTIONS, partition=partition)
+    cluster, controller = SlurmCluster(options, LocalTransport({})), Controller(moment)
     looks = [controller.look(cluster, now) for now in (2000.0, 2010.0, 2020.0)]
     assert len(controller.asked) > 2 * COMMANDS  # our job came within one of these looks
     assert [look.waiting for look in looks] == [0, 0, 0]

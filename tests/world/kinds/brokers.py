@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tests.world.local_users import wanted_by_others
+from tests.world.local_users import kept_full
 from tests.world.older_stores import rolled_back
 from tests.world.scenario import (
     LED,
@@ -78,7 +78,7 @@ def _older_store(rng: random.Random, scenario: Scenario) -> Scenario:
 def _other_policy(rng: random.Random, scenario: Scenario) -> Scenario:
     """The broker dies while all clusters are wanted by others, and is started with another policy:
     jobs wait in queues that it may not have."""
-    clusters, faults = wanted_by_others(rng, scenario)
+    clusters, faults = kept_full(rng, scenario)
     jobs = [replace(job, after=()) for job in scenario.jobs]
     jobs += [single(rng, rng.uniform(5, 60)) for _ in range(2)]
     jobs += [several(rng, rng.uniform(5, 60), scenario) for _ in range(2)]

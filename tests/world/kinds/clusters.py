@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tests.world.local_users import wanted_by_others
+from tests.world.local_users import kept_full
 from tests.world.scenario import (
     BLIND,
     CLINGS,
@@ -71,7 +71,7 @@ def _late(rng: random.Random, scenario: Scenario) -> Scenario:
 @kind
 def _renamed(rng: random.Random, scenario: Scenario) -> Scenario:
     """Jobs that wait in their clusters' queues are renamed there, and then cancelled."""
-    clusters, faults = wanted_by_others(rng, scenario)
+    clusters, faults = kept_full(rng, scenario)
     jobs = list(scenario.jobs)
     for _ in range(4):
         at = rng.uniform(12, SPAN / 2)

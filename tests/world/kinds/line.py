@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tests.world.local_users import wanted_by_others
+from tests.world.local_users import kept_full
 from tests.world.scenario import (
     COMES_AND_GOES,
     DRAIN,
@@ -42,7 +42,7 @@ def _patience(rng: random.Random, scenario: Scenario) -> Scenario:
 
 
 def _in_line(rng: random.Random, scenario: Scenario, away: tuple[float, float]) -> Scenario:
-    clusters, faults = wanted_by_others(rng, scenario)
+    clusters, faults = kept_full(rng, scenario)
     jobs = list(scenario.jobs)
     for _ in range(3):
         at = rng.uniform(12, 100)
@@ -72,7 +72,7 @@ def _come_and_go(rng: random.Random, scenario: Scenario) -> Scenario:
 @kind
 def _drained_in_line(rng: random.Random, scenario: Scenario) -> Scenario:
     """Clusters are drained, just before those go who keep them full, while jobs stand in line."""
-    clusters, faults = wanted_by_others(rng, scenario)
+    clusters, faults = kept_full(rng, scenario)
     jobs = [*scenario.jobs, *(single(rng, rng.uniform(12, 60)) for _ in range(6))]
     goes = rng.uniform(70, 130)
     for cluster in clusters:

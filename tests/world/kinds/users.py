@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from metabroker.policy import BACKFILLING
 from tests.world.arrays import ONE
-from tests.world.local_users import wanted_by_others
+from tests.world.local_users import kept_full
 from tests.world.scenario import (
     SPAN,
     Fault,
@@ -37,7 +37,7 @@ def _cancelled(rng: random.Random, scenario: Scenario) -> Scenario:
 @kind
 def _released(rng: random.Random, scenario: Scenario) -> Scenario:
     """Tasks of arrays that wait are held, and released while others of the array are under way."""
-    clusters, faults = wanted_by_others(rng, scenario)
+    clusters, faults = kept_full(rng, scenario)
     jobs = list(scenario.jobs)
     for _ in range(3):
         moments = sorted(round(rng.uniform(1, 60), 3) for _ in range(4))

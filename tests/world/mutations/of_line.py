@@ -14,7 +14,7 @@ from metabroker.broker.saga.claims import Claims
 from metabroker.broker.saga.line import Line
 from metabroker.broker.states import Phase, Step
 from metabroker.clusters.operation import Operation
-from metabroker.clusters.slurm import SlurmCluster
+from metabroker.clusters.slurm import SlurmCluster, operations
 from metabroker.runtime.requests import RequestBuilder
 
 from .planting import among, mutation, swap
@@ -113,15 +113,18 @@ def chosen_where_it_gave_up(stack: contextlib.ExitStack) -> None:
 @among("nobody-else")
 def the_queue_is_asked_for_last(stack: contextlib.ExitStack) -> None:
     """Who waits is asked for after our own jobs are: one that comes in between is another's."""
-    asked: dict[int, int] = {}
+    wanted: dict[int, tuple[SlurmCluster, float]] = {}
 
-    def look(self: Any, now: float) -> Operation[int]:
-        # A poll asks twice: before our own jobs, and after them if it could not ask then.
-        asked[id(self)] = asked.get(id(self), 0) + 1
-        if asked[id(self)] % 2:
-            yield from ()
-            return 0
-        answer: int = yield from old(self, now)
-        return answer
+    def later(self: Any, now: float) -> Operation[int]:
+        yield from ()
+        wanted[id(self._who)] = self, now
+        return 0
 
-    old = swap(stack, SlurmCluster, "_look_at_its_queue", look)
+    def look(who: Any, *given: Any) -> Operation[Any]:
+        found = yield from old_look(who, *given)
+        if id(who) in wanted:
+            yield from old(*wanted.pop(id(who)))
+        return found
+
+    old = swap(stack, SlurmCluster, "_look_at_its_queue", later)
+    old_look = swap(stack, operations, "look", look)

@@ -128,6 +128,7 @@ class Overtaking:
         """A job left `waiting` because it was started."""
         self._leave(entry)
         self.passed(entry.seq, placement)
+        self._renew((self._groups[self._mask(entry)],))  # it may have started elsewhere
 
     def passed(self, seq: int, placement: Placement) -> None:
         """A job was started there that is not in `waiting`, or not any more."""

@@ -269,3 +269,16 @@ def test_jobs_that_come_and_go_behind_one_that_stays_are_forgotten() -> None:
     assert len(group.waiting) < 30
     assert group.overtakers == [1995, 1996, 1997, 1998, 1999]
     assert watch.overtaken(waiting[0]) == 5
+
+
+def test_when_one_has_started_in_another_cluster_the_next_is_protected() -> None:
+    """From a cluster's own queue, in which it stood in line beside its own."""
+    waiting = {seq: Entry(seq, seq, Request((1,)), 1, 1, 0.0) for seq in range(3)}
+    watch = Overtaking(Aging(overtaken=1), 2, waiting, ())
+    for entry in waiting.values():
+        watch.joined(entry)
+    watch.started(waiting.pop(2), (1,))
+    assert [entry.key for entry in watch.protected_heads] == [0]
+    watch.started(waiting.pop(0), (0,))
+    assert [entry.key for entry in watch.protected_heads] == [1]
+    assert watch.left_for(3, [1, 1]) == [1, 0]

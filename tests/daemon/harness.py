@@ -337,7 +337,7 @@ class Site:
         """Processes that run something in this folder, or where jobs run, whose path holds
         `mark`."""
         places = (str(self.folder), str(self.work))
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
+        for path in (p / "cmdline" for p in Path("/proc").iterdir() if p.name.isdigit()):
             with contextlib.suppress(OSError):
                 line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
                 if mark in line and any(place in line for place in places):

@@ -136,7 +136,7 @@ def called(*words: str) -> list[int]:
     """Processes of exactly this command line."""
     wanted = "\0".join((*words, "")).encode()
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in (p / "cmdline" for p in Path("/proc").iterdir() if p.name.isdigit()):
         with contextlib.suppress(OSError):
             if path.read_bytes() == wanted:
                 found.append(int(path.parent.name))

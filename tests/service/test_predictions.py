@@ -40,6 +40,7 @@ def row(number: int, **given: Any) -> dict[str, Any]:
     return {
         "id": number,
         "user": "anna",
+        "name": "job",
         "state": "COMPLETED",
         "queue": "",
         "attempt": 1,

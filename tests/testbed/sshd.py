@@ -193,7 +193,7 @@ class Sshd:
         """The server's processes but the one that listens: it names the others after the user."""
         found = []
         own = self.daemon.pid
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
+        for path in (p / "cmdline" for p in Path("/proc").iterdir() if p.name.isdigit()):
             pid = int(path.parent.name)
             try:
                 program = (path.parent / "exe").readlink()

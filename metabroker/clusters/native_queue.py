@@ -8,7 +8,7 @@ counts as demand of others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from .command_errors import Garbled
@@ -33,6 +33,8 @@ class QueueWatch(Generic[W]):
     ours: frozenset[str] = frozenset()  # ids of the broker's jobs that were seen since that look
     listed_at: float = float("-inf")  # when `waiting` was asked for, by the broker's clock
     passing: bool = False  # somebody in it came just now, and may be started in a moment
+    _latest: frozenset[str] = frozenset()  # ids of the broker's jobs by the last listing of these
+    _fresh: dict[str, None] = field(default_factory=dict)  # that it has submitted since
 
     def look(self, now: float, told: Callable[[], Operation[Sequence[W]]]) -> Operation[int]:
         """Ask, if it is time; answers how many commands that took. `now`: the broker's clock. What
@@ -50,7 +52,16 @@ class QueueWatch(Generic[W]):
     def _pause(self, every: float) -> float:
         return min(_SOON, every) if self.passing else every
 
+    def submitted(self, identity: str) -> None:
+        """The broker has a job of that id there. Told of by all of the cluster's threads."""
+        self._fresh[identity] = None
+
     def seen(self, ours: Iterable[str]) -> None:
         """Ids of the broker's own jobs, as a listing after the look has shown them. A cluster may
-        forget those that end, while `waiting` is still what is known of its queue."""
-        self.ours = self.ours.union(ours)
+        forget those that end, while `waiting` is still what is known of its queue; it may even do
+        so between the look and that listing, so those of the listing before count, too."""
+        ids, fresh = frozenset(ours), list(self._fresh)
+        self.ours = self.ours.union(ids, self._latest, fresh)
+        self._latest = ids.union(fresh)
+        for identity in fresh:
+            del self._fresh[identity]

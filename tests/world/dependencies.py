@@ -93,14 +93,15 @@ def _corresponding(world: World, ref: Ref, other: int) -> int | None:
 def _told(world: World, job: int, task: int | None) -> tuple[str | None, bool]:
     """A job's state, or a task's (None: it is not kept), and whether it has begun."""
     store = world.store
+    seen_begun = (*world.oracle.starts, *world.oracle.between)
     if task is None:
         rows = store.jobs.rows(ids=[job])
-        began = any(owner(world, started.job) == job for started in world.oracle.starts)
+        began = any(owner(world, begun.job) == job for begun in seen_begun)
         return (rows[0]["state"] if rows else None), began
     found = store.jobs.tasks([job], {task})
     if found:
         rows = store.jobs.rows(ids=found)
-        return rows[0]["state"], any(started.job == found[0] for started in world.oracle.starts)
+        return rows[0]["state"], any(begun.job == found[0] for begun in seen_begun)
     rows = store.jobs.rows(ids=[job])
     if not rows:
         return None, False

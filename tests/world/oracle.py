@@ -62,6 +62,7 @@ class Oracle:
     answered: set[Ref] = field(default_factory=set)  # said at the barrier that they are armed
     left: set[Ref] = field(default_factory=set)  # the barrier, or their gate, by themselves
     fallen: set[Ref] = field(default_factory=set)  # killed by a fault after that
+    between: set[Ref] = field(default_factory=set)  # killed between their gates and their scripts
     stood_still: dict[tuple[int, int], float] = field(default_factory=dict)  # attempts: seconds
     contested: set[int] = field(default_factory=set)
     overtaken: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -127,6 +128,13 @@ class Oracle:
         ref = tokens.parse(self.instance, token)
         assert ref is not None
         self.fallen.add(ref)
+
+    def fell_before_its_script(self, token: str) -> None:
+        """A component was killed between its gate and its script: its record may say that this has
+        started."""
+        ref = tokens.parse(self.instance, token)
+        assert ref is not None
+        self.between.add(ref)
 
     def cleaned(self, ref: Ref) -> None:
         """A component has been cleaned: nothing of it runs, and nobody can start from its gate any

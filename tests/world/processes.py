@@ -44,6 +44,9 @@ class Witness(Protocol):
     def fell(self, token: str) -> None:
         """It was killed after it had said so."""
 
+    def fell_before_its_script(self, token: str) -> None:
+        """It was killed when it had gone through its gate, and had not started its script."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -127,6 +130,8 @@ class Process:
             self._around.witness.stopped(self.token, None, *self._around.times())
         elif self.answered and not self._around.files.has(self.gate, "abort"):
             self._around.witness.fell(self.token)  # and not because the broker has ended it
+        if self._passed is not None and not self._began:
+            self._around.witness.fell_before_its_script(self.token)
 
     def terminate(self) -> None:
         """SIGTERM, to all of it."""

@@ -157,6 +157,7 @@ class OpenPBSCluster(GatedCluster):
         submitting = self._pace.working(operations.submit(self._who, request, script))
         done = yield from self._submitted(request, submitting)
         self._known.submitted(done.native_id)
+        self._queue.submitted(done.native_id)
         return done
 
     def clean(self, request: CleanRequest) -> Operation[CleanupResult]:

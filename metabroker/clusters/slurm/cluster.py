@@ -134,7 +134,9 @@ class SlurmCluster(GatedCluster):
         self._gates.prepare(request)
         script = wrapper(request, self._options.name, acting=self._who.acting)
         submitting = operations.submit(self._who, request, script)
-        return (yield from self._submitted(request, submitting))
+        done = yield from self._submitted(request, submitting)
+        self._queue.submitted(done.native_id)
+        return done
 
     def clean(self, request: CleanRequest) -> Operation[CleanupResult]:
         """Fence, cancel, delete; the record stays until `discard`."""

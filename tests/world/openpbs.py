@@ -136,7 +136,7 @@ class Server:
         found = [
             job
             for job in self.model.jobs.values()
-            if self._id(job) in ids and (ended or not job.state.ended)
+            if not {self._id(job), str(job.id)}.isdisjoint(ids) and (ended or not job.state.ended)
         ]
         held = self._laid()
         status = 0 if len(found) == len(ids) else 153

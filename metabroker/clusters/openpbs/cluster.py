@@ -35,6 +35,7 @@ from . import operations, reserving
 from .answers import confusing
 from .commands import PbsIdentity
 from .examine import examine
+from .known_times import KnownTimes
 from .last_seen import LastSeen
 from .operations import Ending
 from .parsing import PbsJob, QueueLine
@@ -79,6 +80,7 @@ class OpenPBSCluster(GatedCluster):
         self._queue: QueueWatch[str] = QueueWatch(options.queue_every)
         self._lines: QueueWatch[QueueLine] = QueueWatch(options.lines_every)
         self._since: tuple[dict[str, float], float] = {}, 0.0  # by job; when it was last looked
+        self._times = KnownTimes()
         self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
@@ -90,7 +92,7 @@ class OpenPBSCluster(GatedCluster):
 
     def observe(self, now: float) -> Operation[Snapshot]:
         """Look at our own jobs, nodes and reservations; now and then at the clock."""
-        asks = operations.LOOK + (self._options.lines_every is not None)
+        asks = operations.LOOK + 2 * (self._options.lines_every is not None)
         now += yield from answered(self._pace.looking(asks))
         more = yield from self._clock.look(now)
         more += yield from self._queue.look(now, partial(operations.waiting_in, self._who.queue))
@@ -123,7 +125,9 @@ class OpenPBSCluster(GatedCluster):
         asked = yield from self._lines.look(now, operations.queue_lines)
         more += asked
         if asked and self._lines.known:
-            found = replace(found, lines=self._with_since(self._lines.waiting, now))
+            lines = self._with_since(self._lines.waiting, now)
+            more += yield from self._times.look(lines, operations.jobs_of_anybody)
+            found = replace(found, lines=[self._times.of(line) for line in lines])
         seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
         return replace(

@@ -92,6 +92,12 @@ def queue_lines() -> Operation[list[QueueLine]]:
     return parsing.queue_lines((yield from _told(commands.show_queue_lines())).stdout)
 
 
+def jobs_of_anybody(numbers: Sequence[str]) -> Operation[list[PbsJob]]:
+    """Of the jobs of these numbers those that are not over."""
+    done = yield from _told(commands.show_jobs(numbers, history=False), also=_GONE)
+    return [job for job in parsing.jobs(done.stdout) if parsing.number(job.id) in numbers]
+
+
 def release() -> Operation[str]:
     """The release of PBS.
 

@@ -6,6 +6,7 @@ import calendar
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from metabroker.clusters.command_errors import Garbled
 
@@ -88,6 +89,23 @@ class QueueLine:
     elapsed: int | None
     id: str = ""
     since: float = 0.0
+    exact: float | None = None
+    began: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """Its walltime, at most; None: it has none."""
+        if self.exact is not None:
+            return self.exact
+        return None if self.limit is None else self.limit + 60.0
+
+    def until(self, now: float) -> float:
+        """Until when it may run, at most, which runs `now` (by the server's clock)."""
+        seconds = self.seconds
+        if seconds is None:
+            return inf
+        began = now - (self.elapsed or 0) if self.began is None else self.began
+        return began + seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +163,13 @@ def queue_lines(text: str) -> list[QueueLine]:
         job, queue, tasks, limit, state, elapsed = match.groups()
         lines.append(QueueLine(queue, int(tasks), state, _minutes(limit), _minutes(elapsed), job))
     return lines
+
+
+def number(identity: str) -> str:
+    """A job's number; "": it is an array, or none. (Where a server's name is long, the list of all
+    jobs shows the rest of an id in part.)"""
+    found = identity.partition(".")[0]
+    return found if found.isascii() and found.isdigit() and len(found) <= 18 else ""
 
 
 def _minutes(text: str) -> int | None:

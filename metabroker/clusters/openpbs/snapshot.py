@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from metabroker.broker.observation import (
     SOON,
@@ -146,7 +145,6 @@ def snapshot(look: PbsPoll, who: PbsIdentity, prefix: str) -> Snapshot:
 
 
 _FOR_EVER = 5 * 365 * 86400.0  # seconds: what PBS takes a job for that has no walltime
-_MINUTE = 60.0  # seconds: walltimes are told in whole minutes
 _SHOWN = 8  # letters of a queue's name
 
 
@@ -155,7 +153,7 @@ def _in_queue(look: PbsPoll, queue: str | None) -> tuple[Wanted, ...]:
     return tuple(
         Wanted(
             line.processors,
-            _FOR_EVER if line.limit is None else line.limit + _MINUTE,
+            _FOR_EVER if line.seconds is None else line.seconds,
             line.since,
         )
         for line in look.lines or ()
@@ -181,8 +179,7 @@ def _in_use(
     ]
     for line in look.lines:
         if line.state in _RUNS and line.queue not in inside:
-            left = None if line.limit is None else line.limit + _MINUTE - (line.elapsed or 0)
-            found.append(Held(line.processors, inf if left is None else look.there + left))
+            found.append(Held(line.processors, line.until(look.there)))
     busy, latest = sum(node.total for node in usable.values()) - sum(idle.values()), []
     for held in sorted(found, key=lambda each: -each.until):
         latest.append(Held(min(held.processors, max(0, busy)), held.until))

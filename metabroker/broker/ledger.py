@@ -49,6 +49,7 @@ class LedgerEntry:
     drained: Drained | None = None
     upcoming: Upcoming = field(default_factory=Upcoming)  # by the broker's clock
     outlook: Snapshot | None = None  # the last poll that told until when what is in use
+    eased: float = 0.0  # since then a job of ours holds less there, or for less long
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Ledger:
         """The cluster was seen clean of `token`: its processors are not held any more."""
         entry = self.entries[cluster]
         entry.claimed -= processors
-        entry.cleaned[token] = now
+        entry.cleaned[token] = entry.eased = now
 
     def cleaned_lately(self, cluster: int, token: str, taken_at: float) -> bool:
         """Whether a poll begun at `taken_at` may still show `token` though it is over."""

@@ -67,10 +67,17 @@ class Planning:
         for job in waiting:
             if counts[job.queue] < self._state.settings.plan_jobs:
                 counts[job.queue] += self._plan(job, set(contested), usage, now)
-        if (waiting or standing) and self._next <= now:
-            settings = self._state.settings
-            self._next = now + (settings.plan_early if standing else settings.plan_again)
-            self._queues.retry_at(self._next)
+        if waiting or standing:
+            self._look_again(now)
+
+    def _look_again(self, now: float) -> None:
+        """Those who wait, and those who have a time, are looked at again in a while."""
+        settings = self._state.settings
+        early = bool(self._saga.plans.standing())
+        latest = now + (settings.plan_early if early else settings.plan_again)
+        if not now < self._next <= latest:
+            self._next = latest
+            self._queues.retry_at(latest)
 
     def _waiting(self) -> list[Job]:
         """The first of each queue, and those that are in none since nothing takes them now."""

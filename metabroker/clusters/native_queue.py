@@ -33,6 +33,7 @@ class QueueWatch(Generic[W]):
     ours: frozenset[str] = frozenset()  # ids of the broker's jobs that were seen since that look
     listed_at: float = float("-inf")  # when `waiting` was asked for, by the broker's clock
     passing: bool = False  # somebody in it came just now, and may be started in a moment
+    stale: bool = False  # something is known to be otherwise now: it is asked again soon
     _latest: frozenset[str] = frozenset()  # ids of the broker's jobs by the last listing of these
     _fresh: dict[str, None] = field(default_factory=dict)  # that it has submitted since
 
@@ -42,7 +43,7 @@ class QueueWatch(Generic[W]):
         if self.every is None or 0 <= now - self.listed_at < self._pause(self.every):
             yield from ()
             return 0
-        self.listed_at, self.ours = now, frozenset()
+        self.listed_at, self.ours, self.stale = now, frozenset(), False
         try:
             self.waiting, self.known = (yield from told()), True
         except (ClusterRefusal, UnknownOutcome, CommandLost, CommandMissing, Garbled):
@@ -50,7 +51,9 @@ class QueueWatch(Generic[W]):
         return 1
 
     def _pause(self, every: float) -> float:
-        return min(_SOON, every) if self.passing else every
+        if self.passing:
+            return min(_SOON, every)
+        return min(EVERY, every) if self.stale else every
 
     def submitted(self, identity: str) -> None:
         """The broker has a job of that id there. Told of by all of the cluster's threads."""

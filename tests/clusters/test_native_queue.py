@@ -45,3 +45,15 @@ def test_an_id_that_is_given_again_to_somebody_else_is_theirs_soon() -> None:
         look(watch, now, "1", "2")
         watch.seen([])
     assert others(watch) == {"1", "2"}
+
+
+def test_what_is_known_to_be_otherwise_is_asked_for_again_soon() -> None:
+    watch: QueueWatch[str] = QueueWatch(every=15.0)
+    look(watch, 0.0, "1")
+    look(watch, 6.0)
+    assert watch.waiting == ("1",)
+    watch.stale = True
+    look(watch, 7.0)
+    assert watch.waiting == ()
+    look(watch, 13.0, "1")
+    assert watch.waiting == ()

@@ -47,13 +47,15 @@ _A_MINUTE = 60.0  # seconds by which a plan that was refused is put off at first
 @dataclass(slots=True)
 class _Tried:
     """What has become of a job's plans. `moves`: how often it was refused; `not_before`: when its
-    next one may start; `again`: when it may be planned, or told an earlier time; `early`: when it
-    may be tried to move its reservations, after so many `tries` while it was `told` one time and
-    so much was held (`beside`) in its clusters."""
+    next one may start; `again`: when it may be planned, or told an earlier time, by what clusters
+    had told at those times when it was last looked for one (`by`); `early`: when it may be tried to
+    move its reservations, after so many `tries` while it was `told` one time and so much was held
+    (`beside`) in its clusters."""
 
     moves: int = 0
     not_before: float = 0.0
     again: float = 0.0
+    by: tuple[float, ...] = ()
     early: float = 0.0
     tries: int = 0
     told: float | None = None
@@ -75,7 +77,7 @@ class Plans:
     def watch(self, job: Job) -> None:
         """The job has a plan, or is about to."""
         self._jobs[job.id] = job
-        self._tried.setdefault(job.id, _Tried())
+        self._tried.setdefault(job.id, _Tried()).by = self._told_at(job)
 
     def standing(self) -> list[Job]:
         """The jobs that have a plan, or are about to, and are not submitted yet."""
@@ -91,7 +93,19 @@ class Plans:
         before must be cleaned up, unless it is `held`, and is to be told an earlier time."""
         tried = self._tried.get(job.id, _Tried())
         left = any(c.phase is not Phase.GONE for c in self._claims.of_job(job.id)) and not held
-        return None if left or tried.again > now else max(now, tried.not_before)
+        early = tried.again > now and not (held and self._has_eased(job, tried))
+        return None if left or early else max(now, tried.not_before)
+
+    def _has_eased(self, job: Job, tried: _Tried) -> bool:
+        """Whether one of its clusters has told of the time to come since another job of ours began
+        or ended there, and it was not looked for a time by that."""
+        entries = [self._state.ledger.entries[c.cluster] for c in job.components]
+        told = zip(entries, tried.by, self._told_at(job), strict=False)
+        return any(by < entry.eased < at for entry, by, at in told)
+
+    def _told_at(self, job: Job) -> tuple[float, ...]:
+        told = (self._state.ledger.entries[c.cluster].outlook for c in job.components)
+        return tuple(0.0 if each is None else each.taken_at for each in told)
 
     def may_try(self, job: Job, now: float) -> bool:
         """Whether it may be tried to move its reservations: at once if somebody has left, or has
@@ -107,7 +121,8 @@ class Plans:
 
     def later(self, job: Job, now: float, pause: float) -> None:
         """It was looked for a time for it: that is done again after a pause, in seconds."""
-        self._tried.setdefault(job.id, _Tried()).again = now + pause
+        tried = self._tried.setdefault(job.id, _Tried())
+        tried.again, tried.by = now + pause, self._told_at(job)
 
     def pause(self, job: Job, now: float) -> float:
         """Between two looks for an earlier time for it: the longer, the further its time is."""

@@ -97,11 +97,13 @@ class Replies:
             component.advance(Phase.ARMED)
             self._attempts.proceed(job, now)
 
-    def opened(self, event: Opened, _now: float) -> None:
-        """The component has been told to start."""
+    def opened(self, event: Opened, now: float) -> None:
+        """The component has been told to start; the reservation of a plan ends sooner from now
+        on."""
         component, _job = self._claims.find(event.ref)
         if component is not None and component.step is Step.OPEN:
             self._pending.done(component)
+            self._state.ledger.entries[component.cluster].eased = now
 
     def cleaned(self, event: Cleaned, now: float) -> None:
         """Nothing of the component is left in its cluster: a former attempt's cleanup is done, or

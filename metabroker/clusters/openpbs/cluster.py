@@ -38,7 +38,7 @@ from .examine import examine
 from .known_times import KnownTimes
 from .last_seen import LastSeen
 from .operations import Ending
-from .parsing import PbsJob, QueueLine
+from .parsing import PbsJob, PbsReservation, QueueLine
 from .ports import HostPorts, PbsPace
 from .recent_jobs import Known
 from .snapshot import for_us, is_ours, named, snapshot
@@ -81,6 +81,7 @@ class OpenPBSCluster(GatedCluster):
         self._lines: QueueWatch[QueueLine] = QueueWatch(options.lines_every)
         self._since: tuple[dict[str, float], float] = {}, 0.0  # by job; when it was last looked
         self._times = KnownTimes()
+        self._kept: frozenset[tuple[str, float]] = frozenset()  # our reservations, and their ends
         self._announced = Announced()
         self._clock = ClockWatch(self._look_around, options.clock_every)
 
@@ -122,17 +123,29 @@ class OpenPBSCluster(GatedCluster):
             waiting=self._queue.waiting,
             ours=self._queue.ours,
         )
-        asked = yield from self._lines.look(now, operations.queue_lines)
-        more += asked
-        if asked and self._lines.known:
-            lines = self._with_since(self._lines.waiting, now)
-            more += yield from self._times.look(lines, operations.jobs_of_anybody)
-            found = replace(found, lines=[self._times.of(line) for line in lines])
+        told = yield from self._look_at_lines(found.reservations, others, now)
+        more += told[0]
+        found = replace(found, lines=told[1])
         seen = snapshot(found, self._who, self._prefix)
         commands = seen.commands + more
         return replace(
             seen, commands=commands, clock_offset=self._clock.offset, system=self._system
         )
+
+    def _look_at_lines(
+        self, reservations: Sequence[PbsReservation], others: Sequence[PbsReservation], now: float
+    ) -> Operation[tuple[int, list[QueueLine] | None]]:
+        """All that waits and runs, if it is time for that; sooner where reservations of ours are
+        others than they were, since it is told with these until when what is in use."""
+        kept = frozenset((r.id, r.end_time) for r in reservations if r not in others)
+        self._lines.stale |= kept != self._kept
+        self._kept = kept
+        asked = yield from self._lines.look(now, operations.queue_lines)
+        if not (asked and self._lines.known):
+            return asked, None
+        lines = self._with_since(self._lines.waiting, now)
+        asked += yield from self._times.look(lines, operations.jobs_of_anybody)
+        return asked, [self._times.of(line) for line in lines]
 
     def _with_since(self, lines: Sequence[QueueLine], now: float) -> list[QueueLine]:
         """Who was not there at the look before has come after that. (By the server's clock.)"""

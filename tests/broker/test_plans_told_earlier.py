@@ -1,0 +1,48 @@
+"""When it is looked for an earlier time for a job that has one (`saga.plans`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from metabroker.broker.effects import Effect, Reserve
+from metabroker.broker.job import Job
+from metabroker.policy.availability import Held
+
+from .planned import DELFT, FREE_AT, LEIDEN, Site
+
+
+def moves(effects: list[Effect]) -> list[Reserve]:
+    return [e for e in effects if isinstance(e, Reserve) and e.move]
+
+
+def just_looked_at(site: Site) -> Job:
+    """A planned job; it is not looked for a time for it again for 10 seconds and more."""
+    job = site.planned()
+    plans = site.bench.broker._saga.plans
+    while plans.not_before(job, site.now + 10, held=True) is not None:
+        site.pass_time(1)
+    return job
+
+
+@pytest.mark.parametrize("eased", [DELFT, LEIDEN, None])
+def test_soon_after_another_job_of_ours_began_or_ended_in_one_of_its_clusters(
+    eased: int | None,
+) -> None:
+    site = Site()
+    job = just_looked_at(site)
+    assert job.planned == FREE_AT + 5
+    site.held = {c: [Held(32, FREE_AT - 300)] for c in (DELFT, LEIDEN)}
+    if eased is not None:
+        site.bench.broker.view.entries[eased].eased = site.now + 1
+    assert bool(moves(site.pass_time(9))) == (eased is not None)
+    site.bench.close()
+
+
+def test_once_for_each_time_that_its_clusters_tell_of_the_time_to_come() -> None:
+    site = Site()
+    job = just_looked_at(site)
+    plans = site.bench.broker._saga.plans
+    site.bench.broker.view.entries[DELFT].eased = site.now + 1
+    site.pass_time(9)
+    assert plans.not_before(job, site.now, held=True) is None
+    site.bench.close()

@@ -50,10 +50,10 @@ def test_an_id_that_is_given_again_to_somebody_else_is_theirs_soon() -> None:
 def test_what_is_known_to_be_otherwise_is_asked_for_again_soon() -> None:
     watch: QueueWatch[str] = QueueWatch(every=15.0)
     look(watch, 0.0, "1")
-    look(watch, 6.0)
-    assert watch.waiting == ("1",)
+    look(watch, 6.0, "1", "2")
+    assert others(watch) == {"1"}
     watch.stale = True
-    look(watch, 7.0)
-    assert watch.waiting == ()
-    look(watch, 13.0, "1")
-    assert watch.waiting == ()
+    look(watch, 7.0, "1", "2", "3")
+    assert others(watch) == {"1", "2", "3"}
+    look(watch, 13.0)
+    assert others(watch) == {"1", "2", "3"}
